@@ -1,0 +1,50 @@
+// Fd: a descriptor that has exactly one owner. No naked int in this tree owns a descriptor.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace bulkhead {
+
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) noexcept : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.fd_, -1));
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+
+  int get() const noexcept { return fd_; }
+  bool valid() const noexcept { return fd_ >= 0; }
+  explicit operator bool() const noexcept { return valid(); }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+  void reset(int fd = -1) noexcept {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// The whole content of a file of at most `limit` bytes; an error beyond that.
+Result<std::string> read_file(const std::string& path, size_t limit);
+
+// Writes the file beside its final name, syncs and renames it: never half written.
+// mode is applied as given (no umask).
+Status write_file_atomically(const std::string& path, std::string_view content, unsigned mode);
+
+// mkdir -p; new folders get `mode`.
+Status make_directories(const std::string& path, unsigned mode);
+
+}  // namespace bulkhead

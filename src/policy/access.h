@@ -1,0 +1,57 @@
+// What a compartment can attempt. One table makes the enum, the label and the manifest's field.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace bulkhead {
+
+//        enumerator     label            manifest field
+#define BULKHEAD_KINDS(X)                                        \
+  X(kRead,        "read",          "files.read")   /* content of a file, list of a folder, a link's target, watching */ \
+  X(kWrite,       "write",         "files.write")  /* content; creating, renaming, linking, removing; connecting to a unix socket */ \
+  X(kReadStatus,  "read-status",   "files.read")   /* stat, access: free unless the path is hidden */ \
+  X(kWriteStatus, "write-status",  "files.write")  /* chmod, chown, times, extended attributes */ \
+  X(kConnect,     "connect",       "network")      /* a TCP connection that leaves the compartment */ \
+  X(kLookup,      "lookup",        "network")      /* resolving a host name */ \
+  X(kRun,         "run",           "run")          /* executing a program */ \
+  X(kEnvironment, "environment",   "environment")  /* seeing a variable at start */ \
+  X(kVscode,      "vscode",        "vscode")       /* a permission of the VS Code API */
+
+enum class Kind : uint8_t {
+#define X(enumerator, label, field) enumerator,
+  BULKHEAD_KINDS(X)
+#undef X
+};
+
+inline constexpr std::array kKindLabels = {
+#define X(enumerator, label, field) std::string_view(label),
+    BULKHEAD_KINDS(X)
+#undef X
+};
+inline constexpr std::array kKindFields = {
+#define X(enumerator, label, field) std::string_view(field),
+    BULKHEAD_KINDS(X)
+#undef X
+};
+
+constexpr std::string_view label(Kind kind) { return kKindLabels[static_cast<size_t>(kind)]; }
+constexpr std::string_view field(Kind kind) { return kKindFields[static_cast<size_t>(kind)]; }
+
+enum class Verdict : uint8_t { kDeny, kAllow, kAsk };
+constexpr std::string_view label(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> kLabels = {"deny", "allow", "ask"};
+  return kLabels[static_cast<size_t>(verdict)];
+}
+
+// Index into Policy::rules(). Rule 0 is always `otherwise`.
+using RuleId = uint32_t;
+inline constexpr RuleId kOtherwise = 0;
+
+struct Decision {
+  Verdict verdict = Verdict::kDeny;
+  RuleId rule = kOtherwise;  // the rule that decided
+};
+
+}  // namespace bulkhead

@@ -1,0 +1,50 @@
+// Loads everything that a policy is made of from its places: data shipped with bulkhead, the
+// organisation's /etc/bulkhead/policy.json, the user's ~/.config/bulkhead/policy.json, remembered
+// answers in ~/.config/bulkhead/grants.json. The only file of src/policy that reads files besides the
+// program lookup in compile().
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace bulkhead {
+
+// Where bulkhead keeps its things. From XDG_* and HOME; the home folder comes from the password
+// database when HOME is unset. All absolute; no folder is created.
+struct Places {
+  std::string data;     // sets, baseline, blocklist: BULKHEAD_DATA, else <prefix>/share/bulkhead beside the program, else the source tree
+  std::string config;   // $XDG_CONFIG_HOME/bulkhead
+  std::string state;    // $XDG_STATE_HOME/bulkhead
+  std::string runtime;  // $XDG_RUNTIME_DIR; may be empty
+  std::string home;
+  std::string organisation = "/etc/bulkhead/policy.json";
+};
+Result<Places> find_places();
+
+// Sets, baseline and the built-in blocklist from places.data; user and organisation files where
+// they exist. A user file that somebody else can write, or an organisation file not owned by root, is
+// an error. A present but broken file is an error, never skipped.
+struct Shipped {
+  Manifest baseline;
+  Sets sets;
+  std::vector<Blocklist> blocklists;
+};
+Result<Shipped> load_shipped(const Places& places);
+
+// Remembered answers ("always", "never"), by subject: extension id or canonical program path.
+// The file is locked while it is changed, replaced atomically, mode 0600; a broken file is an error.
+class GrantStore {
+ public:
+  explicit GrantStore(std::string file) : file_(std::move(file)) {}
+  Result<std::vector<Extra>> load(const std::string& subject, const std::string& manifest_digest) const;
+  Status remember(const std::string& subject, const std::string& manifest_digest, const Extra& extra);
+
+ private:
+  std::string file_;
+};
+
+}  // namespace bulkhead

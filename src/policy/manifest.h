@@ -1,0 +1,98 @@
+// Manifest: what somebody asks for, as parsed: variables and sets not yet resolved.
+//
+// Stages are types: bytes → ManifestBytes (with digest) → Manifest → Policy. Nothing skips a stage.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace bulkhead {
+
+// Where an entry stands in its file.
+struct Location {
+  std::string file;
+  int line = 0;    // 1-based
+  int column = 0;  // 1-based, bytes
+  std::string field;  // JSON path: files.read[2]
+};
+
+// One string of a manifest's list, with its place.
+struct Entry {
+  std::string text;
+  Location where;
+};
+
+enum class Otherwise : uint8_t { kDeny, kAsk };
+
+struct Limits {  // an unset limit is not enforced
+  std::optional<uint64_t> memory;       // bytes, whole compartment
+  std::optional<double> cpu;            // cores
+  std::optional<std::chrono::milliseconds> cpu_time;  // whole compartment
+  std::optional<std::chrono::milliseconds> wall_time;
+  std::optional<uint32_t> processes;    // at one time, threads not counted
+  std::optional<uint32_t> files;        // descriptors of each process
+  std::optional<uint64_t> written;      // bytes written to storage, whole compartment
+};
+
+struct Files {
+  std::vector<Entry> read, write, block, hide;
+};
+
+struct Manifest {
+  int version = 1;
+  std::string extension;  // publisher.name; empty for programs that are no extension
+  Files files;
+  std::vector<Entry> network, run, environment, vscode;
+  Limits limits;
+  std::optional<Otherwise> otherwise;  // unset: deny
+  std::string digest;  // SHA-256 of the exact bytes, hex
+};
+
+// The exact bytes of a manifest and their SHA-256, taken together so that no stage hashes one
+// text and parses another.
+class ManifestBytes {
+ public:
+  static ManifestBytes of(std::string file, std::string bytes);
+  const std::string& file() const { return file_; }
+  const std::string& bytes() const { return bytes_; }
+  const std::string& digest() const { return digest_; }
+
+ private:
+  std::string file_, bytes_, digest_;
+};
+
+// Parses the JSON of design.md's manifest. Duplicate keys, unknown keys, wrong types, integers out
+// of range, NUL bytes, invalid UTF-8, more than 1 MiB or 64 levels are errors; all findings are reported together, with
+// file, line, column, field and fix. Reads no file but the bytes given.
+Result<Manifest> parse_manifest(const ManifestBytes& bytes);
+
+// A list of rules that belongs to no extension: the built-in blocklist, a user's or an
+// organisation's policy file. Its groups have names, so that a rule can be told and lifted by name.
+struct BlockGroup {
+  std::string name;    // "ssh-keys"
+  std::string reason;  // one sentence for people
+  std::vector<Entry> block;        // neither read nor written
+  std::vector<Entry> block_write;  // not written
+  std::vector<Entry> network, run, environment, vscode;  // denied
+};
+struct Blocklist {
+  enum class Source { kBuiltin, kOrganisation, kUser };
+  Source source = Source::kBuiltin;
+  std::vector<BlockGroup> groups;
+  std::optional<Limits> limits;         // an upper bound for every manifest
+  std::optional<Otherwise> otherwise;   // kDeny forbids asking
+};
+Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
+
+// Named lists of paths (@system, @node, …): manifests/sets/*.json.
+using Sets = std::map<std::string, std::vector<Entry>, std::less<>>;
+Result<Sets> parse_set(const ManifestBytes& bytes);
+
+}  // namespace bulkhead

@@ -1,0 +1,97 @@
+// A notified system call under service, and the table of handlers.
+//
+// A handler reads its arguments from `call`, resolves paths with the walker, asks the arbiter, does
+// the work itself on what it resolved, and answers. It never lets the kernel read a path again,
+// except where Landlock decides anyway. Handlers hold no state of their own: what lives longer is in Service.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sandbox/compartment.h"
+#include "sandbox/notification.h"
+#include "sandbox/plan.h"
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+
+class Walker;      // sandbox/walker.h: paths as the target sees them
+class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
+class Processes;   // sandbox/processes.h: who is alive, what it executes, its credentials
+
+// What handlers work with; owned by the supervisor, outlives every call.
+struct Service {
+  const Plan& plan;
+  Compartment& compartment;
+  Listener& listener;
+  Arbiter& arbiter;
+  Walker& walker;
+  NameCache& names;
+  Processes& processes;
+};
+
+class Call {
+ public:
+  Call(const Notification& notification, Service& service, bool may_block)
+      : notification_(notification), memory_(notification.tid), service_(service), may_block_(may_block) {}
+
+  const Notification& notification() const { return notification_; }
+  pid_t tid() const { return notification_.tid; }
+  int number() const { return notification_.number; }
+  uint64_t arg(size_t i) const { return notification_.args[i]; }
+  int fd_arg(size_t i) const { return static_cast<int>(static_cast<uint32_t>(notification_.args[i])); }
+  uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(notification_.args[i]); }
+  const TargetMemory& memory() const { return memory_; }
+  Service& service() const { return service_; }
+  bool may_block() const { return may_block_; }
+  bool still_valid() const { return service_.listener.still_valid(notification_); }
+
+  // The arbiter's ruling with this call as the attempt (name of the call, pid, program).
+  Arbiter::Ruling decide(Kind kind, std::string_view canonical_path);
+
+ private:
+  Notification notification_;
+  ProcessMemory memory_;
+  Service& service_;
+  bool may_block_;
+};
+
+using Handler = Reply (*)(Call&);
+
+// One row per notified system call: number, name, handler. Sorted by number. The seccomp filter's
+// table (sandbox/filter.cc) notifies exactly these; a test keeps the two in step.
+struct CallRow {
+  int number;
+  const char* name;
+  Handler handler;
+};
+const CallRow* find_call(int number);
+
+// calls/open.cc: open, creat, openat, openat2
+Reply serve_open(Call& call);
+// calls/tree.cc: mkdir, mknod, unlink, rmdir, rename, link, symlink and their -at forms
+Reply serve_make(Call& call);
+Reply serve_remove(Call& call);
+Reply serve_rename(Call& call);
+Reply serve_link(Call& call);
+Reply serve_symlink(Call& call);
+// calls/read.cc: readlink(at), inotify_add_watch, statfs of hidden trees
+Reply serve_readlink(Call& call);
+Reply serve_watch(Call& call);
+// calls/status.cc: chmod, chown, truncate, times, extended attributes; by path and by descriptor
+Reply serve_chmod(Call& call);
+Reply serve_chown(Call& call);
+Reply serve_truncate(Call& call);
+Reply serve_times(Call& call);
+Reply serve_xattr(Call& call);
+// calls/execute.cc
+Reply serve_execute(Call& call);
+// calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)
+Reply serve_fork(Call& call);
+Reply serve_credentials(Call& call);
+// calls/socket.cc: connect, bind, sendto with an address
+Reply serve_connect(Call& call);
+Reply serve_bind(Call& call);
+Reply serve_send(Call& call);
+
+}  // namespace bulkhead

@@ -1,0 +1,106 @@
+// The kernel's seccomp user notification interface (seccomp_unotify(2)), behind one class.
+//
+// What this does not stop: a notified call that is answered CONTINUE reads its arguments again, so
+// another thread may have changed them. Only answer CONTINUE where Landlock, or the registers
+// alone, decide.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace bulkhead {
+
+struct Notification {
+  uint64_t id = 0;
+  pid_t tid = 0;     // a thread id, in the supervisor's pid namespace
+  int number = 0;    // __NR_*
+  std::array<uint64_t, 6> args{};
+};
+
+// What the supervisor answers. Made only by the named functions.
+class Reply {
+ public:
+  static Reply go_on() { return Reply(Type::kContinue); }              // let the kernel execute the call
+  static Reply error(int errno_value) { Reply r(Type::kValue); r.error_ = errno_value; return r; }
+  static Reply value(int64_t result) { Reply r(Type::kValue); r.value_ = result; return r; }
+  // Gives `fd` to the caller as the call's result (lowest free number).
+  static Reply descriptor(Fd fd, bool close_on_exec) {
+    Reply r(Type::kDescriptor); r.fd_ = std::move(fd); r.close_on_exec_ = close_on_exec; return r;
+  }
+  // Puts `fd` in place of the caller's descriptor `number`, then returns 0 or -errno.
+  static Reply replace(Fd fd, int number, bool close_on_exec, int errno_value) {
+    Reply r(Type::kReplace); r.fd_ = std::move(fd); r.number_ = number;
+    r.close_on_exec_ = close_on_exec; r.error_ = errno_value; return r;
+  }
+  // Not answerable from the serving thread (it would wait for a person, a FIFO, a connection): the
+  // supervisor runs the handler again, whole, on a thread that may block (Call::may_block()).
+  static Reply later() { return Reply(Type::kLater); }
+  // Somebody else answers (kept by the handler, e.g. until a connection is made).
+  static Reply taken() { return Reply(Type::kTaken); }
+
+  enum class Type : uint8_t { kContinue, kValue, kDescriptor, kReplace, kLater, kTaken };
+  Type type() const { return type_; }
+  int errno_value() const { return error_; }
+  int64_t result() const { return value_; }
+  int number() const { return number_; }
+  bool close_on_exec() const { return close_on_exec_; }
+  Fd& fd() { return fd_; }
+
+ private:
+  explicit Reply(Type type) : type_(type) {}
+  Type type_;
+  bool close_on_exec_ = false;
+  int error_ = 0;
+  int number_ = -1;
+  int64_t value_ = 0;
+  Fd fd_;
+};
+
+// Thread-safe: the serving thread receives, any thread may send.
+class Listener {
+ public:
+  explicit Listener(Fd fd) : fd_(std::move(fd)) {}
+  // Waits for the next notification. nullopt: interrupted by a signal, or the one that woke us is
+  // gone; an error (ENOENT after the last process died) ends the loop.
+  Result<std::optional<Notification>> receive();
+  // False where the caller is dead or was interrupted: what was done for it must be undone.
+  bool send(const Notification& notification, Reply reply);
+  // Must hold after every read of the target's memory and every open below /proc/TID.
+  bool still_valid(const Notification& notification) const;
+  int fd() const { return fd_.get(); }
+
+ private:
+  Fd fd_;
+};
+
+// Memory of a stopped caller. Pure of policy. Tests replace it.
+class TargetMemory {
+ public:
+  virtual ~TargetMemory() = default;
+  // Exactly `size` bytes, or EFAULT.
+  virtual Status read(uint64_t address, void* into, size_t size) const = 0;
+  virtual Status write(uint64_t address, const void* from, size_t size) const = 0;
+  // A NUL-terminated string of at most `limit` bytes; ENAMETOOLONG beyond, EFAULT where unmapped.
+  virtual Result<std::string> read_string(uint64_t address, size_t limit) const = 0;
+};
+
+// By process_vm_readv and process_vm_writev, page by page.
+class ProcessMemory final : public TargetMemory {
+ public:
+  explicit ProcessMemory(pid_t tid) : tid_(tid) {}
+  Status read(uint64_t address, void* into, size_t size) const override;
+  Status write(uint64_t address, const void* from, size_t size) const override;
+  Result<std::string> read_string(uint64_t address, size_t limit) const override;
+
+ private:
+  pid_t tid_;
+};
+
+}  // namespace bulkhead

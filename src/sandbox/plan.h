@@ -1,0 +1,63 @@
+// Plan: everything about a compartment that is decided before a process of it exists. Pure data,
+// so that what will be enforced can be printed (`bulkhead run --dry-run`) and tested.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/policy.h"
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+
+// A tree or file that the kernel may decide on by itself (Landlock); everything else goes through
+// the supervisor. `access` holds LANDLOCK_ACCESS_FS_* bits.
+struct LandlockRule {
+  std::string path;
+  uint64_t access = 0;
+};
+
+struct PlanOptions {
+  Enforcement enforcement = Enforcement::kEnforce;
+  // Serve every call by the supervisor even where the kernel could decide: slower, for comparing.
+  bool serve_every_call = false;
+};
+
+struct Plan {
+  std::shared_ptr<const Policy> policy;
+  Enforcement enforcement = Enforcement::kEnforce;
+
+  std::string program;                   // absolute path to execute
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
+  std::string folder;                    // working folder, canonical
+
+  std::vector<LandlockRule> landlock;    // sorted by path
+  // The trees among them that openat and friends may be answered CONTINUE in, for lexical paths
+  // without symlinks: subset of policy->whole_trees(), plus scratch that holds no bind.
+  std::vector<WholeTree> kernel_decides;
+
+  bool private_tmp = true;    // fresh tmpfs on /tmp
+  bool private_shm = true;    // fresh tmpfs on /dev/shm
+  std::vector<std::string> binds;   // existing granted paths below private trees, bound at the same place
+  std::vector<std::string> hidden;  // masked: a folder by an empty read-only one, a file by an empty one
+
+  std::vector<sock_filter> filter;
+  Limits limits;
+  bool count_processes = false;  // fork and clone are notified: limits.processes is set
+};
+
+// Refuses what this kernel cannot enforce, naming the feature.
+Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::string> command,
+                       std::vector<std::string> environment, std::string folder,
+                       const PlanOptions& options);
+
+// True where kernel_decides covers this access; binary search, no allocation.
+bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept;
+
+}  // namespace bulkhead

@@ -1,0 +1,83 @@
+// Arbiter: the one place where an access gets its final ruling: the policy, then answers given in
+// this run, then asking; and every ruling goes to the journal. Thread-safe.
+//
+//   access ─► Policy ─ allow/deny ────────────────► ruling ─► Journal
+//                └─ ask ─► answers of this run ───►
+//                              └─ none ─► Asker (a person) ─► remembered, if told to
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "policy/policy.h"
+#include "trace/journal.h"
+
+namespace bulkhead {
+
+enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever };
+
+struct Question {
+  Kind kind = Kind::kRead;
+  std::string resource;   // canonical; not yet escaped for display
+  std::string program;    // executable of the process that asks
+  int32_t pid = 0;
+  std::string subject;    // extension id or the run's program
+  std::string detail;
+};
+
+// Puts a question to a person. Blocks until there is an answer; kNo where nobody answers. Called by
+// one thread at a time (the arbiter queues), and never for a question that is already open.
+class Asker {
+ public:
+  virtual ~Asker() = default;
+  virtual Answer ask(const Question& question) = 0;
+};
+
+enum class Enforcement : uint8_t { kEnforce, kAuditOnly };
+
+// Who tried, for the journal and the question. `program` is only asked for when needed.
+struct Attempt {
+  int32_t pid = 0;
+  std::string_view detail;
+  const std::function<std::string()>* program = nullptr;
+};
+
+class Arbiter {
+ public:
+  // asker may be null: what would be asked is denied. remember is called for kAlways and kNever.
+  Arbiter(std::shared_ptr<const Policy> policy, Journal* journal, Asker* asker,
+          Enforcement enforcement, std::function<Status(const Extra&)> remember);
+
+  enum class Ruling : uint8_t {
+    kDeny,
+    kAllow,
+    kWouldAsk,  // only without `may_block`: call again from a thread that may wait for a person
+  };
+
+  Ruling path(Kind kind, std::string_view canonical, const Attempt& attempt, bool may_block);
+  Ruling connect(const IpAddress& address, uint16_t port, std::span<const std::string_view> names,
+                 const Attempt& attempt, bool may_block);
+  Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block);
+  Ruling vscode(std::string_view permission, const Attempt& attempt, bool may_block);
+
+  // A refusal that no policy rule made (ptrace, a raw socket, a foreign /proc): journalled under
+  // `kind` and `resource` with `rule` as the reason. In an audit run it is refused all the same.
+  void note_refusal(Kind kind, std::string_view resource, std::string_view rule, const Attempt& attempt);
+
+  const Policy& policy() const { return *policy_; }
+  Enforcement enforcement() const { return enforcement_; }
+  // After this, every open and future question is answered kNo (the compartment is ending).
+  void stop_asking();
+
+ private:
+  struct State;
+  std::shared_ptr<const Policy> policy_;
+  Enforcement enforcement_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace bulkhead
