@@ -17,7 +17,8 @@ namespace bulkhead {
   X(kLookup,      "lookup",        "network")      /* resolving a host name */ \
   X(kRun,         "run",           "run")          /* executing a program */ \
   X(kEnvironment, "environment",   "environment")  /* seeing a variable at start */ \
-  X(kVscode,      "vscode",        "vscode")       /* a permission of the VS Code API */
+  X(kVscode,      "vscode",        "vscode")       /* a permission of the VS Code API */ \
+  X(kSystem,      "system",        "")             /* a kernel interface that no manifest grants: ptrace, io_uring, mounts */
 
 enum class Kind : uint8_t {
 #define X(enumerator, label, field) enumerator,
