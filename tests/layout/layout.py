@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The rules of the tree that a compiler does not check.
+
+  layout.py ROOT        checks the tree; prints each finding as file:line: message
+  layout.py --self-test proves that each rule finds a planted violation
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# A folder includes its own headers and those of the folders before it.
+ORDER = ["base", "policy", "trace", "sandbox", "cli"]
+# Beside the chain: what they may include.
+SIDE = {"vscode": ["base", "policy", "trace", "sandbox", "vscode"],
+        "isolate": ["base", "policy", "trace", "sandbox", "membrane", "isolate"],
+        "membrane": ["base", "membrane"]}
+MAX_LINES = 700
+MAX_BYTES = 1 << 20
+
+SOURCE = (".cc", ".h", ".c")
+# Folders of one machine or one person. /home/user, /home/me and /home/alice are examples' homes.
+MACHINE_PATH = re.compile(r"(?<![\w.$}/-])(/work/|/tmp/brief|/root/(?!\.)|/Users/\w|/home/(?!user\b|me\b|alice\b|bob\b|u\b|test\b|\*|\$))")
+LOCK_URL = re.compile(r'"resolved"|registry|"(?:version|integrity)": "https?:')
+
+
+def tracked(root):
+    out = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached"], capture_output=True,
+                         check=True).stdout
+    return [name for name in out.decode().split("\0") if name and os.path.isfile(os.path.join(root, name))]
+
+
+def check(root, names):
+    """Yields (file, line, message)."""
+    for name in names:
+        path = os.path.join(root, name)
+        if os.path.islink(path):
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        if len(data) > MAX_BYTES:
+            yield name, 0, f"larger than {MAX_BYTES >> 10} KiB"
+        is_seed = name.startswith("fuzz/corpus/")
+        if b"\0" in data[:8192] and not is_seed:
+            yield name, 0, "is binary; sources only"
+            continue
+        if is_seed:
+            continue
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
+        if name.endswith(SOURCE) and len(lines) > MAX_LINES:
+            yield name, 0, f"{len(lines)} lines, at most {MAX_LINES}: split it by noun"
+        if data and not data.endswith(b"\n"):
+            yield name, len(lines), "does not end with a newline"
+        if not name.endswith("tests/layout/layout.py"):
+            for number, line in enumerate(lines, 1):
+                found = MACHINE_PATH.search(line)
+                if found:
+                    yield name, number, f"a machine's own path: {found.group(0)}"
+        if os.path.basename(name) == "package-lock.json":
+            for number, line in enumerate(lines, 1):
+                if LOCK_URL.search(line):
+                    yield name, number, "a lock file that names a registry; see .npmrc"
+        parts = name.split("/")
+        if parts[0] == "src" and len(parts) > 2 and name.endswith(SOURCE):
+            yield from check_includes(name, parts[1], lines)
+
+
+def check_includes(name, folder, lines):
+    if folder in ORDER:
+        allowed = ORDER[:ORDER.index(folder) + 1]
+    elif folder in SIDE:
+        allowed = SIDE[folder]
+    else:
+        yield name, 0, f"src/{folder} has no place in the order of folders"
+        return
+    known = set(ORDER) | set(SIDE)
+    for number, line in enumerate(lines, 1):
+        match = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
+        if not match:
+            continue
+        target = match.group(1)
+        first = target.split("/")[0]
+        if '"' in line and "/" not in target:
+            yield name, number, f'include "{target}" from the root of src/: "{folder}/{target}"'
+        elif ".." in target.split("/"):
+            yield name, number, f'include "{target}" leaves its folder; name it from src/'
+        elif '"' in line and first in known and first not in allowed:
+            yield name, number, f"src/{folder} includes src/{first}, which stands above it"
+
+
+def self_test():
+    planted = {
+        "src/base/up.cc": '#include "policy/access.h"\n',
+        "src/policy/bare.cc": '#include "access.h"\n',
+        "src/trace/out.cc": '#include "../base/fd.h"\n',
+        "src/nowhere/x.cc": "int x;\n",
+        "src/base/long.cc": "int a;\n" * (MAX_LINES + 1),
+        "docs/path.md": "see " + "/wo" + "rk/main\n",
+        "scripts/home": "cd " + "/ho" + "me/jdoe/x\n",
+        "package-lock.json": '{ "resolved": "https://example.org/x.tgz" }\n',
+        "a.bin": "\0\0\n",
+        "no-newline.md": "text",
+        "large.md": "x" * (MAX_BYTES + 1) + "\n",
+    }
+    fine = {
+        "src/cli/run.cc": '#include "sandbox/plan.h"\n#include <sys/stat.h>\n',
+        "docs/ok.md": "`/home/user/.ssh`, `${home}` and /home/me/x\n",
+        "fuzz/corpus/manifest/1": "\0",
+    }
+    with tempfile.TemporaryDirectory() as root:
+        for name, text in {**planted, **fine}.items():
+            path = os.path.join(root, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        found = {name for name, _, _ in check(root, [*planted, *fine])}
+    missed, wrong = set(planted) - found, found - set(planted)
+    for name in sorted(missed):
+        print(f"{name}: planted, not found")
+    for name in sorted(wrong):
+        print(f"{name}: found, but fine")
+    return 1 if missed or wrong else 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = sys.argv[1]
+    names = tracked(root)
+    if not names:
+        print("layout: git lists no files", file=sys.stderr)
+        return 1
+    found = list(check(root, names))
+    for name, line, message in found:
+        print(f"{name}:{line}: {message}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
