@@ -1,0 +1,146 @@
+// The edits that let VS Code's workbench run one remote extension host per extension.
+//
+// VS Code can already spread local hosts over affinities; only its remote location has a fixed
+// affinity of 0. Each edit is anchored by the shape of the minified code, with names captured, never
+// by names or offsets. An edit whose shape is not found exactly as often as expected is an error that
+// names it; nothing is served then. The edited text calls into placement.js, which decides.
+
+/** @typedef {{name: string, what: string, times: number, shape: RegExp, text: (...groups: string[]) => string}} Edit */
+
+const NAME = "([A-Za-z_$][\\w$]*)";
+const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll("NAME", NAME), "g");
+
+/** @type {Edit} */
+const location = {
+  name: "remote-location",
+  what: "the class of a remote host's location gets an affinity, as local ones have",
+  times: 1,
+  shape: shape(
+    String.raw`NAME=class\{constructor\(\)\{this\.kind=3;this\.affinity=0\}equals\(NAME\)\{return this\.kind===\2\.kind\}asString\(\)\{return"Remote"\}\}`,
+  ),
+  text: (location) =>
+    `${location}=class{constructor(affinity=0){this.kind=3;this.affinity=affinity}` +
+    `equals(o){return this.kind===o.kind&&this.affinity===o.affinity}` +
+    'asString(){return this.affinity===0?"Remote":`Remote${this.affinity}`}}',
+};
+
+/**
+ * The other edits, for the name that the location class has in this build.
+ * @param {string} location
+ * @returns {Edit[]}
+ */
+const others = (location) => {
+  const LOCATION = location.replaceAll("$", "\\$");
+  return [
+    {
+      name: "place-initial",
+      what: "extensions present at start are placed",
+      times: 1,
+      shape: shape(
+        String.raw`else if\(NAME===2\)\{let NAME=NAME\.get\(NAME\);\2&&NAME\.push\(\2\)\}else \1===3&&\(NAME=new ${LOCATION}\);`,
+      ),
+      text: (kind, extension, all, key, web, place) =>
+        `else if(${kind}===2){let ${extension}=${all}.get(${key});` +
+        `${extension}&&globalThis.bulkhead.mayRunInBrowser(${extension})&&${web}.push(${extension})}` +
+        `else ${kind}===3&&(${place}=new ${location}(globalThis.bulkhead.place(${all}.get(${key}),[...${all}.values()])));`,
+    },
+    {
+      name: "place-added",
+      what: "extensions installed or enabled later are placed",
+      times: 1,
+      shape: shape(
+        String.raw`for\(let NAME of NAME\)\{(let [^{}]*?;)NAME===1\?NAME\.push\(\1\):\4===2\?NAME\.push\(\1\):\4===3&&\(NAME=new ${LOCATION}\),this\._runningLocation\.set\(\1\.identifier,\7\)\}`,
+      ),
+      text: (extension, added, lets, kind, local, web, place) =>
+        `for(let ${extension} of ${added}){${lets}${kind}===1?${local}.push(${extension}):` +
+        `${kind}===2?globalThis.bulkhead.mayRunInBrowser(${extension})&&${web}.push(${extension}):` +
+        `${kind}===3&&(${place}=new ${location}(globalThis.bulkhead.place(${extension},[...this._registry.getAllExtensionDescriptions(),...${added}]))),` +
+        `this._runningLocation.set(${extension}.identifier,${place})}`,
+    },
+    {
+      name: "start-hosts",
+      what: "one remote host is started per affinity in use",
+      times: 1,
+      shape: shape(String.raw`NAME\.push\(new ${LOCATION}\);for\(let NAME of \1\)\{`),
+      text: (locations, each) =>
+        `for(let affinity of globalThis.bulkhead.affinities())${locations}.push(new ${location}(affinity));` +
+        `for(let ${each} of ${locations}){`,
+    },
+    {
+      name: "provider-call",
+      what: "a host's data provider learns its location",
+      times: 1,
+      shape: shape(
+        String.raw`createInstance\(NAME,NAME,this\._createRemoteExtensionHostDataProvider\(NAME,NAME\.remoteAuthority\)\)`,
+      ),
+      text: (host, at, locations, connection) =>
+        `createInstance(${host},${at},this._createRemoteExtensionHostDataProvider(${locations},${connection}.remoteAuthority,${at}))`,
+    },
+    {
+      name: "provider-filter",
+      what: "a host gets the extensions of its own location only",
+      times: 1,
+      shape: shape(
+        String.raw`_createRemoteExtensionHostDataProvider\(NAME,NAME\)\{([^]{0,400}?)\1\.filterByExtensionHostKind\(NAME\.extensions,3\)`,
+      ),
+      text: (locations, authority, between, snapshot) =>
+        `_createRemoteExtensionHostDataProvider(${locations},${authority},bulkheadLocation){${between}` +
+        `${locations}.filterByRunningLocation(${snapshot}.extensions,bulkheadLocation)`,
+    },
+    {
+      name: "host-environment",
+      what: "the launcher is told which host it starts",
+      times: 1,
+      shape: shape(
+        String.raw`env:\{\.\.\.this\._environmentService\.debugExtensionHost\.env,\.\.\.NAME\.options\?\.extensionHostEnv\}\},NAME=this\._environmentService\.extensionDevelopmentLocationURI`,
+      ),
+      text: (authority, development) =>
+        `env:{...this._environmentService.debugExtensionHost.env,...${authority}.options?.extensionHostEnv,` +
+        `...globalThis.bulkhead.environment(this.runningLocation.affinity)}},` +
+        `${development}=this._environmentService.extensionDevelopmentLocationURI`,
+    },
+  ];
+};
+
+/** Thrown where a workbench is not of a shape that we know. */
+export class EditError extends Error {
+  /** @param {{name: string, what: string, found: number, wanted: number}[]} failed */
+  constructor(failed) {
+    const lines = failed.map((f) => `  ${f.name}: found ${f.found} times, expected ${f.wanted} (${f.what})`);
+    super(`this version of the workbench cannot be edited:\n${lines.join("\n")}`);
+    this.name = "EditError";
+    this.failed = failed;
+  }
+}
+
+/**
+ * How often each edit's shape occurs: for `bulkhead doctor --code` and for error messages.
+ * @param {string} source
+ */
+export function inspect(source) {
+  const matches = [...source.matchAll(location.shape)];
+  const edits = [location, ...(matches.length === 1 ? others(matches[0][1]) : [])];
+  return edits.map((edit) => ({
+    name: edit.name,
+    what: edit.what,
+    wanted: edit.times,
+    found: [...source.matchAll(edit.shape)].length,
+  }));
+}
+
+/**
+ * The workbench with all edits and placement.js before it. Throws EditError and edits nothing where
+ * one does not fit.
+ * @param {string} source workbench.js as published
+ * @param {string} placement placement.js
+ */
+export function edit(source, placement) {
+  const failed = inspect(source).filter((found) => found.found !== found.wanted);
+  if (failed.length > 0) throw new EditError(failed);
+  const locationName = /** @type {RegExpMatchArray} */ ([...source.matchAll(location.shape)][0])[1];
+  let text = source;
+  for (const one of [location, ...others(locationName)]) {
+    text = text.replace(one.shape, (_whole, ...rest) => one.text(...rest.slice(0, -2)));
+  }
+  return `${placement}\n${text}`;
+}
