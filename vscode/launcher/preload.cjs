@@ -1,0 +1,71 @@
+// Loaded into VS Code's server before its own code (node --require). Trusted; changes no file.
+//
+// Three things are redirected:
+//   workbench.js    is read from our edited copy, under an address of its own (static files are cached
+//                   for a year)
+//   workbench.html  names that address
+//   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
+//                   owns the compartment and stands between the server and the host
+//
+// BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, workbench, html, script, tag }.
+"use strict";
+
+const childProcess = require("node:child_process");
+const fs = require("node:fs");
+const path = require("node:path");
+const { syncBuiltinESMExports } = require("node:module");
+
+const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
+
+/** The edited copy where the server asks for the published workbench. */
+const redirected = (file) => (file === launch.script ? launch.workbench : file);
+
+const { createReadStream } = fs;
+fs.createReadStream = (file, ...rest) => createReadStream(redirected(file), ...rest);
+
+const { stat, readFile } = fs.promises;
+fs.promises.stat = (file, ...rest) => stat(redirected(file), ...rest);
+fs.promises.readFile = async (file, ...rest) => {
+  const content = await readFile(file, ...rest);
+  if (file !== launch.html) return content;
+  const text = content.toString();
+  const name = "out/vs/code/browser/workbench/workbench.js";
+  const parts = text.split(name);
+  if (parts.length !== 2)
+    throw new Error(`bulkhead: ${launch.html} names ${name} ${parts.length - 1} times, expected once`);
+  const edited = parts.join(`${name}?bulkhead=${launch.tag}`);
+  return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
+};
+
+const own = new Set(["--require", "-r"]);
+/** Node's options less the one that loads this file, which must not reach an extension host. */
+function withoutPreload(options) {
+  const kept = [];
+  for (let i = 0; i < options.length; i += 1) {
+    if (own.has(options[i]) && path.resolve(options[i + 1] ?? "") === __filename) i += 1;
+    else if (options[i] !== `--require=${__filename}`) kept.push(options[i]);
+  }
+  return kept;
+}
+
+const { fork } = childProcess;
+childProcess.fork = (modulePath, args, options = {}) => {
+  if (!Array.isArray(args) || !args.includes("--type=extensionHost"))
+    return fork(modulePath, args, { ...options, execArgv: withoutPreload(options.execArgv ?? process.execArgv) });
+  const execArgv = withoutPreload(options.execArgv ?? process.execArgv);
+  const env = { ...(options.env ?? process.env) };
+  const host = env.BULKHEAD_HOST;
+  delete env.BULKHEAD_HOST;
+  delete env.BULKHEAD_LAUNCH;
+  if (host === "main") return fork(modulePath, args, { ...options, env, execArgv });
+  // Fail closed: a host that nobody placed holds whatever the page asked for.
+  const extensions = typeof host === "string" ? host : "";
+  return fork(modulePath, args, {
+    ...options,
+    env,
+    execPath: launch.bulkhead,
+    execArgv: ["host", "--extensions", extensions, "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, ...execArgv],
+  });
+};
+
+syncBuiltinESMExports();
