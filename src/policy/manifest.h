@@ -1,6 +1,26 @@
 // Manifest: what somebody asks for, as parsed: variables and sets not yet resolved.
 //
 // Stages are types: bytes → ManifestBytes (with digest) → Manifest → Policy. Nothing skips a stage.
+//
+// Three kinds of file, each a JSON object; "$schema" (a string) may stand in each:
+//
+//   manifest   {"manifest":1, "extension":"publisher.name",
+//               "files":{"read":[…],"write":[…],"block":[…],"hide":[…]},
+//               "network":[…], "run":[…], "environment":[…], "vscode":[…],
+//               "limits":{"memory":"512MiB","cpu":1.5,"cpu-time":"10m","wall-time":"30s",
+//                         "processes":64,"files":1024,"written":"1GiB"},
+//               "otherwise":"deny"|"ask"}            all but "manifest" optional
+//   set        {"set":"system", "about":"…", "read":[…], "run":[…]}
+//   blocklist  {"blocklist":1, "limits":{…}, "otherwise":"deny"|"ask",
+//               "groups":[{"name":"ssh-keys","reason":"…","block":[…],"block-write":[…],
+//                          "network":[…],"run":[…],"environment":[…],"vscode":[…]}]}
+//              also the format of the user's and the organisation's policy.json
+//
+// Paths: absolute, or starting with one of kVariableNames as ${name}; "*" stands for any bytes
+// within a component; "**/a/b" is a in any folder and b in it; a path names that file or the whole
+// tree below it; "@name" in files.read and run is a set. A backslash before "*", "$" or "\" takes
+// its meaning away (see pattern.h). The rest of the language: pattern.h, network_rule.h,
+// compile.cc.
 #pragma once
 
 #include <chrono>
@@ -18,8 +38,8 @@ namespace bulkhead {
 // Where an entry stands in its file.
 struct Location {
   std::string file;
-  int line = 0;    // 1-based
-  int column = 0;  // 1-based, bytes
+  int line = 0;       // 1-based
+  int column = 0;     // 1-based, bytes
   std::string field;  // JSON path: files.read[2]
 };
 
@@ -31,14 +51,14 @@ struct Entry {
 
 enum class Otherwise : uint8_t { kDeny, kAsk };
 
-struct Limits {  // an unset limit is not enforced
-  std::optional<uint64_t> memory;       // bytes, whole compartment
-  std::optional<double> cpu;            // cores
+struct Limits {                                       // an unset limit is not enforced
+  std::optional<uint64_t> memory;                     // bytes, whole compartment
+  std::optional<double> cpu;                          // cores
   std::optional<std::chrono::milliseconds> cpu_time;  // whole compartment
   std::optional<std::chrono::milliseconds> wall_time;
-  std::optional<uint32_t> processes;    // at one time, threads not counted
-  std::optional<uint32_t> files;        // descriptors of each process
-  std::optional<uint64_t> written;      // bytes written to storage, whole compartment
+  std::optional<uint32_t> processes;  // at one time, threads not counted
+  std::optional<uint32_t> files;      // descriptors of each process
+  std::optional<uint64_t> written;    // bytes written to storage, whole compartment
 };
 
 struct Files {
@@ -52,7 +72,7 @@ struct Manifest {
   std::vector<Entry> network, run, environment, vscode;
   Limits limits;
   std::optional<Otherwise> otherwise;  // unset: deny
-  std::string digest;  // SHA-256 of the exact bytes, hex
+  std::string digest;                  // SHA-256 of the exact bytes, hex
 };
 
 // The exact bytes of a manifest and their SHA-256, taken together so that no stage hashes one
@@ -69,30 +89,36 @@ class ManifestBytes {
 };
 
 // Parses the JSON of design.md's manifest. Duplicate keys, unknown keys, wrong types, integers out
-// of range, NUL bytes, invalid UTF-8, more than 1 MiB or 64 levels are errors; all findings are reported together, with
-// file, line, column, field and fix. Reads no file but the bytes given.
+// of range, NUL bytes, invalid UTF-8, more than 1 MiB or 64 levels are errors; all findings are
+// reported together, with file, line, column, field and fix. Reads no file but the bytes given.
 Result<Manifest> parse_manifest(const ManifestBytes& bytes);
 
 // A list of rules that belongs to no extension: the built-in blocklist, a user's or an
 // organisation's policy file. Its groups have names, so that a rule can be told and lifted by name.
 struct BlockGroup {
-  std::string name;    // "ssh-keys"
-  std::string reason;  // one sentence for people
-  std::vector<Entry> block;        // neither read nor written
-  std::vector<Entry> block_write;  // not written
+  std::string name;                                      // "ssh-keys"
+  std::string reason;                                    // one sentence for people
+  std::vector<Entry> block;                              // neither read nor written
+  std::vector<Entry> block_write;                        // not written
   std::vector<Entry> network, run, environment, vscode;  // denied
 };
 struct Blocklist {
   enum class Source { kBuiltin, kOrganisation, kUser };
   Source source = Source::kBuiltin;
   std::vector<BlockGroup> groups;
-  std::optional<Limits> limits;         // an upper bound for every manifest
-  std::optional<Otherwise> otherwise;   // kDeny forbids asking
+  std::optional<Limits> limits;        // an upper bound for every manifest
+  std::optional<Otherwise> otherwise;  // kDeny forbids asking
 };
 Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
 
-// Named lists of paths (@system, @node, …): manifests/sets/*.json.
-using Sets = std::map<std::string, std::vector<Entry>, std::less<>>;
+// A named list of paths (@system, @node, …): manifests/sets/*.json. No set grants writing.
+struct PathSet {
+  std::string about;
+  std::vector<Entry> read;
+  std::vector<Entry> run;  // "@name" in run needs one
+};
+using Sets = std::map<std::string, PathSet, std::less<>>;  // by name, without "@"
+// One entry: its name and the set.
 Result<Sets> parse_set(const ManifestBytes& bytes);
 
 }  // namespace bulkhead

@@ -1,0 +1,17 @@
+// Sizes and durations as manifests and command-line flags write them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bulkhead {
+
+// "512MiB", "1GB", "4096", "100kB": bytes. Whole numbers only, no spaces, at most 2^63-1.
+std::optional<uint64_t> parse_size(std::string_view text);
+
+// "250ms", "30s", "10m", "2h". A unit is needed; at most 10 years.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+}  // namespace bulkhead
