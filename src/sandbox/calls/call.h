@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "sandbox/compartment.h"
 #include "sandbox/notification.h"
@@ -46,8 +48,15 @@ class Call {
   bool may_block() const { return may_block_; }
   bool still_valid() const { return service_.listener.still_valid(notification_); }
 
-  // The arbiter's ruling with this call as the attempt (name of the call, pid, program).
+  // The arbiter's ruling with this call as the attempt (name of the call, pid, program). Paths below
+  // the compartment's /proc/PID are judged as /proc/self; init's, and others' memory, are refused.
   Arbiter::Ruling decide(Kind kind, std::string_view canonical_path);
+  // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
+  std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
+  // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.
+  void note_refusal(Kind kind, std::string_view resource, std::string_view reason);
+  // The process (thread group) of tid(), for the journal: may be a second old.
+  pid_t process() const;
 
  private:
   Notification notification_;
@@ -64,6 +73,8 @@ struct CallRow {
   int number;
   const char* name;
   Handler handler;
+  int refusal = 0;               // errno of serve_refusal; also what a row answers for refused argument values
+  const char* reason = nullptr;  // why, for the journal
 };
 const CallRow* find_call(int number);
 
@@ -89,6 +100,8 @@ Reply serve_execute(Call& call);
 // calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)
 Reply serve_fork(Call& call);
 Reply serve_credentials(Call& call);
+// calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem, then the row's errno
+Reply serve_refusal(Call& call);
 // calls/socket.cc: connect, bind, sendto with an address
 Reply serve_connect(Call& call);
 Reply serve_bind(Call& call);
