@@ -6,26 +6,27 @@
 //                              └─ none ─► Asker (a person) ─► remembered, if told to
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "policy/policy.h"
 #include "trace/journal.h"
 
 namespace bulkhead {
 
+// kNo and kThisRun hold for this resource until the run ends (a program that retries does not ask
+// again), kOnce for those who were waiting, kAlways and kNever are remembered as well.
 enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever };
 
 struct Question {
   Kind kind = Kind::kRead;
-  std::string resource;   // canonical; not yet escaped for display
-  std::string program;    // executable of the process that asks
+  std::string resource;  // canonical; not yet escaped for display
+  std::string program;   // executable of the process that asks
   int32_t pid = 0;
-  std::string subject;    // extension id or the run's program
+  std::string subject;  // extension id or the run's program
   std::string detail;
 };
 
@@ -35,6 +36,12 @@ class Asker {
  public:
   virtual ~Asker() = default;
   virtual Answer ask(const Question& question) = 0;
+  // Makes an open ask() return kNo soon, and every later one at once. Any thread; called by
+  // Arbiter::stop_asking, so that a compartment's end does not wait for a person.
+  virtual void cancel() noexcept {}
+  // True while a question is on the screen: the terminal is the asker's then, and the program's
+  // stop by SIGTTIN or SIGTTOU is no reason for the supervisor to stop.
+  virtual bool asking() const noexcept { return false; }
 };
 
 enum class Enforcement : uint8_t { kEnforce, kAuditOnly };
@@ -42,15 +49,22 @@ enum class Enforcement : uint8_t { kEnforce, kAuditOnly };
 // Who tried, for the journal and the question. `program` is only asked for when needed.
 struct Attempt {
   int32_t pid = 0;
+  uint32_t execs =
+      0;  // changes whenever pid executes another program, so that `program` is asked anew
   std::string_view detail;
   const std::function<std::string()>* program = nullptr;
 };
 
 class Arbiter {
  public:
-  // asker may be null: what would be asked is denied. remember is called for kAlways and kNever.
+  // asker may be null: what would be asked is denied. journal may be null: nothing is recorded.
+  // remember is called for kAlways and kNever; where it fails, the answer holds for this run, and
+  // the failure is journalled and given to on_warning.
   Arbiter(std::shared_ptr<const Policy> policy, Journal* journal, Asker* asker,
           Enforcement enforcement, std::function<Status(const Extra&)> remember);
+  ~Arbiter();
+  // Sentences for the user; called from any thread. Set before the first decision.
+  void on_warning(std::function<void(const std::string&)> warn);
 
   enum class Ruling : uint8_t {
     kDeny,
@@ -66,18 +80,24 @@ class Arbiter {
 
   // A refusal that no policy rule made (ptrace, a raw socket, a foreign /proc): journalled under
   // `kind` and `resource` with `rule` as the reason. In an audit run it is refused all the same.
-  void note_refusal(Kind kind, std::string_view resource, std::string_view rule, const Attempt& attempt);
+  void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
+                    const Attempt& attempt);
 
   const Policy& policy() const { return *policy_; }
   Enforcement enforcement() const { return enforcement_; }
   // After this, every open and future question is answered kNo (the compartment is ending).
   void stop_asking();
+  // Asker::asking() of its asker; for job control.
+  bool asking() const noexcept;
 
  private:
   struct State;
+  struct Subject;  // kind and resource of one access, in the forms that its steps need
+  Ruling settle(const Subject& subject, Decision decision, const Attempt& attempt, bool may_block);
+
   std::shared_ptr<const Policy> policy_;
   Enforcement enforcement_;
-  std::shared_ptr<State> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace bulkhead

@@ -12,14 +12,14 @@ namespace bulkhead {
 struct Event {
   std::chrono::system_clock::time_point time;
   Kind kind = Kind::kRead;
-  std::string resource;   // canonical path, "host:port", variable name, permission
-  Verdict verdict = Verdict::kDeny;   // the final one: kAllow or kDeny
-  bool asked = false;     // a person (or nobody, in time) answered
-  bool enforced = true;   // false in an audit run where the denial was let pass
-  std::string rule;       // the deciding rule as text, with its source
-  int32_t pid = 0;        // of the process that tried, as the supervisor sees it
-  std::string program;    // canonical path of its executable
-  std::string detail;     // the system call or API method: "openat", "$executeTask"
+  std::string resource;              // canonical path, "host:port", variable name, permission
+  Verdict verdict = Verdict::kDeny;  // the final one: kAllow or kDeny
+  bool asked = false;                // a person (or nobody, in time) answered
+  bool enforced = true;  // false in an audit run where a denial (verdict kDeny) was let pass
+  std::string rule;      // the deciding rule as text, with its source
+  int32_t pid = 0;       // of the process that tried, as the supervisor sees it
+  std::string program;   // canonical path of its executable
+  std::string detail;    // the system call or API method: "openat", "$executeTask"
   uint64_t count = 1;
 };
 

@@ -1,0 +1,308 @@
+#include "trace/arbiter.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/path.h"
+#include "trace/keyed_hash.h"
+#include "trace/questions.h"
+
+namespace bulkhead {
+namespace {
+
+// What was ruled, as far as it makes a different row of the journal.
+enum class Course : uint8_t {
+  kByPolicy,  // the rule decided
+  kLetPass,   // an audit run: the policy would not have allowed it
+  kNobody,    // to be asked, but there is no asker
+  kTooMany,   // to be asked, but too many questions are open
+  kAnswered,  // asked now, or answered earlier in this run
+};
+
+// Counters of events that were recorded lately, so that a repeated access costs one addition and no
+// string. Direct-mapped: an entry that is pushed out only costs the journal's own coalescing.
+class RecentEvents {
+ public:
+  std::atomic<uint64_t>* find(uint64_t key) {
+    Shard& shard = shard_of(key);
+    const std::lock_guard guard(shard.mutex);
+    const Line& line = shard.lines[index_of(key)];
+    if (line.key != key || line.counter == nullptr) return nullptr;
+    // Added to under the lock only for brevity's sake: the counter itself outlives its entry.
+    line.counter->fetch_add(1, std::memory_order_relaxed);
+    return line.counter;
+  }
+  void insert(uint64_t key, std::atomic<uint64_t>* counter) {
+    Shard& shard = shard_of(key);
+    const std::lock_guard guard(shard.mutex);
+    shard.lines[index_of(key)] = {key, counter};
+  }
+
+ private:
+  static constexpr size_t kShards = 16, kLines = 256;
+  struct Line {
+    uint64_t key = 0;
+    std::atomic<uint64_t>* counter = nullptr;
+  };
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::array<Line, kLines> lines;
+  };
+  Shard& shard_of(uint64_t key) { return shards_[key % kShards]; }
+  static size_t index_of(uint64_t key) { return (key / kShards) % kLines; }
+  std::array<Shard, kShards> shards_;
+};
+
+// "manifest: ${workspace}/src (bulkhead.json:4)", "built-in: ${home}/.ssh [ssh-keys]".
+std::string text_of(const Rule& rule) {
+  std::string text(label(rule.source));
+  if (rule.source == Rule::Source::kOtherwise)
+    return fmt::format("{}: {}", text, label(rule.verdict));
+  text += fmt::format(": {}", rule.text);
+  if (!rule.group.empty()) text += fmt::format(" [{}]", rule.group);
+  if (!rule.where.file.empty()) {
+    text += fmt::format(" ({}", rule.where.file);
+    if (rule.where.line > 0) text += fmt::format(":{}", rule.where.line);
+    text += ')';
+  }
+  return text;
+}
+
+std::string_view label(Answer answer) {
+  constexpr std::array<std::string_view, 5> kLabels = {"no", "once", "this run", "always", "never"};
+  return kLabels[static_cast<size_t>(answer)];
+}
+
+bool is_yes(Answer answer) {
+  return answer == Answer::kOnce || answer == Answer::kThisRun || answer == Answer::kAlways;
+}
+
+// A remembered answer is an entry in a manifest's syntax, where some spellings mean more than
+// themselves, and is kept in JSON, which is UTF-8. What cannot be written so is not remembered.
+bool can_be_entry(std::string_view text) {
+  return text.find_first_of("*$@") == std::string_view::npos && escape_for_display(text) == text;
+}
+
+std::string endpoint(const IpAddress& address, uint16_t port) {
+  return address.is_v4() ? fmt::format("{}:{}", address.to_string(), port)
+                         : fmt::format("[{}]:{}", address.to_string(), port);
+}
+
+}  // namespace
+
+struct Arbiter::Subject {
+  Kind kind = Kind::kRead;
+  std::string_view resource;
+  std::string_view entry;                     // what a remembered answer grants; empty: resource
+  std::span<const std::string> aliases = {};  // further resources whose answers count as well
+};
+
+struct Arbiter::State {
+  State(Journal* journal_, Asker* asker_, std::function<Status(const Extra&)> remember_)
+      : journal(journal_), asker(asker_), remember(std::move(remember_)), questions(asker_) {}
+
+  // Records the access, at the cost of a lookup where the same one was recorded lately.
+  void note(const Subject& subject, const Attempt& attempt, Course course, bool allowed,
+            const Rule* rule, RuleId rule_id, Answer answer = Answer::kNo) {
+    if (journal == nullptr) return;
+    const uint64_t what =
+        static_cast<uint64_t>(subject.kind) | static_cast<uint64_t>(course) << 8U |
+        static_cast<uint64_t>(allowed) << 16U | static_cast<uint64_t>(answer) << 24U |
+        static_cast<uint64_t>(rule_id) << 32U;
+    const uint64_t key = key_of(what, subject.resource, attempt);
+    if (recent.find(key) != nullptr) return;
+    std::string why = rule == nullptr ? std::string() : text_of(*rule);
+    switch (course) {
+      case Course::kByPolicy:
+      case Course::kLetPass:
+        break;
+      case Course::kNobody:
+        why += " (nobody can be asked)";
+        break;
+      case Course::kTooMany:
+        why += " (too many questions)";
+        break;
+      case Course::kAnswered:
+        why += fmt::format(" (answered: {})", label(answer));
+        break;
+    }
+    record(key, subject, attempt, allowed, course, std::move(why));
+  }
+
+  void note_text(const Subject& subject, const Attempt& attempt, std::string_view why) {
+    if (journal == nullptr) return;
+    const uint64_t key = key_of(hash.of(why), subject.resource, attempt);
+    if (recent.find(key) != nullptr) return;
+    record(key, subject, attempt, false, Course::kByPolicy, std::string(why));
+  }
+
+  // The answer holds for this run all the same; the user and the journal are told why not longer.
+  void report_not_kept(const Subject& subject, const Attempt& attempt, Answer answer,
+                       const std::string& cause) {
+    if (warn)
+      warn(fmt::format("the answer '{}' for {} holds for this run only: {}", label(answer),
+                       escape_for_display(subject.resource), cause));
+    if (journal == nullptr) return;
+    Event event;
+    event.time = std::chrono::system_clock::now();
+    event.kind = subject.kind;
+    event.resource = subject.resource;
+    event.verdict = is_yes(answer) ? Verdict::kAllow : Verdict::kDeny;
+    event.asked = true;
+    event.rule = "not remembered: " + cause;
+    event.pid = attempt.pid;
+    event.detail = attempt.detail;
+    journal->record(std::move(event));
+  }
+
+  uint64_t key_of(uint64_t what, std::string_view resource, const Attempt& attempt) const {
+    const uint64_t who = static_cast<uint64_t>(static_cast<uint32_t>(attempt.pid)) |
+                         static_cast<uint64_t>(attempt.execs) << 32U;
+    return hash.mix(what, hash.of(resource), who);
+  }
+
+  void record(uint64_t key, const Subject& subject, const Attempt& attempt, bool allowed,
+              Course course, std::string why) {
+    Event event;
+    event.time = std::chrono::system_clock::now();
+    event.kind = subject.kind;
+    event.resource = subject.resource;
+    event.verdict = allowed ? Verdict::kAllow : Verdict::kDeny;
+    event.asked = course == Course::kAnswered;
+    event.enforced = course != Course::kLetPass;
+    event.rule = std::move(why);
+    event.pid = attempt.pid;
+    if (attempt.program != nullptr && *attempt.program) event.program = (*attempt.program)();
+    event.detail = attempt.detail;
+    recent.insert(key, journal->record_counted(std::move(event)));
+  }
+
+  Journal* journal;
+  Asker* asker;
+  std::function<Status(const Extra&)> remember;
+  std::function<void(const std::string&)> warn;
+  Questions questions;
+  KeyedHash hash;
+  RecentEvents recent;
+};
+
+Arbiter::Arbiter(std::shared_ptr<const Policy> policy, Journal* journal, Asker* asker,
+                 Enforcement enforcement, std::function<Status(const Extra&)> remember)
+    : policy_(std::move(policy)),
+      enforcement_(enforcement),
+      state_(std::make_unique<State>(journal, asker, std::move(remember))) {}
+
+Arbiter::~Arbiter() = default;
+
+void Arbiter::on_warning(std::function<void(const std::string&)> warn) {
+  state_->warn = std::move(warn);
+}
+
+Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const Attempt& attempt,
+                                bool may_block) {
+  State& state = *state_;
+  const Rule& rule = policy_->rule(decision.rule);
+  const auto rule_out = [&](Course course, bool allowed, Answer answer = Answer::kNo) {
+    state.note(subject, attempt, course, allowed, &rule, decision.rule, answer);
+    return allowed || course == Course::kLetPass ? Ruling::kAllow : Ruling::kDeny;
+  };
+  if (decision.verdict == Verdict::kAllow) return rule_out(Course::kByPolicy, true);
+  if (enforcement_ == Enforcement::kAuditOnly) return rule_out(Course::kLetPass, false);
+  if (decision.verdict == Verdict::kDeny) return rule_out(Course::kByPolicy, false);
+  if (state.asker == nullptr) return rule_out(Course::kNobody, false);
+
+  const std::string resource(subject.resource);
+  std::optional<Questions::Result> known = state.questions.known(subject.kind, resource);
+  // Several names of one address: a no to any of them is a no, else a yes to any of them a yes.
+  for (const std::string& alias : subject.aliases) {
+    const std::optional<Questions::Result> other = state.questions.known(subject.kind, alias);
+    if (!other || other->too_many) continue;
+    if (!known || known->too_many || !is_yes(other->answer)) known = other;
+  }
+  Questions::Result result;
+  if (known) {
+    result = *known;
+  } else if (!may_block) {
+    return Ruling::kWouldAsk;
+  } else {
+    Question question;
+    question.kind = subject.kind;
+    question.resource = resource;
+    if (attempt.program != nullptr && *attempt.program) question.program = (*attempt.program)();
+    question.pid = attempt.pid;
+    question.subject = policy_->subject().empty() ? question.program : policy_->subject();
+    question.detail = attempt.detail;
+    result = state.questions.ask(question);
+  }
+  if (result.too_many) return rule_out(Course::kTooMany, false);
+
+  const bool lasting = result.answer == Answer::kAlways || result.answer == Answer::kNever;
+  if (result.first && lasting) {
+    Extra extra;
+    extra.source = Rule::Source::kRemembered;
+    extra.verdict = is_yes(result.answer) ? Verdict::kAllow : Verdict::kDeny;
+    extra.kind = subject.kind;
+    extra.entry.text = subject.entry.empty() ? resource : std::string(subject.entry);
+    Status kept;
+    if (!can_be_entry(resource))
+      kept = Error{"its name holds characters that a manifest cannot hold"};
+    else if (state.remember)
+      kept = state.remember(extra);
+    if (!kept.ok()) state.report_not_kept(subject, attempt, result.answer, kept.error().message);
+  }
+  return rule_out(Course::kAnswered, is_yes(result.answer), result.answer);
+}
+
+Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
+                              bool may_block) {
+  return settle({.kind = kind, .resource = canonical, .entry = {}},
+                policy_->decide_path(kind, canonical), attempt, may_block);
+}
+
+Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
+                                 std::span<const std::string_view> names, const Attempt& attempt,
+                                 bool may_block) {
+  const Decision decision = policy_->decide_connect(address, port, names);
+  // Names grant public addresses only, so only there they are what a person is asked about.
+  if (names.empty() || address.is_special())
+    return settle({.kind = Kind::kConnect, .resource = endpoint(address, port), .entry = {}},
+                  decision, attempt, may_block);
+  std::vector<std::string> named;
+  for (const std::string_view name : names) named.push_back(fmt::format("{}:{}", name, port));
+  const std::string detail = fmt::format("{} {}", attempt.detail, address.to_string());
+  Attempt with_address = attempt;
+  with_address.detail = detail;
+  return settle({.kind = Kind::kConnect,
+                 .resource = named.front(),
+                 .entry = {},
+                 .aliases = std::span(named).subspan(1)},
+                decision, with_address, may_block);
+}
+
+Arbiter::Ruling Arbiter::lookup(std::string_view name, const Attempt& attempt, bool may_block) {
+  // The list of network grants has no entry without a port.
+  const std::string entry = fmt::format("{}:*", name);
+  return settle({.kind = Kind::kLookup, .resource = name, .entry = entry},
+                policy_->decide_lookup(name), attempt, may_block);
+}
+
+Arbiter::Ruling Arbiter::vscode(std::string_view permission, const Attempt& attempt,
+                                bool may_block) {
+  return settle({.kind = Kind::kVscode, .resource = permission, .entry = {}},
+                policy_->decide_vscode(permission), attempt, may_block);
+}
+
+void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_view rule,
+                           const Attempt& attempt) {
+  state_->note_text({.kind = kind, .resource = resource, .entry = {}}, attempt, rule);
+}
+
+void Arbiter::stop_asking() { state_->questions.stop(); }
+
+}  // namespace bulkhead

@@ -1,0 +1,60 @@
+#include "trace/questions.h"
+
+namespace bulkhead {
+
+std::optional<Questions::Result> Questions::known_locked(const Key& key) {
+  if (const auto found = answers_.find(key); found != answers_.end()) return Result{found->second};
+  if (stopped_) return Result{};
+  const bool is_open = open_.contains(key);
+  if (waiting_ >= bounds_.waiting ||
+      (!is_open && (open_.size() >= bounds_.open || answers_.size() >= bounds_.answered)))
+    return Result{.answer = Answer::kNo, .too_many = true};
+  return std::nullopt;
+}
+
+std::optional<Questions::Result> Questions::known(Kind kind, const std::string& resource) {
+  const std::lock_guard guard(mutex_);
+  return known_locked({kind, resource});
+}
+
+Questions::Result Questions::ask(const Question& question) {
+  Key key{question.kind, question.resource};
+  std::unique_lock lock(mutex_);
+  if (const auto result = known_locked(key)) return *result;
+  ++waiting_;
+  Result result;
+  if (const auto found = open_.find(key); found != open_.end()) {
+    const std::shared_ptr<Open> open = found->second;
+    changed_.wait(lock, [&] { return open->answer || stopped_; });
+    result.answer = open->answer.value_or(Answer::kNo);
+  } else {
+    const auto open = std::make_shared<Open>();
+    open_.emplace(key, open);
+    turns_.push_back(open.get());
+    changed_.wait(lock, [&] { return turns_.front() == open.get() || stopped_; });
+    if (!stopped_) {
+      lock.unlock();
+      const Answer answer = asker_->ask(question);
+      lock.lock();
+      // A compartment that ends takes its questions back: what was typed meanwhile is no answer.
+      if (!stopped_) result = {.answer = answer, .too_many = false, .first = true};
+    }
+    open->answer = result.answer;
+    std::erase(turns_, open.get());
+    open_.erase(key);
+    // kNo stays too: a program that tries again must not be able to ask until it gets a yes.
+    if (result.answer != Answer::kOnce && !stopped_)
+      answers_.emplace(std::move(key), result.answer);
+    changed_.notify_all();
+  }
+  --waiting_;
+  return result;
+}
+
+void Questions::stop() {
+  const std::lock_guard guard(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace bulkhead

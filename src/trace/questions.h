@@ -1,0 +1,63 @@
+// Questions: puts questions to a person, one at a time, each only once, and keeps the answers that
+// hold for the run. Bounded, so that a flood of questions neither fills memory nor wears out a
+// person: what does not fit is answered no.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+
+struct QuestionBounds {
+  size_t open = 16;        // different questions waiting for a person
+  size_t waiting = 48;     // threads waiting, for whichever; the supervisor has 64 that may block
+  size_t answered = 4096;  // different questions of one run
+};
+
+class Questions {
+ public:
+  // What became of one attempt to ask.
+  struct Result {
+    Answer answer = Answer::kNo;
+    bool too_many = false;  // never asked
+    bool first = false;     // this caller's thread put it: exactly one of those that waited
+  };
+
+  explicit Questions(Asker* asker, const QuestionBounds& bounds = {})
+      : asker_(asker), bounds_(bounds) {}
+
+  // An answer given earlier in this run, or "too many"; nullopt where a person would have to be
+  // asked. Never blocks.
+  std::optional<Result> known(Kind kind, const std::string& resource);
+  // Blocks until there is an answer.
+  Result ask(const Question& question);
+  void stop();
+
+ private:
+  using Key = std::pair<Kind, std::string>;
+  struct Open {
+    std::optional<Answer> answer;
+  };
+  std::optional<Result> known_locked(const Key& key);
+
+  Asker* asker_;
+  QuestionBounds bounds_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<Key, Answer> answers_;  // those that hold for the run
+  std::map<Key, std::shared_ptr<Open>> open_;
+  std::deque<Open*> turns_;  // the front one is before the person
+  size_t waiting_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace bulkhead

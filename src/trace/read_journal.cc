@@ -1,0 +1,118 @@
+// Reading the journal, while others write it.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "trace/journal.h"
+#include "trace/schema.h"
+
+namespace bulkhead {
+namespace {
+
+using Clock = std::chrono::system_clock;
+
+Clock::time_point time_of(int64_t microseconds) {
+  return Clock::time_point(std::chrono::microseconds(microseconds));
+}
+
+Result<Database> open_for_reading(const std::string& file) {
+  if (::access(file.c_str(), F_OK) != 0) return errno_error("read the journal " + file);
+  // A reader of WAL joins in its shared memory and so needs to write it; where it may not, SQLite
+  // can still read what a clean end left.
+  const bool writable = ::access(file.c_str(), W_OK) == 0;
+  BULKHEAD_TRY(Database database, Database::open(file, writable ? Database::Mode::kReadWrite
+                                                                : Database::Mode::kReadOnly));
+  BULKHEAD_CHECK(database.execute("PRAGMA query_only=1"));
+  BULKHEAD_CHECK(check_schema(database, file));
+  return database;
+}
+
+Result<Kind> kind_of(const std::string& text, const std::string& file) {
+  for (size_t i = 0; i < kKindLabels.size(); ++i)
+    if (kKindLabels[i] == text) return static_cast<Kind>(i);
+  return Error{
+      fmt::format(
+          "cannot read the journal {}: it holds the kind '{}', which this bulkhead does not know",
+          file, text),
+      EINVAL};
+}
+
+}  // namespace
+
+Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
+  BULKHEAD_TRY(Database database, open_for_reading(file));
+  // One statement for every combination: an unused condition is switched off by its first half.
+  BULKHEAD_TRY(
+      Query query,
+      database.prepare(
+          "SELECT a.revision, a.kind, a.resource, a.verdict, a.asked, a.enforced, a.rule, a.pid, "
+          "a.program, a.detail, a.count, a.last, r.id, r.subject, r.command, r.workspace, r.audit "
+          "FROM accesses AS a JOIN runs AS r USING (run) WHERE a.revision > ?1 "
+          "AND (?2 = '' OR r.id = ?2) AND (?3 = '' OR r.subject = ?3) "
+          "AND (?4 = '' OR instr(a.resource, ?4) > 0) AND (?5 = '' OR instr(a.program, ?5) > 0) "
+          "AND (?6 = '' OR a.kind = ?6) AND (?7 = '' OR a.verdict = ?7) AND a.last >= ?8 "
+          "ORDER BY a.revision DESC LIMIT ?9"));
+  query.bind(1, static_cast<int64_t>(filter.after_row)).bind(2, filter.run).bind(3, filter.subject);
+  query.bind(4, filter.resource_part).bind(5, filter.program_part);
+  query.bind(6, filter.kind ? label(*filter.kind) : std::string_view());
+  query.bind(7, filter.verdict ? label(*filter.verdict) : std::string_view());
+  query.bind(8, filter.since ? std::chrono::duration_cast<std::chrono::microseconds>(
+                                   filter.since->time_since_epoch())
+                                   .count()
+                             : INT64_MIN);
+  query.bind(9, filter.limit == 0 ? int64_t{-1} : static_cast<int64_t>(filter.limit));
+  std::vector<JournalRow> rows;
+  for (;;) {
+    BULKHEAD_TRY(const bool more, query.step());
+    if (!more) break;
+    JournalRow& row = rows.emplace_back();
+    row.revision = static_cast<uint64_t>(query.integer(0));
+    BULKHEAD_TRY(row.event.kind, kind_of(query.text(1), file));
+    row.event.resource = query.text(2);
+    row.event.verdict = query.text(3) == "allow" ? Verdict::kAllow : Verdict::kDeny;
+    row.event.asked = query.integer(4) != 0;
+    row.event.enforced = query.integer(5) != 0;
+    row.event.rule = query.text(6);
+    row.event.pid = static_cast<int32_t>(query.integer(7));
+    row.event.program = query.text(8);
+    row.event.detail = query.text(9);
+    row.event.count = static_cast<uint64_t>(query.integer(10));
+    row.event.time = time_of(query.integer(11));
+    row.run.id = query.text(12);
+    row.run.subject = query.text(13);
+    row.run.command = query.text(14);
+    row.run.workspace = query.text(15);
+    row.run.audit = query.integer(16) != 0;
+  }
+  std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
+Result<std::vector<RunRow>> read_runs(const std::string& file, uint64_t limit) {
+  BULKHEAD_TRY(Database database, open_for_reading(file));
+  BULKHEAD_TRY(
+      Query query,
+      database.prepare("SELECT id, subject, command, workspace, audit, started, ended, outcome "
+                       "FROM runs ORDER BY run DESC LIMIT ?1"));
+  query.bind(1, limit == 0 ? int64_t{-1} : static_cast<int64_t>(limit));
+  std::vector<RunRow> rows;
+  for (;;) {
+    BULKHEAD_TRY(const bool more, query.step());
+    if (!more) break;
+    RunRow& row = rows.emplace_back();
+    row.run.id = query.text(0);
+    row.run.subject = query.text(1);
+    row.run.command = query.text(2);
+    row.run.workspace = query.text(3);
+    row.run.audit = query.integer(4) != 0;
+    row.started = time_of(query.integer(5));
+    if (!query.is_null(6)) row.ended = time_of(query.integer(6));
+    row.outcome = query.text(7);
+  }
+  std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,155 @@
+#include "trace/tally.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kMaxText = 4096;
+constexpr std::string_view kFurther = "(further resources)";
+
+void cut(std::string& text, size_t limit) {
+  if (text.size() <= limit) return;
+  text.resize(limit);
+  text += "…";
+}
+
+size_t bytes_of(const Event& event) {
+  return event.resource.size() + event.rule.size() + event.program.size() + event.detail.size();
+}
+
+}  // namespace
+
+uint64_t Tally::key_of(const Event& event) const {
+  const uint64_t flags =
+      static_cast<uint64_t>(event.kind) | static_cast<uint64_t>(event.verdict) << 8U |
+      static_cast<uint64_t>(event.asked) << 16U | static_cast<uint64_t>(event.enforced) << 17U;
+  return hash_.mix(hash_.of(event.resource), hash_.of(event.rule), hash_.of(event.program), flags);
+}
+
+Tally::Slot* Tally::find(uint64_t key, uint64_t count) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  found->second->pending.fetch_add(count, std::memory_order_relaxed);
+  return found->second;
+}
+
+Tally::Slot& Tally::insert(uint64_t key, Event event) {
+  Slot& slot = slots_.emplace_back();
+  slot.pending.store(event.count, std::memory_order_relaxed);
+  index_.emplace(key, &slot);
+  if (event.verdict != Verdict::kAllow) {
+    const size_t bytes = sizeof(Event) + bytes_of(event);
+    if (kept_.size() < bounds_.kept_denials && kept_bytes_ + bytes <= bounds_.kept_bytes) {
+      kept_bytes_ += bytes;
+      kept_.push_back({event, &slot});
+    } else {
+      not_kept_.push_back(&slot);
+    }
+  }
+  fresh_.push_back({std::move(event), &slot});
+  return slot;
+}
+
+Tally::Slot& Tally::add(Event event) {
+  const uint64_t key = key_of(event);
+  if (Slot* const slot = find(key, event.count)) return *slot;
+  // The key is of the whole text: two resources that differ after the cut stay two rows.
+  cut(event.resource, kMaxText);
+  cut(event.program, kMaxText);
+  cut(event.rule, 1024);
+  cut(event.detail, 256);
+  const bool denied = event.verdict != Verdict::kAllow;
+  size_t& rows = denied ? denied_rows_ : allowed_rows_;
+  size_t& bytes = denied ? denied_bytes_ : allowed_bytes_;
+  const size_t more = bytes_of(event);
+  if (rows < (denied ? bounds_.denied_rows : bounds_.allowed_rows) &&
+      bytes + more <= (denied ? bounds_.denied_bytes : bounds_.allowed_bytes)) {
+    ++rows;
+    bytes += more;
+    return insert(key, std::move(event));
+  }
+  // Full. Allowed: one row per rule; denied, or too many rules: one row for all.
+  event.resource = kFurther;
+  event.program.clear();
+  event.detail.clear();
+  event.pid = 0;
+  if (!denied) {
+    const uint64_t rule_key = key_of(event);
+    if (Slot* const slot = find(rule_key, event.count)) return *slot;
+    if (overflow_rows_ < bounds_.overflow_rows) {
+      ++overflow_rows_;
+      return insert(rule_key, std::move(event));
+    }
+  }
+  event.rule = "(more distinct accesses than the journal keeps of one run)";
+  event.asked = false;
+  event.enforced = true;
+  const uint64_t last_key = hash_.mix(hash_.of(event.rule), denied ? 1 : 0);
+  if (Slot* const slot = find(last_key, event.count)) return *slot;
+  return insert(last_key, std::move(event));
+}
+
+std::vector<Tally::Change> Tally::take() {
+  std::vector<Change> changes;
+  for (Fresh& fresh : fresh_) {
+    Change& change = changes.emplace_back();
+    change.slot = fresh.slot;
+    change.is_new = true;
+    change.event = std::move(fresh.event);
+    change.count = change.slot->taken = change.slot->pending.exchange(0, std::memory_order_relaxed);
+  }
+  fresh_.clear();
+  for (Slot& slot : slots_) {
+    if (slot.pending.load(std::memory_order_relaxed) == 0) continue;
+    if (slot.row == 0) continue;  // new, taken just above, and counted again since
+    Change& change = changes.emplace_back();
+    change.slot = &slot;
+    change.row = slot.row;
+    change.count = slot.taken = slot.pending.exchange(0, std::memory_order_relaxed);
+  }
+  return changes;
+}
+
+void Tally::commit(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    change.slot->written += std::exchange(change.slot->taken, 0);
+    change.slot->row = change.row;
+  }
+}
+
+void Tally::undo(std::vector<Change> changes) {
+  std::vector<Fresh> fresh;
+  for (Change& change : changes) {
+    change.slot->taken = 0;
+    change.slot->pending.fetch_add(change.count, std::memory_order_relaxed);
+    if (change.is_new) fresh.push_back({std::move(change.event), change.slot});
+  }
+  std::move(fresh_.begin(), fresh_.end(), std::back_inserter(fresh));
+  fresh_ = std::move(fresh);
+}
+
+std::vector<Event> Tally::denied() const {
+  const auto total = [](const Slot& slot) {
+    return slot.written + slot.taken + slot.pending.load(std::memory_order_relaxed);
+  };
+  std::vector<Event> events;
+  for (const Kept& kept : kept_) {
+    events.push_back(kept.event);
+    events.back().count = total(*kept.slot);
+  }
+  // Equal counts stay in the order of their first occurrence.
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.count > b.count; });
+  if (!not_kept_.empty()) {
+    Event& rest = events.emplace_back();
+    rest.resource = kFurther;
+    rest.count = 0;
+    for (const Slot* slot : not_kept_) rest.count += total(*slot);
+  }
+  return events;
+}
+
+}  // namespace bulkhead
