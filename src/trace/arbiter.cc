@@ -305,4 +305,6 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
 
 void Arbiter::stop_asking() { state_->questions.stop(); }
 
+bool Arbiter::asking() const noexcept { return state_->questions.asking(); }
+
 }  // namespace bulkhead

@@ -54,6 +54,7 @@ Questions::Result Questions::ask(const Question& question) {
 void Questions::stop() {
   const std::lock_guard guard(mutex_);
   stopped_ = true;
+  if (asker_ != nullptr) asker_->cancel();
   changed_.notify_all();
 }
 

@@ -41,6 +41,8 @@ class Questions {
   // Blocks until there is an answer.
   Result ask(const Question& question);
   void stop();
+  // Asker::asking().
+  bool asking() const noexcept { return asker_ != nullptr && asker_->asking(); }
 
  private:
   using Key = std::pair<Kind, std::string>;
