@@ -102,9 +102,10 @@ Reply serve_fork(Call& call);
 Reply serve_credentials(Call& call);
 // calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem, then the row's errno
 Reply serve_refusal(Call& call);
-// calls/socket.cc: connect, bind, sendto with an address
+// calls/socket.cc: connect, bind, listen, sendto with an address
 Reply serve_connect(Call& call);
 Reply serve_bind(Call& call);
+Reply serve_listen(Call& call);
 Reply serve_send(Call& call);
 
 }  // namespace bulkhead
