@@ -1,0 +1,91 @@
+// LimitKeeper: holds a compartment to its limits, by the tightest mechanism that this machine and
+// this user have, and refuses a limit for which there is none.
+//
+// | limit     | with a cgroup (root, or delegated)   | otherwise                                     |
+// |-----------|--------------------------------------|-----------------------------------------------|
+// | memory    | memory.max, swap included            | sampled: RSS, confirmed by PSS; RLIMIT_DATA   |
+// | cpu       | cpu.max                              | whole cores only: affinity                    |
+// | cpu_time  | cpu.stat of the cgroup               | sampled: living processes and waited-for ones |
+// | wall_time | timer                                | timer                                         |
+// | files     | RLIMIT_NOFILE of each process        | the same                                      |
+// | written   | sampled: /proc/PID/io                | the same                                      |
+// | processes | counted where they fork (calls/process.cc), not here                                 |
+//
+// What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
+// limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
+// parent ignores SIGCHLD; memory that no process maps, except memfds (seen every 200 ms) and the
+// private /tmp and /dev/shm; kernel memory. `written` counts pages as the kernel dirties them for
+// storage: not tmpfs (that is memory), not what network and FUSE file systems write through.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "policy/manifest.h"
+#include "sandbox/outcome.h"
+
+namespace bulkhead {
+
+enum class Mechanism : uint8_t { kNone, kCgroup, kSampling, kAffinity, kTimer };
+
+struct LimitMechanisms {
+  Mechanism memory = Mechanism::kNone;
+  Mechanism cpu = Mechanism::kNone;
+  Mechanism cpu_time = Mechanism::kNone;
+  Mechanism wall_time = Mechanism::kNone;
+  Mechanism written = Mechanism::kNone;
+};
+
+struct LimitOptions {
+  bool use_cgroups = true;  // false: the fallbacks, also where a cgroup could be had (tests, --audit of them)
+};
+
+// What the filter has to refuse so that a limit holds.
+// sched_setaffinity: would undo the affinity of a CPU limit.
+inline bool pins_cpus(const Limits& limits) { return limits.cpu.has_value(); }
+// fallocate (EOPNOTSUPP, so that posix_fallocate writes instead): takes disk space that the kernel
+// counts for nobody.
+inline bool counts_written(const Limits& limits) { return limits.written.has_value(); }
+
+// In the child between fork and exec, async-signal-safe: RLIMIT_NOFILE, and per-process backstops
+// for the sampled limits. Returns 0 or an errno.
+int apply_rlimits(const Limits& limits) noexcept;
+
+// The compartment, as far as its limits are concerned.
+struct LimitTarget {
+  pid_t init = -1;     // as the supervisor sees them; program has not executed yet, so it has no children
+  pid_t program = -1;
+  int proc = -1;       // its /proc (O_PATH); duplicated
+  int tmp = -1;        // a file system that is its alone (/tmp), counted as memory; -1: none
+  int shm = -1;        // the same for /dev/shm
+};
+
+class LimitKeeper {
+ public:
+  // Makes the cgroups. An error names the limit that cannot be kept and why.
+  static Result<std::unique_ptr<LimitKeeper>> prepare(const Limits& limits,
+                                                      const LimitOptions& options = {});
+  virtual ~LimitKeeper() = default;  // removes the cgroups; the compartment must have ended
+
+  // Before the program's execve is answered. The wall time starts here.
+  virtual Status attach(const LimitTarget& target) = 0;
+
+  // Readable when poll() wants to be called (a timer); -1 where nothing is to be watched.
+  virtual int fd() const = 0;
+  // Looks at everything and sets the timer anew. A breach is told each time from then on; the caller
+  // kills the compartment. Call it once more after the end of the compartment and before settling
+  // the outcome: the kernel may have killed init because of the memory limit.
+  virtual std::optional<LimitBreached> poll() = 0;
+
+  virtual uint64_t peak_memory() const = 0;  // bytes; 0 where memory is not limited
+  virtual LimitMechanisms mechanisms() const = 0;
+};
+
+}  // namespace bulkhead
