@@ -8,17 +8,20 @@
 namespace bulkhead {
 
 //        enumerator     label            manifest field
-#define BULKHEAD_KINDS(X)                                        \
-  X(kRead,        "read",          "files.read")   /* content of a file, list of a folder, a link's target, watching */ \
-  X(kWrite,       "write",         "files.write")  /* content; creating, renaming, linking, removing; connecting to a unix socket */ \
-  X(kReadStatus,  "read-status",   "files.read")   /* stat, access: free unless the path is hidden */ \
-  X(kWriteStatus, "write-status",  "files.write")  /* chmod, chown, times, extended attributes */ \
-  X(kConnect,     "connect",       "network")      /* a TCP connection that leaves the compartment */ \
-  X(kLookup,      "lookup",        "network")      /* resolving a host name */ \
-  X(kRun,         "run",           "run")          /* executing a program */ \
-  X(kEnvironment, "environment",   "environment")  /* seeing a variable at start */ \
-  X(kVscode,      "vscode",        "vscode")       /* a permission of the VS Code API */ \
-  X(kSystem,      "system",        "")             /* a kernel interface that no manifest grants: ptrace, io_uring, mounts */
+#define BULKHEAD_KINDS(X)                                                                          \
+  X(kRead, "read",                                                                                 \
+    "files.read") /* content of a file, list of a folder, a link's target, watching */             \
+  X(kWrite, "write", "files.write") /* content; creating, renaming, linking, removing; connecting  \
+                                       to a unix socket */                                         \
+  X(kReadStatus, "read-status", "files.read") /* stat, access: free unless the path is hidden */   \
+  X(kWriteStatus, "write-status", "files.write") /* chmod, chown, times, extended attributes */    \
+  X(kConnect, "connect", "network")             /* a TCP connection that leaves the compartment */ \
+  X(kLookup, "lookup", "network")               /* resolving a host name */                        \
+  X(kRun, "run", "run")                         /* executing a program */                          \
+  X(kEnvironment, "environment", "environment") /* seeing a variable at start */                   \
+  X(kVscode, "vscode", "vscode")                /* a permission of the VS Code API */              \
+  X(kSystem, "system",                                                                             \
+    "") /* a kernel interface that no manifest grants: ptrace, io_uring, mounts */
 
 enum class Kind : uint8_t {
 #define X(enumerator, label, field) enumerator,
@@ -46,13 +49,14 @@ constexpr std::string_view label(Verdict verdict) {
   return kLabels[static_cast<size_t>(verdict)];
 }
 
-// Index into Policy::rules(). Rule 0 is always `otherwise`.
+// Index into Policy::rules(). Rule 0 is always `otherwise`, rule 1 that reading status is free.
 using RuleId = uint32_t;
-inline constexpr RuleId kOtherwise = 0;
+inline constexpr RuleId kOtherwiseRule = 0;
+inline constexpr RuleId kFreeStatusRule = 1;
 
 struct Decision {
   Verdict verdict = Verdict::kDeny;
-  RuleId rule = kOtherwise;  // the rule that decided
+  RuleId rule = kOtherwiseRule;  // the rule that decided
 };
 
 }  // namespace bulkhead

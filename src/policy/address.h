@@ -38,8 +38,13 @@ class IpAddress {
   bool v4_ = true;
 };
 
+// True where every address of the network is special. A network rule that also covers public
+// addresses ("0.0.0.0/0") speaks of those only.
+bool network_is_special(const IpAddress& network, unsigned prefix_bits) noexcept;
+
 // Lower-case ASCII without trailing dot; nullopt where it is no host name of RFC 1123
-// (labels of 1–63 letters, digits, "-" and "_", 253 in all). IDNs are given in their xn-- form.
+// (labels of 1–63 letters, digits, "-" and "_", 253 in all; the last one not numeric, which would
+// make it one of inet_aton's addresses). IDNs are given in their xn-- form.
 std::optional<std::string> normalize_host(std::string_view name);
 
 }  // namespace bulkhead

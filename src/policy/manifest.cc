@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 
 #include "base/json.h"
@@ -88,7 +89,7 @@ std::string suggestion(std::string_view wrong, std::span<const std::string_view>
 // Reads typed members of a document and collects what is wrong with them.
 class Reader {
  public:
-  Reader(const std::string& file) : file_(file) {}
+  explicit Reader(const std::string& file) : file_(file) {}
 
   void complain(const Value& at, std::string message, std::string fix = {}, bool at_key = false) {
     findings_.add(json::finding(file_, at, std::move(message), std::move(fix), at_key));
@@ -332,6 +333,7 @@ Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source 
         blocklist.otherwise = reader.otherwise(root);
         const Value* groups = root.find("groups");
         if (groups == nullptr || !reader.expect(*groups, Type::kArray)) return;
+        std::set<std::string> names;
         for (const Value* item : groups->items) {
           if (!reader.expect(*item, Type::kObject)) continue;
           reader.only(*item, kGroup);
@@ -341,9 +343,7 @@ Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source 
           if (!group.name.empty() && (!is_name(group.name) || group.name == "all"))
             reader.complain(*item->find("name"), "is no group name",
                             "use lower-case letters, digits and \"-\"; \"all\" is taken");
-          if (!group.name.empty() &&
-              std::any_of(blocklist.groups.begin(), blocklist.groups.end(),
-                          [&](const BlockGroup& other) { return other.name == group.name; }))
+          if (!group.name.empty() && !names.insert(group.name).second)
             reader.complain(*item->find("name"), "another group has this name",
                             "rename one, or join the two");
           group.block = reader.entries(*item, "block");

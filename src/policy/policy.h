@@ -21,15 +21,22 @@ namespace bulkhead {
 
 struct Rule {
   enum class Source : uint8_t {
-    kOtherwise, kBuiltin, kOrganisation, kUser, kManifest, kCommandLine, kRemembered, kBaseline
+    kOtherwise,
+    kBuiltin,
+    kOrganisation,
+    kUser,
+    kManifest,
+    kCommandLine,
+    kRemembered,
+    kBaseline
   };
   Source source = Source::kOtherwise;
   Verdict verdict = Verdict::kDeny;
-  uint16_t kinds = 0;      // bit per Kind that it speaks of
-  std::string text;        // as written: "${workspace}/.env"
-  std::string resolved;    // after variables and sets: "/home/me/project/.env"
-  std::string group;       // blocklist group or set that it came from; may be empty
-  std::string reason;      // for people; may be empty
+  uint16_t kinds = 0;    // bit per Kind that it speaks of
+  std::string text;      // as written: "${workspace}/.env"
+  std::string resolved;  // after variables and sets: "/home/me/project/.env"
+  std::string group;     // blocklist group or set that it came from; may be empty
+  std::string reason;    // for people; may be empty
   Location where;
 };
 std::string_view label(Rule::Source source);
@@ -39,8 +46,9 @@ std::string_view label(Rule::Source source);
 struct WholeTree {
   std::string path;
   bool read = false;
-  bool write = false;  // content and status
-  bool is_file = false;  // named by a rule and known to be a single file when compiled: never set by the compiler today; plan.cc stats
+  bool write = false;    // content and status
+  bool is_file = false;  // named by a rule and known to be a single file when compiled: never set
+                         // by the compiler today; plan.cc stats
 };
 
 // What ${…} stands for. Canonical absolute paths (symlinks resolved by the caller).
@@ -49,9 +57,9 @@ struct Variables {
   std::string extension;               // the extension's or program's own folder; may be empty
   std::string storage;                 // its own writable folder; may be empty
   std::string home;
-  std::string config;                  // bulkhead's own configuration folder
-  std::string state;                   // bulkhead's own state folder: journal, storage
-  std::string runtime;                 // XDG_RUNTIME_DIR; may be empty
+  std::string config;   // bulkhead's own configuration folder
+  std::string state;    // bulkhead's own state folder: journal, storage
+  std::string runtime;  // XDG_RUNTIME_DIR; may be empty
 };
 
 // A remembered answer, or a command-line flag.
@@ -63,17 +71,19 @@ struct Extra {
 };
 
 struct PolicyInputs {
-  Manifest manifest;                    // what is granted of it: all, by whoever calls this
-  std::optional<Manifest> baseline;     // baseline rules, allowed with Source::kBaseline
+  Manifest manifest;                 // what is granted of it: all, by whoever calls this
+  std::optional<Manifest> baseline;  // baseline rules, allowed with Source::kBaseline
   std::vector<Blocklist> blocklists;
-  std::vector<std::string> lifted;      // built-in block groups lifted by the user, by name; "all" lifts every built-in one.
-                                        // Never those of an organisation. An unknown name is an error.
+  std::vector<std::string>
+      lifted;  // built-in block groups lifted by the user, by name; "all" lifts every built-in one.
+               // Never those of an organisation. An unknown name is an error.
   std::vector<Extra> extras;
   Sets sets;
   Variables variables;
-  std::vector<std::string> scratch;     // private trees (/tmp, /dev/shm): read and write allowed, exempt from wildcard
-                                        // blocks because they are the compartment's own and end with it
-  std::vector<std::string> search_path; // absolute folders in which `run` names are looked up
+  std::vector<std::string>
+      scratch;  // private trees (/tmp, /dev/shm): read and write allowed, exempt from wildcard
+                // blocks because they are the compartment's own and end with it
+  std::vector<std::string> search_path;  // absolute folders in which `run` names are looked up
 };
 
 class Policy {
@@ -85,17 +95,22 @@ class Policy {
   static Result<std::shared_ptr<const Policy>> compile(const PolicyInputs& inputs);
   ~Policy();
 
-  // `path` canonical (see is_canonical); anything else is denied by rule kOtherwise.
+  // `path` canonical (see is_canonical); anything else is denied by rule
+  // kOtherwiseRule.
   // kRead, kWrite, kReadStatus, kWriteStatus, kRun.
   Decision decide_path(Kind kind, std::string_view path) const noexcept;
 
-  // True where `path` lies above a blocked path (or could, for wildcard blocks): renaming or
-  // removing it would move the blocked path out of its rule.
+  // True where `path` is or lies above a blocked path (or could, for wildcard blocks): renaming it
+  // would move the blocked path out of its rule. "**/.git/hooks" goes along with a folder that is
+  // renamed, so it stops renaming "x/.git" but not "x". Ask for both ends of a rename: naming a
+  // folder
+  // ".git" is as good. Also true above a granted tree inside a scratch tree, which is bound there.
   bool above_block(std::string_view path) const noexcept;
 
   // A connection to `address`. `names` are the names that the resolver gave this address for,
   // normalised. Special addresses (IpAddress::is_special) are allowed by address rules only
-  // ("10.0.0.5:443", "10.0.0.0/8:443", "localhost:80" for loopback), never by a name that resolves there.
+  // ("10.0.0.5:443", "10.0.0.0/8:443", "localhost:80" for loopback), never by a name that resolves
+  // there.
   Decision decide_connect(const IpAddress& address, uint16_t port,
                           std::span<const std::string_view> names) const noexcept;
   // Resolving a name: allowed where some network grant names it, whatever the port.
@@ -116,6 +131,9 @@ class Policy {
   const std::vector<std::string>& runnable_files() const noexcept;
   const std::vector<std::string>& runnable_trees() const noexcept;
   const std::string& subject() const noexcept;  // extension id; empty for a program
+  // What was left out while compiling and does not matter enough to refuse: rules of the baseline,
+  // a set or a blocklist whose variable is empty here, programs that are not installed.
+  const std::vector<Diagnostic>& notes() const noexcept;
 
  private:
   struct Data;

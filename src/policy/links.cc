@@ -1,0 +1,73 @@
+#include "policy/links.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr int kMaxLinks = 40;  // as the kernel: path_resolution(7)
+
+// One system call tells that a path has no link on its way, which is the usual case.
+bool has_no_link(const std::string& path) {
+  struct open_how how {};
+  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  const Fd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  return fd.valid();
+}
+
+}  // namespace
+
+std::string follow_links(const std::string& path) {
+  if (path.find('\0') != std::string::npos) return path;
+  int links = 0;
+  std::string done;         // followed so far; empty stands for "/"
+  std::string rest = path;  // yet to do, starting with "/"
+  // O_PATH|O_NOFOLLOW with RESOLVE_NO_SYMLINKS opens a link that is the last component
+  // (openat2(2)), so the walk below still looks at it.
+  if (has_no_link(path)) {
+    done = std::string(parent_of(path));
+    if (done == "/") done.clear();
+    rest = "/" + std::string(last_of(path));
+  }
+  while (rest.size() > 1) {
+    const size_t end = rest.find('/', 1);
+    const std::string component = rest.substr(1, end == std::string::npos ? end : end - 1);
+    rest = end == std::string::npos ? "" : rest.substr(end);
+    if (component.empty() || component == ".") continue;
+    if (component == "..") {
+      done = std::string(parent_of(done.empty() ? "/" : done));
+      if (done == "/") done.clear();
+      continue;
+    }
+    const std::string here = done + "/" + component;
+    char target[PATH_MAX];
+    const ssize_t length = ::readlink(here.c_str(), target, sizeof target);
+    if (length < 0 || length == sizeof target) {  // no link, not there, or not for us to see
+      done = here;
+      continue;
+    }
+    if (++links > kMaxLinks) return path;
+    const std::string_view to(target, static_cast<size_t>(length));
+    // Magic links of /proc name no path ("pipe:[1]") or one of this process: keep them as they are.
+    if (is_within(here, "/proc")) {
+      done = here;
+      continue;
+    }
+    if (to.substr(0, 1) == "/") done.clear();
+    rest = "/" + std::string(to) + rest;
+  }
+  return done.empty() ? "/" : done;
+}
+
+}  // namespace bulkhead

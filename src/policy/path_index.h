@@ -1,0 +1,116 @@
+// PathIndex: which rules match a path, in time that depends on the path's components and not on
+// the number of rules. Two tries over components, one for anchored patterns and one for "**/…",
+// with all literal edges in one flat hash table and wildcard edges aside. Filled once, then only
+// read; reading neither allocates nor locks nor throws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/access.h"
+#include "policy/pattern.h"
+
+namespace bulkhead {
+
+// What a rule says about the paths that it matches.
+enum class Channel : uint8_t {
+  kAllowRead,
+  kAllowWrite,
+  kAllowRun,
+  kBlockRead,
+  kBlockWrite,
+  kBlockRun,
+  kHide,
+  kScratch
+};
+inline constexpr size_t kChannels = 8;
+inline constexpr RuleId kNoRule = UINT32_MAX;
+
+struct PathMatches {
+  // The lowest rule of each channel, or kNoRule. Blocks by concrete patterns and by wildcards are
+  // apart, because scratch trees are exempt from the latter.
+  std::array<RuleId, kChannels> concrete;
+  std::array<RuleId, kChannels> wildcard;
+  // Inside a scratch tree and not inside a concrete grant below it, which is bound there from
+  // outside and is nobody's scratch.
+  bool in_scratch = false;
+
+  RuleId lowest(Channel channel) const noexcept {
+    const auto i = static_cast<size_t>(channel);
+    return concrete[i] < wildcard[i] ? concrete[i] : wildcard[i];
+  }
+};
+
+class PathIndex {
+ public:
+  PathIndex();
+  void reserve(size_t rules);
+  void add(const PathPattern& pattern, Channel channel, RuleId rule);
+  // Renaming a folder above this concrete tree is to be refused, as above a blocked one.
+  void guard(const PathPattern& concrete);
+
+  // False where the path is not canonical (base/path.h) or longer than PATH_MAX; then nothing
+  // matches.
+  bool find(std::string_view path, PathMatches* matches) const noexcept;
+
+  // What lies, or could lie, below a path (the path itself included).
+  struct Below {
+    bool blocked_read = false;   // by a pattern in BlockRead or Hide
+    bool blocked_write = false;  // by a pattern in BlockWrite or Hide
+    bool guarded = false;        // a concrete block of either sort, or a guarded tree
+  };
+  // With `anywhere_counts`, every "**/…" block counts as one that could lie below, as it does;
+  // without, only where `path` ends with a part of its run, so that renaming the last component of
+  // `path` would take something out of the rule.
+  Below below(std::string_view path, bool anywhere_counts) const noexcept;
+
+ private:
+  struct Component {
+    uint32_t offset, length;
+    uint64_t hash;
+  };
+  struct Node {
+    uint32_t terminal = 0;  // in terminals_; 0: none
+    uint32_t wild = 0;      // first of its wildcard edges; 0: none
+    uint8_t flags = 0;      // kReadBelow …: of the node's whole subtree
+  };
+  using Terminal = std::array<RuleId, kChannels>;
+  struct Edge {
+    uint32_t from = 0;
+    uint32_t to = 0;  // 0: empty slot (node 0 is never a target)
+    uint32_t hash = 0;
+    uint32_t length = 0;
+    uint64_t offset = 0;  // of the component's bytes in text_
+  };
+  struct WildEdge {
+    uint32_t next = 0, to = 0, offset = 0, length = 0;
+  };
+  struct Walk;
+
+  static constexpr uint32_t kAnchored = 1, kAnywhere = 2;  // the roots
+  static constexpr size_t kMaxPath = 4096;                 // PATH_MAX
+
+  uint64_t hash(std::string_view component) const noexcept;
+  // Splits a canonical path; -1 where it is none.
+  int split(std::string_view path, Component* components) const noexcept;
+  const Edge* edge(uint32_t from, std::string_view name, uint64_t hash) const noexcept;
+  uint32_t child(uint32_t from, const std::string& component);
+  void grow();
+  void mark(const PathPattern& pattern, uint8_t flags);
+  uint32_t insert(const PathPattern& pattern, uint8_t flags);
+
+  std::vector<Node> nodes_;
+  std::vector<Terminal> terminals_;
+  std::vector<Edge> edges_;  // open addressing, a power of two, at most half full
+  size_t used_ = 0;
+  std::vector<WildEdge> wild_;
+  std::string text_;  // bytes of all components
+  // Bit per hash of a first component of "**/…" patterns: most components of most paths stop here.
+  std::array<uint64_t, 64> first_{};
+  uint64_t seed_;  // random, so that no manifest can be made of colliding names
+};
+
+}  // namespace bulkhead
