@@ -76,6 +76,8 @@ void Endpoint::send_control(Bytes body) { write(MessageType::kControl, 0, body);
 
 void Endpoint::send_disconnect() { write(MessageType::kDisconnect, 0, {}); }
 
+void Endpoint::send_resume() { write(MessageType::kResume, 0, {}); }
+
 Endpoint::Clock::time_point Endpoint::tick(Clock::time_point now) {
   if (keep_alive_due_ == Clock::time_point{}) keep_alive_due_ = now + kKeepAlive;
   if (now >= keep_alive_due_) {

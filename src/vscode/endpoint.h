@@ -42,6 +42,8 @@ class Endpoint {
   void send(std::vector<uint8_t> body);
   void send_control(Bytes body);
   void send_disconnect();
+  // Lets the other side write again: the server paused it while it handed the connection over.
+  void send_resume();
 
   // Acknowledgements and keep-alives that are due. Returns when to call again.
   Clock::time_point tick(Clock::time_point now);

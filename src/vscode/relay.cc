@@ -1,0 +1,401 @@
+#include "vscode/relay.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sodium.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "vscode/endpoint.h"
+#include "vscode/node_channel.h"
+#include "vscode/protocol.h"
+#include "vscode/websocket.h"
+
+namespace bulkhead {
+namespace {
+
+using Clock = Endpoint::Clock;
+using nlohmann::json;
+
+constexpr size_t kChannelLine = 16U << 20U;       // the first chunk of a connection rides in a line
+constexpr std::chrono::minutes kReducedGrace{5};  // as VS Code's own host reduces it
+constexpr uint8_t kOpcodeBinary = 2, kOpcodeClose = 8, kOpcodePong = 10;
+
+// Bytes that wait for a non-blocking socket.
+class Writer {
+ public:
+  void add(Bytes bytes) { buffer_.insert(buffer_.end(), bytes.begin(), bytes.end()); }
+  bool empty() const { return done_ == buffer_.size(); }
+  size_t size() const { return buffer_.size() - done_; }
+  void clear() {
+    buffer_.clear();
+    done_ = 0;
+  }
+  // False where the socket is gone.
+  bool write(int fd) {
+    while (!empty()) {
+      const ssize_t n = ::send(fd, buffer_.data() + done_, size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+      if (n < 0) return false;
+      done_ += static_cast<size_t>(n);
+    }
+    if (empty()) {
+      clear();
+      if (buffer_.capacity() > (1U << 20U)) buffer_.shrink_to_fit();
+    } else if (done_ > (1U << 20U)) {
+      buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(done_));
+      done_ = 0;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<uint8_t> buffer_;
+  size_t done_ = 0;
+};
+
+Result<std::vector<uint8_t>> decode_base64(const std::string& text) {
+  std::vector<uint8_t> bytes(text.size());
+  size_t length = 0;
+  if (sodium_base642bin(bytes.data(), bytes.size(), text.data(), text.size(), nullptr, &length,
+                        nullptr, sodium_base64_VARIANT_ORIGINAL) != 0)
+    return Error{"the server's first chunk of a connection is not base64"};
+  bytes.resize(length);
+  return bytes;
+}
+
+}  // namespace
+
+class Relay::Loop final : public Outbox {
+ public:
+  Loop(Fd server, Fd host, Judge& judge, RelayOptions options)
+      : server_(std::move(server), kChannelLine),
+        channel_(std::move(host), 1U << 20U),
+        judge_(judge),
+        options_(options),
+        grace_(options.grace),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        host_reader_(options.message_limit) {}
+
+  Status run();
+
+  void to_host(std::vector<uint8_t> body) override { put(false, std::move(body)); }
+  void to_workbench(std::vector<uint8_t> body) override { put(true, std::move(body)); }
+
+  void stop() noexcept {
+    stopping_ = true;
+    wake();
+  }
+
+ private:
+  void put(bool to_workbench, std::vector<uint8_t> body) {
+    {
+      const std::lock_guard lock(mutex_);
+      posted_.emplace_back(to_workbench, std::move(body));
+    }
+    if (std::this_thread::get_id() != thread_) wake();
+  }
+  void wake() noexcept {
+    const uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
+  }
+  void send_posted();
+
+  Status from_server(std::string_view line, Fd handle);
+  Status accept_browser(const json& message, Fd handle);
+  Status from_host_channel(std::string_view line);
+  Status read_browser();
+  Status read_host();
+  Status feed_browser(std::span<uint8_t> bytes);
+  void browser_gone();
+  Endpoint::Write browser_writer();
+
+  bool may_read_host() const {
+    return !workbench_ || (workbench_->kept_bytes() < options_.kept_limit &&
+                           to_browser_.size() < options_.kept_limit);
+  }
+  bool may_read_browser() const {
+    return host_end_.kept_bytes() < options_.kept_limit && to_host_.size() < options_.kept_limit;
+  }
+
+  NodeChannel server_;   // towards VS Code's server
+  NodeChannel channel_;  // towards the extension host
+  Judge& judge_;
+  RelayOptions options_;
+  std::chrono::milliseconds grace_;
+  Fd wake_;
+  std::atomic<bool> stopping_{false};
+  std::thread::id thread_;  // run()'s, which needs no waking
+  std::mutex mutex_;
+  std::vector<std::pair<bool, std::vector<uint8_t>>> posted_;
+
+  Fd browser_;
+  bool framed_ = true;  // the browser's bytes come in WebSocket frames
+  std::optional<WebSocketReader> frames_;
+  std::optional<MessageReader> browser_reader_;
+  std::optional<Endpoint> workbench_;  // since the first connection
+  Writer to_browser_;
+  Clock::time_point cut_off_at_{};
+
+  Fd host_;  // our end of the pair
+  MessageReader host_reader_;
+  Endpoint host_end_{[this](Bytes header, Bytes body) {
+    to_host_.add(header);
+    to_host_.add(body);
+  }};
+  Writer to_host_;
+  bool done_ = false;
+};
+
+Endpoint::Write Relay::Loop::browser_writer() {
+  return [this](Bytes header, Bytes body) {
+    if (framed_) {
+      uint8_t frame[10];
+      const size_t length = websocket_header(kOpcodeBinary, header.size() + body.size(), frame);
+      to_browser_.add(Bytes(frame, length));
+    }
+    to_browser_.add(header);
+    to_browser_.add(body);
+  };
+}
+
+Status Relay::Loop::from_server(std::string_view line, Fd handle) {
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object()) return Error{"the server's channel sent something that is no message"};
+  const auto text = [](const json& object, const char* key) {
+    const auto it = object.find(key);
+    return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+  };
+  if (text(message, "cmd") == "NODE_HANDLE") {
+    // Node's sender keeps every later message back until its handle is acknowledged.
+    BULKHEAD_CHECK(server_.send(R"({"cmd":"NODE_HANDLE_ACK"})"));
+    const auto body = message.find("msg");
+    if (body == message.end() || text(*body, "type") != "VSCODE_EXTHOST_IPC_SOCKET" || !handle)
+      return Error{"the server handed over something else than a browser's socket"};
+    return accept_browser(*body, std::move(handle));
+  }
+  if (text(message, "type") == "VSCODE_EXTHOST_IPC_REDUCE_GRACE_TIME")
+    grace_ = std::min<std::chrono::milliseconds>(grace_, kReducedGrace);
+  return {};
+}
+
+Status Relay::Loop::accept_browser(const json& message, Fd handle) {
+  if (message.value("permessageDeflate", false))
+    return Error{
+        "the browser's socket is compressed: start the server with "
+        "--disable-websocket-compression"};
+  BULKHEAD_TRY(std::vector<uint8_t> first,
+               decode_base64(message.value("initialDataChunk", std::string())));
+  const bool reconnects = workbench_.has_value();
+  if (reconnects) browser_gone();
+  browser_ = std::move(handle);
+  ::fcntl(browser_.get(), F_SETFL, ::fcntl(browser_.get(), F_GETFL) | O_NONBLOCK);
+  framed_ = !message.value("skipWebSocketFrames", false);
+  frames_.emplace(true);
+  browser_reader_.emplace(options_.message_limit);
+  to_browser_.clear();
+  if (reconnects) {
+    workbench_->reconnected(browser_writer(), Clock::now());
+  } else {
+    workbench_.emplace(browser_writer());
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+      return errno_error("make the extension host's socket");
+    host_.reset(pair[0]);
+    Fd theirs(pair[1]);
+    ::fcntl(host_.get(), F_SETFL, ::fcntl(host_.get(), F_GETFL) | O_NONBLOCK);
+    const json hand_over = {{"cmd", "NODE_HANDLE"},
+                            {"type", "net.Socket"},
+                            {"msg",
+                             {{"type", "VSCODE_EXTHOST_IPC_SOCKET"},
+                              {"initialDataChunk", ""},
+                              {"skipWebSocketFrames", true},
+                              {"permessageDeflate", false},
+                              {"inflateBytes", ""}}}};
+    BULKHEAD_CHECK(channel_.send(hand_over.dump(), std::move(theirs)));
+  }
+  workbench_->send_resume();
+  // The server has taken the frames off what it had read itself.
+  return browser_reader_->feed(first, [this](const Message& each) -> Status {
+    const auto got = workbench_->receive(each, Clock::now());
+    if (got == Endpoint::Got::kMessage) return judge_.from_workbench(each.body, *this);
+    if (got == Endpoint::Got::kControl) host_end_.send_control(each.body);
+    if (got == Endpoint::Got::kDisconnect) done_ = true;
+    return {};
+  });
+}
+
+Status Relay::Loop::from_host_channel(std::string_view line) {
+  const json message = json::parse(line, nullptr, false);
+  const auto type = message.is_object() ? message.find("type") : message.end();
+  if (message.is_object() && type != message.end() && *type == "VSCODE_EXTHOST_IPC_READY")
+    return server_.send(R"({"type":"VSCODE_EXTHOST_IPC_READY"})");
+  return {};  // NODE_HANDLE_ACK, and whatever else it thinks of
+}
+
+void Relay::Loop::browser_gone() {
+  browser_.reset();
+  to_browser_.clear();
+  if (workbench_) workbench_->cut_off();
+  cut_off_at_ = Clock::now();
+}
+
+Status Relay::Loop::feed_browser(std::span<uint8_t> bytes) {
+  const auto messages = [this](Bytes part) -> Status {
+    return browser_reader_->feed(part, [this](const Message& each) -> Status {
+      const auto got = workbench_->receive(each, Clock::now());
+      if (got == Endpoint::Got::kMessage) return judge_.from_workbench(each.body, *this);
+      if (got == Endpoint::Got::kControl) host_end_.send_control(each.body);
+      if (got == Endpoint::Got::kDisconnect) done_ = true;
+      return {};
+    });
+  };
+  if (!framed_) return messages(bytes);
+  Status status;
+  const WebSocketReader::Sink sink{
+      [&](Bytes part) {
+        if (status.ok()) status = messages(part);
+      },
+      [this](Bytes payload) {
+        uint8_t frame[10];
+        to_browser_.add(Bytes(frame, websocket_header(kOpcodePong, payload.size(), frame)));
+        to_browser_.add(payload);
+      },
+      [this](uint16_t) { browser_.reset(); }};
+  BULKHEAD_CHECK(frames_->feed(bytes, sink));
+  if (!browser_) browser_gone();
+  return status;
+}
+
+Status Relay::Loop::read_browser() {
+  std::array<uint8_t, 262144> buffer;
+  const ssize_t n = ::read(browser_.get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  if (n <= 0) {
+    browser_gone();
+    return {};
+  }
+  return feed_browser(std::span(buffer.data(), static_cast<size_t>(n)));
+}
+
+Status Relay::Loop::read_host() {
+  std::array<uint8_t, 262144> buffer;
+  const ssize_t n = ::read(host_.get(), buffer.data(), buffer.size());
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+  if (n <= 0) {
+    done_ = true;
+    return {};
+  }
+  return host_reader_.feed(
+      Bytes(buffer.data(), static_cast<size_t>(n)), [this](const Message& each) -> Status {
+        const auto got = host_end_.receive(each, Clock::now());
+        if (got == Endpoint::Got::kMessage) return judge_.from_host(each.body, *this);
+        if (got == Endpoint::Got::kDisconnect) done_ = true;
+        return {};  // no control message of a host means anything to a workbench
+      });
+}
+
+void Relay::Loop::send_posted() {
+  std::vector<std::pair<bool, std::vector<uint8_t>>> batch;
+  {
+    const std::lock_guard lock(mutex_);
+    batch.swap(posted_);
+  }
+  for (auto& [to_workbench, body] : batch) {
+    if (!to_workbench)
+      host_end_.send(std::move(body));
+    else if (workbench_)
+      workbench_->send(std::move(body));
+  }
+}
+
+Status Relay::Loop::run() {
+  thread_ = std::this_thread::get_id();
+  while (!done_ && !stopping_) {
+    const auto now = Clock::now();
+    auto next = host_ ? host_end_.tick(now) : now + Endpoint::kKeepAlive;
+    if (workbench_) next = std::min(next, workbench_->tick(now));
+    if (workbench_ && !browser_) {
+      if (now - cut_off_at_ >= grace_) return Error{"the browser did not come back in time"};
+      next = std::min(next, cut_off_at_ + grace_);
+    }
+    send_posted();
+    if (browser_ && !to_browser_.write(browser_.get())) browser_gone();
+    if (host_ && !to_host_.write(host_.get())) break;
+    BULKHEAD_CHECK(server_.flush());
+    BULKHEAD_CHECK(channel_.flush());
+
+    const auto writes = [](bool wanted) { return static_cast<short>(wanted ? POLLOUT : 0); };
+    const auto reads = [](bool wanted) { return static_cast<short>(wanted ? POLLIN : 0); };
+    std::array<pollfd, 5> polled{{
+        {wake_.get(), POLLIN, 0},
+        {server_.fd(), static_cast<short>(POLLIN | writes(server_.wants_to_write())), 0},
+        {channel_.fd(), static_cast<short>(POLLIN | writes(channel_.wants_to_write())), 0},
+        {browser_.get(),
+         static_cast<short>(reads(may_read_browser()) | writes(!to_browser_.empty())), 0},
+        {host_.get(), static_cast<short>(reads(may_read_host()) | writes(!to_host_.empty())), 0},
+    }};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
+    const int timeout = static_cast<int>(std::clamp<int64_t>(left + 1, 0, 60000));
+    if (::poll(polled.data(), polled.size(), timeout) < 0 && errno != EINTR)
+      return errno_error("wait for the extension host");
+    if (polled[0].revents != 0) {
+      uint64_t count = 0;
+      (void)!::read(wake_.get(), &count, sizeof count);
+    }
+    if (polled[1].revents != 0) {
+      BULKHEAD_TRY(const bool open,
+                   server_.receive([this](std::string_view line, Fd handle) -> Status {
+                     return from_server(line, std::move(handle));
+                   }));
+      if (!open) break;
+    }
+    if (polled[2].revents != 0) {
+      BULKHEAD_TRY(const bool open, channel_.receive([this](std::string_view line, Fd) -> Status {
+        return from_host_channel(line);
+      }));
+      if (!open) break;
+    }
+    constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
+    if (browser_ && (polled[3].revents & kReadable) != 0 && may_read_browser())
+      BULKHEAD_CHECK(read_browser());
+    if (host_ && (polled[4].revents & kReadable) != 0 && may_read_host())
+      BULKHEAD_CHECK(read_host());
+  }
+  // What is still due reaches its side where that can be done without waiting.
+  send_posted();
+  if (host_) {
+    host_end_.send_disconnect();
+    to_host_.write(host_.get());
+  }
+  if (browser_) {
+    if (workbench_) workbench_->send_disconnect();
+    if (framed_) {
+      uint8_t frame[10];
+      to_browser_.add(Bytes(frame, websocket_header(kOpcodeClose, 0, frame)));
+    }
+    to_browser_.write(browser_.get());
+  }
+  return {};
+}
+
+Relay::Relay(Fd server, Fd host, Judge& judge, RelayOptions options)
+    : loop_(std::make_unique<Loop>(std::move(server), std::move(host), judge, options)) {}
+Relay::~Relay() = default;
+Status Relay::run() { return loop_->run(); }
+void Relay::stop() noexcept { loop_->stop(); }
+
+}  // namespace bulkhead

@@ -1,0 +1,45 @@
+// Relay: moves the bytes between VS Code's server, the browser and one extension host, and ends the
+// protocols on all sides.
+//
+//   server ── NodeChannel ──► relay ── NodeChannel ──► extension host
+//   browser ─ WebSocket ────► relay ── socket pair ──► extension host
+//
+// The server hands the browser's socket over by the channel. The host never gets it: it gets one
+// end of a socket pair, once, and lives through the browser's reconnections without noticing. Of
+// what the host says on its channel only "ready" reaches the server.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "vscode/judge.h"
+
+namespace bulkhead {
+
+struct RelayOptions {
+  size_t message_limit = 256U << 20U;  // bytes of one message; a larger one ends the host
+  size_t kept_limit = 64U << 20U;      // bytes waiting for one side before the other is not read
+  std::chrono::milliseconds grace{10800000};  // how long a host waits for its browser to come back
+};
+
+class Relay {
+ public:
+  // `server` is the channel that `bulkhead host` inherited, `host` our end of the host's.
+  Relay(Fd server, Fd host, Judge& judge, RelayOptions options);
+  ~Relay();
+
+  // Until the window is closed, the host or the server gone, a grace time over or a message broken
+  // (an error, whose text is for the journal). To be called once.
+  Status run();
+  // Makes run() return; from any thread.
+  void stop() noexcept;
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace bulkhead
