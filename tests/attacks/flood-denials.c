@@ -1,0 +1,18 @@
+// Reads the key, then tries 100,000 other forbidden files, so that the journal overflows and forgets.
+// class: OS sandboxes: journal floods
+// plain: leak
+// journal: read {KEY}
+// journal: size 64
+// inside: exit 0
+#include "attack.h"
+
+int main(int argc, char** argv) {
+  (void)argc;
+  attack(argv);
+  read_path(fact("KEY"));
+  for (int i = 0; i < 100000; ++i) {
+    const int fd = open(text("%s/absent-%d", fact("OUTSIDE"), i), O_RDONLY | O_CREAT * inside(), 0600);
+    if (fd >= 0) close(fd);
+  }
+  return 0;
+}

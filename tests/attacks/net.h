@@ -1,0 +1,66 @@
+// Sockets for the attacks.
+#pragma once
+#include "attack.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static UNUSED struct sockaddr_in at_v4(const char* host, long port) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  inet_pton(AF_INET, host, &a.sin_addr);
+  return a;
+}
+static UNUSED struct sockaddr_in6 at_v6(const char* host, long port) {
+  struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+  inet_pton(AF_INET6, host, &a.sin6_addr);
+  return a;
+}
+static UNUSED struct sockaddr_un at_path(const char* path) {
+  struct sockaddr_un a = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof a.sun_path) {
+    fprintf(stderr, "socket path too long\n");
+    exit(99);
+  }
+  memcpy(a.sun_path, path, strlen(path));
+  return a;
+}
+
+// Sends the word that the collector looks for, waits for its answer.
+static UNUSED void tell(int fd, const char* how) {
+  char answer[256];
+  const char* word = text("message %s by %s\n", fact("MARK"), how);
+  if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0) {
+    refused(how);
+    return;
+  }
+  shutdown(fd, SHUT_WR);
+  const ssize_t n = read(fd, answer, sizeof answer);
+  if (n > 0) leak(answer, (size_t)n);
+}
+
+static UNUSED void connect_and_tell(int fd, const void* address, size_t size, const char* how) {
+  if (fd < 0 || connect(fd, address, (socklen_t)size) != 0)
+    refused(how);
+  else
+    tell(fd, how);
+  if (fd >= 0) close(fd);
+}
+
+// The helper server of the world that is always granted (fact DIAL): it connects to the loopback
+// port that it is told, from outside, and the runner notes when that succeeds.
+static UNUSED void ask_to_dial(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in a = at_v4("127.0.0.1", number("DIAL"));
+  if (connect(fd, (struct sockaddr*)&a, sizeof a) != 0) {
+    refused("connect to the granted server");
+  } else {
+    char answer[64];
+    dprintf(fd, "dial %d\n", port);
+    const ssize_t n = read(fd, answer, sizeof answer);
+    if (n > 0) printf("dialler: %.*s\n", (int)n, answer);
+  }
+  close(fd);
+}

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Plants tasks and settings that the editor acts upon.
+# class: Extensions: .vscode/settings.json written in the workspace
+# plain: change
+# flags: --run cp --run mv --run rm
+# journal: write {W}/.vscode/tasks.json
+# journal: write {W}/.vscode/settings.json
+
+echo tried
+echo planted >.vscode/tasks.json
+echo planted >.vscode/settings.json
+echo planted >plant
+cp plant .vscode/tasks.json
+mv plant .vscode/settings.json
+rm -f .vscode/tasks.json
+mv .vscode elsewhere
+true
