@@ -54,11 +54,14 @@ class Journal {
 };
 
 // Reading, for `bulkhead log`: newest last.
-struct JournalFilter {
-  std::string run, subject, resource_part, program_part;
-  std::optional<Kind> kind;
-  std::optional<Verdict> verdict;
-  std::optional<std::chrono::system_clock::time_point> since;
+struct JournalFilter {             // an empty member selects everything
+  std::string run = {};            // equal
+  std::string subject = {};        // equal
+  std::string resource_part = {};  // contained, as it stands
+  std::string program_part = {};   // contained, as it stands
+  std::optional<Kind> kind = {};
+  std::optional<Verdict> verdict = {};
+  std::optional<std::chrono::system_clock::time_point> since = {};
   uint64_t after_row = 0;  // for following: only rows that changed after this revision
   uint64_t limit = 0;      // 0: all; otherwise the newest ones
 };

@@ -24,10 +24,12 @@ class Retention {
 
  private:
   Status try_step();
+  Result<int64_t> choose() const;  // a run to delete; 0: none
 
   Database& database_;
   int64_t own_run_;
   RetentionBounds bounds_;
+  int64_t run_ = 0;  // being deleted: a run goes as a whole
   bool done_ = false;
 };
 

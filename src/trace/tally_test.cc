@@ -1,0 +1,182 @@
+#include "trace/tally.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+
+namespace bulkhead {
+namespace {
+
+Event event(std::string resource, Verdict verdict = Verdict::kAllow, std::string rule = "rule") {
+  Event result;
+  result.kind = Kind::kRead;
+  result.resource = std::move(resource);
+  result.verdict = verdict;
+  result.rule = std::move(rule);
+  return result;
+}
+
+uint64_t total(const std::vector<Tally::Change>& changes) {
+  uint64_t sum = 0;
+  for (const Tally::Change& change : changes) sum += change.count;
+  return sum;
+}
+
+// Writes nothing, but numbers the rows as a database would.
+void commit(Tally& tally, std::vector<Tally::Change> changes) {
+  static int64_t next = 0;
+  for (Tally::Change& change : changes)
+    if (change.is_new) change.row = ++next;
+  tally.commit(changes);
+}
+
+TEST(Tally, IdenticalEventsAreOneRow) {
+  Tally tally;
+  for (int i = 0; i < 1000; ++i) tally.add(event("/a"));
+  auto changes = tally.take();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_TRUE(changes[0].is_new);
+  EXPECT_EQ(changes[0].count, 1000U);
+  commit(tally, changes);
+  EXPECT_TRUE(tally.take().empty());
+
+  tally.add(event("/a"));
+  changes = tally.take();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_FALSE(changes[0].is_new);
+  EXPECT_EQ(changes[0].count, 1U);
+  EXPECT_NE(changes[0].row, 0);
+}
+
+TEST(Tally, EveryPartOfTheKeyMakesARow) {
+  Tally tally;
+  const Event base = event("/a");
+  std::vector<Event> variants(8, base);
+  variants[1].kind = Kind::kWrite;
+  variants[2].resource = "/b";
+  variants[3].verdict = Verdict::kDeny;
+  variants[4].asked = true;
+  variants[5].enforced = false;
+  variants[6].rule = "other";
+  variants[7].program = "/bin/sh";
+  for (const Event& variant : variants) tally.add(variant);
+  EXPECT_EQ(tally.take().size(), variants.size());
+  // pid and system call do not: a build forks thousands of processes that read the same headers.
+  Event other = base;
+  other.pid = 7;
+  other.detail = "openat2";
+  tally.add(other);
+  EXPECT_EQ(tally.fresh(), 0U);
+}
+
+TEST(Tally, FieldsDoNotRunIntoEachOther) {
+  Tally tally;
+  Event first = event("/a", Verdict::kAllow, "b");
+  Event second = event("/ab", Verdict::kAllow, "");
+  Event third = event("b", Verdict::kAllow, "/a");
+  tally.add(first);
+  tally.add(second);
+  tally.add(third);
+  EXPECT_EQ(tally.take().size(), 3U);
+}
+
+TEST(Tally, CountersAddWithoutTheLock) {
+  Tally tally;
+  Tally::Slot& slot = tally.add(event("/a", Verdict::kDeny));
+  slot.pending.fetch_add(41);
+  EXPECT_EQ(tally.denied().at(0).count, 42U);
+  auto changes = tally.take();
+  EXPECT_EQ(total(changes), 42U);
+  EXPECT_EQ(tally.denied().at(0).count, 42U) << "while it is being written";
+  commit(tally, std::move(changes));
+  slot.pending.fetch_add(1);
+  EXPECT_EQ(tally.denied().at(0).count, 43U);
+}
+
+TEST(Tally, AFailedWriteIsTakenAgainWhole) {
+  Tally tally;
+  tally.add(event("/a"));
+  auto changes = tally.take();
+  tally.add(event("/a"));  // meanwhile
+  tally.add(event("/b"));
+  tally.undo(std::move(changes));
+  changes = tally.take();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].event.resource, "/a");
+  EXPECT_EQ(changes[0].count, 2U);
+  EXPECT_TRUE(changes[0].is_new);
+  EXPECT_EQ(total(changes), 3U);
+}
+
+TEST(Tally, AllowedFloodEndsInOneRowPerRule) {
+  TallyBounds bounds;
+  bounds.allowed_rows = 10;
+  bounds.overflow_rows = 2;
+  Tally tally(bounds);
+  for (int i = 0; i < 100; ++i)
+    for (const char* rule : {"first", "second", "third", "fourth"})
+      tally.add(event(fmt::format("/{}", i), Verdict::kAllow, rule));
+  const auto changes = tally.take();
+  EXPECT_EQ(changes.size(), 10U + 2U + 1U);
+  EXPECT_EQ(total(changes), 400U) << "nothing goes uncounted";
+  std::map<std::string, uint64_t> further;
+  for (const auto& change : changes)
+    if (change.event.resource == "(further resources)") further[change.event.rule] = change.count;
+  EXPECT_EQ(further.size(), 3U);
+  EXPECT_TRUE(further.contains("first") || further.contains("third"));
+}
+
+TEST(Tally, DeniedHaveTheirOwnBudget) {
+  TallyBounds bounds;
+  bounds.allowed_rows = 5;
+  bounds.denied_rows = 7;
+  Tally tally(bounds);
+  for (int i = 0; i < 1000; ++i) tally.add(event(fmt::format("/allowed/{}", i)));
+  for (int i = 0; i < 1000; ++i) tally.add(event(fmt::format("/denied/{}", i), Verdict::kDeny));
+  const auto changes = tally.take();
+  size_t denied_rows = 0;
+  uint64_t denied = 0;
+  for (const auto& change : changes) {
+    if (change.event.verdict != Verdict::kDeny) continue;
+    ++denied_rows;
+    denied += change.count;
+  }
+  EXPECT_EQ(denied_rows, 7U + 1U);
+  EXPECT_EQ(denied, 1000U);
+}
+
+TEST(Tally, LongPathsCountByTheirBytes) {
+  TallyBounds bounds;
+  bounds.allowed_bytes = 100'000;
+  Tally tally(bounds);
+  for (int i = 0; i < 1000; ++i) tally.add(event(fmt::format("/{}/{}", i, std::string(5000, 'x'))));
+  const auto changes = tally.take();
+  EXPECT_LE(changes.size(), 30U);
+  EXPECT_EQ(total(changes), 1000U);
+  for (const auto& change : changes) EXPECT_LE(change.event.resource.size(), 4200U);
+}
+
+TEST(Tally, ResourcesThatDifferAfterTheCutStayApart) {
+  Tally tally;
+  const std::string prefix = "/" + std::string(5000, 'x');
+  tally.add(event(prefix + "1"));
+  tally.add(event(prefix + "2"));
+  EXPECT_EQ(tally.take().size(), 2U);
+}
+
+TEST(Tally, DeniedAreSortedAndBoundedInMemory) {
+  TallyBounds bounds;
+  bounds.kept_denials = 3;
+  Tally tally(bounds);
+  for (int i = 0; i < 5; ++i)
+    for (int n = 0; n <= i; ++n) tally.add(event(fmt::format("/{}", i), Verdict::kDeny));
+  const auto denied = tally.denied();
+  ASSERT_EQ(denied.size(), 4U);
+  EXPECT_EQ(denied[0].resource, "/2");
+  EXPECT_EQ(denied[0].count, 3U);
+  EXPECT_EQ(denied[2].count, 1U);
+  EXPECT_EQ(denied[3].resource, "(further resources)");
+  EXPECT_EQ(denied[3].count, 4U + 5U);
+}
+
+}  // namespace
+}  // namespace bulkhead
