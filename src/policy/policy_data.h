@@ -1,0 +1,62 @@
+// What a compiled policy holds. Private to compile.cc and policy.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policy/network_index.h"
+#include "policy/path_index.h"
+#include "policy/policy.h"
+
+namespace bulkhead {
+
+// Exact names and "PREFIX_*" entries, for grants and blocks alike.
+class NameIndex {
+ public:
+  void add(const std::string& name, RuleId rule) { lower(&exact_[name], rule); }
+  void add_prefix(std::string prefix, RuleId rule) {
+    prefixes_.emplace_back(std::move(prefix), rule);
+  }
+  RuleId find(std::string_view name) const noexcept;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  struct Slot {
+    RuleId rule = kNoRule;
+  };
+  static void lower(Slot* slot, RuleId rule) { slot->rule = rule < slot->rule ? rule : slot->rule; }
+
+  std::unordered_map<std::string, Slot, Hash, std::equal_to<>> exact_;
+  std::vector<std::pair<std::string, RuleId>> prefixes_;
+};
+
+struct PolicyData {
+  std::vector<Rule> rules;
+  PathIndex paths;
+  NetworkIndex network_grants{NetworkIndex::Purpose::kGrant};
+  NetworkIndex network_blocks{NetworkIndex::Purpose::kBlock};
+  NameIndex environment_grants, environment_blocks;
+  NameIndex vscode_grants, vscode_blocks;
+  Limits limits;
+  Otherwise otherwise = Otherwise::kDeny;
+  std::vector<WholeTree> whole_trees;
+  std::vector<std::string> hidden, runnable_files, runnable_trees;
+  std::string subject;
+  std::vector<Diagnostic> notes;
+};
+
+// The work of Policy::compile().
+Result<std::unique_ptr<PolicyData>> compile_policy(const PolicyInputs& inputs);
+
+}  // namespace bulkhead
