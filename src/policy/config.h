@@ -1,7 +1,7 @@
 // Loads everything that a policy is made of from its places: data shipped with bulkhead, the
 // organisation's /etc/bulkhead/policy.json, the user's ~/.config/bulkhead/policy.json, remembered
-// answers in ~/.config/bulkhead/grants.json. The only file of src/policy that reads files besides the
-// program lookup in compile().
+// answers in ~/.config/bulkhead/grants.json. The only file of src/policy that reads files besides
+// the program lookup in compile().
 #pragma once
 
 #include <map>
@@ -16,32 +16,47 @@ namespace bulkhead {
 // Where bulkhead keeps its things. From XDG_* and HOME; the home folder comes from the password
 // database when HOME is unset. All absolute; no folder is created.
 struct Places {
-  std::string data;     // sets, baseline, blocklist: BULKHEAD_DATA, else <prefix>/share/bulkhead beside the program, else the source tree
+  // The folder that holds manifests/ (sets, baseline, blocklist): BULKHEAD_DATA, else
+  // <prefix>/share/bulkhead beside the program, else the source tree that the program was built in.
+  std::string data;
   std::string config;   // $XDG_CONFIG_HOME/bulkhead
   std::string state;    // $XDG_STATE_HOME/bulkhead
-  std::string runtime;  // $XDG_RUNTIME_DIR; may be empty
+  std::string runtime;  // $XDG_RUNTIME_DIR, else /run/user/UID where that exists; may be empty
   std::string home;
   std::string organisation = "/etc/bulkhead/policy.json";
 };
 Result<Places> find_places();
 
 // Sets, baseline and the built-in blocklist from places.data; user and organisation files where
-// they exist. A user file that somebody else can write, or an organisation file not owned by root, is
-// an error. A present but broken file is an error, never skipped.
+// they exist. A file that somebody else can write (another owner than the user or root, or writable
+// by group or others, itself or its folder), or an organisation file not owned by root, is an
+// error. A present but broken file is an error, never skipped.
 struct Shipped {
-  Manifest baseline;
+  Manifest baseline;    // PolicyInputs::baseline where there is no manifest
+  Manifest essentials;  // PolicyInputs::baseline where there is one: /dev/null and its kind
   Sets sets;
   std::vector<Blocklist> blocklists;
 };
 Result<Shipped> load_shipped(const Places& places);
 
+// The bytes of a file that nobody but the user or root can have written; nullopt where there is
+// none.
+Result<std::optional<std::string>> read_users_own(const std::string& path);
+
 // Remembered answers ("always", "never"), by subject: extension id or canonical program path.
-// The file is locked while it is changed, replaced atomically, mode 0600; a broken file is an error.
+// "always" counts for the manifest under which it was given only (its digest; empty for none), so
+// that an update asks again; "never" counts for every version. A later answer to the same question
+// takes the place of an earlier one.
+// The file is locked while it is changed, replaced atomically, mode 0600; a broken file is an
+// error.
 class GrantStore {
  public:
   explicit GrantStore(std::string file) : file_(std::move(file)) {}
-  Result<std::vector<Extra>> load(const std::string& subject, const std::string& manifest_digest) const;
-  Status remember(const std::string& subject, const std::string& manifest_digest, const Extra& extra);
+  Result<std::vector<Extra>> load(const std::string& subject,
+                                  const std::string& manifest_digest) const;
+  // extra.entry is in a manifest's syntax: quote_path() for a path (pattern.h).
+  Status remember(const std::string& subject, const std::string& manifest_digest,
+                  const Extra& extra);
 
  private:
   std::string file_;

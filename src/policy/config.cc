@@ -1,0 +1,248 @@
+#include "policy/config.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+// The value of a variable that holds an absolute path; the XDG specification has others ignored.
+std::string absolute_variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || value[0] != '/') return {};
+  return normalize(value);
+}
+
+Result<std::string> home_folder() {
+  if (std::string home = absolute_variable("HOME"); !home.empty()) return home;
+  std::array<char, 16384> buffer{};
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  const int error = ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  if (found == nullptr || found->pw_dir == nullptr || found->pw_dir[0] != '/')
+    return Error{fmt::format("cannot tell your home folder: HOME is no absolute path, and the "
+                             "password database has none for user {}; set HOME",
+                             ::geteuid()),
+                 error};
+  return normalize(found->pw_dir);
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool holds_data(const std::string& folder) {
+  return ::access((folder + "/manifests/baseline.json").c_str(), R_OK) == 0 &&
+         is_folder(folder + "/manifests/sets");
+}
+
+Result<std::string> data_folder() {
+  if (const char* named = std::getenv("BULKHEAD_DATA"); named != nullptr && named[0] != '\0') {
+    if (named[0] != '/')
+      return Error{fmt::format("BULKHEAD_DATA={} must be an absolute path", named), EINVAL};
+    if (!holds_data(named))
+      return Error{fmt::format("BULKHEAD_DATA={} holds no manifests/baseline.json and "
+                               "manifests/sets; correct it, or unset it",
+                               named),
+                   ENOENT};
+    return normalize(named);
+  }
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t size = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  if (size <= 0) return errno_error("read /proc/self/exe");
+  const std::string folder(parent_of(std::string_view(buffer.data(), static_cast<size_t>(size))));
+  const std::string installed = join(folder, "../share/bulkhead");
+  if (holds_data(installed)) return installed;
+  // A build folder lies at most four levels below the source: build/PRESET/bin/bulkhead.
+  std::string above = folder;
+  for (int i = 0; i < 4 && above != "/"; ++i) {
+    above = std::string(parent_of(above));
+    if (above != "/" && holds_data(above)) return above;
+  }
+  return Error{
+      fmt::format("cannot find bulkhead's data (manifests/baseline.json): neither {} nor a "
+                  "source tree above {} has it; install bulkhead whole, or set "
+                  "BULKHEAD_DATA to the folder that holds manifests/",
+                  installed, folder),
+      ENOENT};
+}
+
+// Who may have written a file that bulkhead is about to believe.
+enum class Trust {
+  kUser,  // the user or root
+  kRoot,  // root alone
+  kData,  // shipped with bulkhead: whoever installed it
+};
+
+Status check_owner(const struct stat& status, const std::string& path, Trust trust) {
+  const char* noun = S_ISDIR(status.st_mode) ? "folder" : "file";
+  const uid_t user = ::geteuid();
+  if (trust == Trust::kRoot && status.st_uid != 0)
+    return Error{fmt::format("{} belongs to user {}, but an organisation's policy must belong to "
+                             "root (chown root {})",
+                             path, status.st_uid, path),
+                 EPERM};
+  if (trust == Trust::kUser && status.st_uid != user && status.st_uid != 0)
+    return Error{
+        fmt::format("{} belongs to user {}, who could have put anything there; the {} must "
+                    "belong to you (user {}) or to root",
+                    path, status.st_uid, noun, user),
+        EPERM};
+  // Shipped data may lie in a source tree, where a group of developers often may write.
+  const mode_t others = trust == Trust::kData ? 0002 : 0022;
+  // In a folder with the sticky bit others cannot replace a file that is not theirs.
+  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+  if ((status.st_mode & others) != 0 && !sticky)
+    return Error{fmt::format("{} can be written by other users (mode {:04o}): run chmod go-w {}",
+                             path, status.st_mode & 07777U, path),
+                 EPERM};
+  return {};
+}
+
+Result<std::string> read_all(const Fd& fd, const std::string& path) {
+  std::string content;
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno_error("read " + path);
+    if (n == 0) return content;
+    content.append(buffer.data(), static_cast<size_t>(n));
+    if (content.size() > json::kMaxBytes)
+      return Error{fmt::format("cannot read {}: larger than {} bytes", path, json::kMaxBytes),
+                   EFBIG};
+  }
+}
+
+// The bytes of a trusted file; nullopt where there is none. What is checked is what is read: the
+// open file, not its name.
+Result<std::optional<std::string>> read_trusted(const std::string& path, Trust trust) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
+    return errno_error("open " + path);
+  }
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return errno_error("stat " + path);
+  if (!S_ISREG(status.st_mode))
+    return Error{fmt::format("cannot read {}: not a regular file", path), EINVAL};
+  BULKHEAD_CHECK(check_owner(status, path, trust));
+  const std::string folder(parent_of(path));
+  if (::stat(folder.c_str(), &status) != 0) return errno_error("stat " + folder);
+  BULKHEAD_CHECK(check_owner(status, folder, trust));
+  BULKHEAD_TRY(std::string bytes, read_all(fd, path));
+  return std::optional<std::string>(std::move(bytes));
+}
+
+Result<ManifestBytes> read_shipped(const std::string& path) {
+  BULKHEAD_TRY(std::optional<std::string> bytes, read_trusted(path, Trust::kData));
+  if (!bytes)
+    return Error{
+        fmt::format("{} is missing: bulkhead's data are incomplete; install it again", path),
+        ENOENT};
+  return ManifestBytes::of(path, std::move(*bytes));
+}
+
+// Names of the *.json files in a folder, sorted.
+Result<std::vector<std::string>> json_files(const std::string& folder) {
+  const auto close = [](DIR* dir) { ::closedir(dir); };
+  const std::unique_ptr<DIR, decltype(close)> dir(::opendir(folder.c_str()), close);
+  if (!dir) return errno_error("open " + folder);
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const struct dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name.size() > 5 && name.ends_with(".json") && name[0] != '.') names.emplace_back(name);
+  }
+  if (errno != 0) return errno_error("read " + folder);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Sets> load_sets(const std::string& folder) {
+  Sets sets;
+  BULKHEAD_TRY(const auto names, json_files(folder));
+  for (const std::string& name : names) {
+    BULKHEAD_TRY(const ManifestBytes bytes, read_shipped(folder + "/" + name));
+    BULKHEAD_TRY(Sets one, parse_set(bytes));
+    for (auto& [set, paths] : one) {
+      // The file's name is the set's, so that a set is found without reading all of them.
+      if (set + ".json" != name)
+        return Error{fmt::format("{} defines the set \"{}\": rename the file to {}.json",
+                                 bytes.file(), set, set),
+                     EINVAL};
+      sets.emplace(set, std::move(paths));
+    }
+  }
+  return sets;
+}
+
+}  // namespace
+
+Result<Places> find_places() {
+  Places places;
+  BULKHEAD_TRY(places.home, home_folder());
+  BULKHEAD_TRY(places.data, data_folder());
+  std::string config = absolute_variable("XDG_CONFIG_HOME");
+  if (config.empty()) config = join(places.home, ".config");
+  places.config = join(config, "bulkhead");
+  std::string state = absolute_variable("XDG_STATE_HOME");
+  if (state.empty()) state = join(places.home, ".local/state");
+  places.state = join(state, "bulkhead");
+  places.runtime = absolute_variable("XDG_RUNTIME_DIR");
+  if (places.runtime.empty()) {
+    // Not only a convenience: the blocklist's rules about sockets are dropped where it is empty.
+    const std::string usual = fmt::format("/run/user/{}", ::geteuid());
+    if (is_folder(usual)) places.runtime = usual;
+  }
+  return places;
+}
+
+Result<Shipped> load_shipped(const Places& places) {
+  Shipped shipped;
+  const std::string folder = places.data + "/manifests";
+  BULKHEAD_TRY(const ManifestBytes baseline, read_shipped(folder + "/baseline.json"));
+  BULKHEAD_TRY(shipped.baseline, parse_manifest(baseline));
+  BULKHEAD_TRY(const ManifestBytes essentials, read_shipped(folder + "/essentials.json"));
+  BULKHEAD_TRY(shipped.essentials, parse_manifest(essentials));
+  BULKHEAD_TRY(shipped.sets, load_sets(folder + "/sets"));
+  BULKHEAD_TRY(const ManifestBytes builtin, read_shipped(folder + "/blocklist.json"));
+  BULKHEAD_TRY(Blocklist blocklist, parse_blocklist(builtin, Blocklist::Source::kBuiltin));
+  shipped.blocklists.push_back(std::move(blocklist));
+
+  const auto add = [&](const std::string& path, Trust trust, Blocklist::Source source) -> Status {
+    BULKHEAD_TRY(std::optional<std::string> bytes, read_trusted(path, trust));
+    if (!bytes) return {};
+    BULKHEAD_TRY(Blocklist list,
+                 parse_blocklist(ManifestBytes::of(path, std::move(*bytes)), source));
+    shipped.blocklists.push_back(std::move(list));
+    return {};
+  };
+  BULKHEAD_CHECK(add(places.organisation, Trust::kRoot, Blocklist::Source::kOrganisation));
+  BULKHEAD_CHECK(add(places.config + "/policy.json", Trust::kUser, Blocklist::Source::kUser));
+  return shipped;
+}
+
+Result<std::optional<std::string>> read_users_own(const std::string& path) {
+  return read_trusted(path, Trust::kUser);
+}
+
+}  // namespace bulkhead
