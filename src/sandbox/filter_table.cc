@@ -1,0 +1,320 @@
+// The table of system calls. See filter.h for what a row means.
+//
+// A call may be `ALLOW` when it names no path, program, address or foreign process, or when
+// Landlock, a namespace or the missing capabilities decide it anyway. Whoever adds a row states
+// which.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <iterator>
+
+#include "sandbox/filter.h"
+#include "sandbox/kernel.h"
+
+namespace bulkhead {
+namespace {
+
+using Type = CallAction::Type;
+constexpr CallAction kAllow{Type::kAllow, 0};
+constexpr CallAction kNotify{Type::kNotify, 0};
+constexpr CallAction kCount{Type::kNotifyIfForksCount, EAGAIN};
+constexpr CallAction refuse(int errno_value) { return {Type::kErrno, errno_value}; }
+// Refused as well, but by the supervisor, which journals the attempt and answers this errno.
+constexpr CallAction attempt(int errno_value) { return {Type::kNotify, errno_value}; }
+
+#define VALUES(name, ...) constexpr uint32_t name[] = {__VA_ARGS__}
+#define TESTS(name, ...) constexpr CallTest name[] = {__VA_ARGS__}
+
+// ---- socket(domain, type, protocol), socketpair ----
+// AF_UNIX datagram sockets are refused: sendmsg could name a path that no filter sees. SOCK_RAW
+// means datagram there. Of the protocols only TCP and UDP: MPTCP connects past rules for TCP,
+// UDP-Lite and SCTP are nobody's need; EPROTONOSUPPORT makes callers (Go, curl) use plain TCP.
+VALUES(kUnix, AF_UNIX);
+VALUES(kInternet, AF_INET, AF_INET6);
+VALUES(kNetlink, AF_NETLINK);
+VALUES(kConnected, SOCK_STREAM, SOCK_SEQPACKET);
+VALUES(kStream, SOCK_STREAM);
+VALUES(kDatagram, SOCK_DGRAM);
+VALUES(kRaw, SOCK_RAW);
+VALUES(kTcp, 0, IPPROTO_TCP);
+VALUES(kUdp, 0, IPPROTO_UDP);
+VALUES(kRoute, 0);                   // NETLINK_ROUTE
+constexpr uint32_t kTypeMask = 0xf;  // the rest are SOCK_NONBLOCK and SOCK_CLOEXEC
+TESTS(kUnixConnected, {0, ~0u, kUnix}, {1, kTypeMask, kConnected});
+TESTS(kUnixAny, {0, ~0u, kUnix});
+TESTS(kTcpSocket, {0, ~0u, kInternet}, {1, kTypeMask, kStream}, {2, ~0u, kTcp});
+TESTS(kUdpSocket, {0, ~0u, kInternet}, {1, kTypeMask, kDatagram}, {2, ~0u, kUdp});
+TESTS(kRawSocket, {0, ~0u, kInternet}, {1, kTypeMask, kRaw});
+TESTS(kInternetAny, {0, ~0u, kInternet});
+TESTS(kNetlinkRoute, {0, ~0u, kNetlink}, {2, ~0u, kRoute});
+TESTS(kNetlinkAny, {0, ~0u, kNetlink});
+constexpr CallCase kSocket[] = {
+    {kUnixConnected, kAllow},     {kUnixAny, refuse(EACCES)},
+    {kTcpSocket, kAllow},         {kUdpSocket, kAllow},
+    {kRawSocket, attempt(EPERM)}, {kInternetAny, refuse(EPROTONOSUPPORT)},
+    {kNetlinkRoute, kAllow},      {kNetlinkAny, refuse(EPROTONOSUPPORT)},
+};
+constexpr CallCase kSocketpair[] = {{kUnixConnected, kAllow}, {kUnixAny, refuse(EACCES)}};
+
+// ---- sendto(…, flags, address), sendmsg(…, flags), sendmmsg(…, flags) ----
+// MSG_FASTOPEN connects. EOPNOTSUPP is what the kernel says where Fast Open is off, so clients
+// connect instead. The flag is one bit: masked, its only non-zero value is itself.
+VALUES(kFastOpenFlag, MSG_FASTOPEN);
+TESTS(kFastOpen2, {2, MSG_FASTOPEN, kFastOpenFlag});
+TESTS(kFastOpen3, {3, MSG_FASTOPEN, kFastOpenFlag});
+TESTS(kWithAddress, {4, ~0u, {}});
+constexpr CallCase kSendto[] = {{kFastOpen3, attempt(EOPNOTSUPP)}, {kWithAddress, kNotify}};
+constexpr CallCase kSendmsg[] = {{kFastOpen2, attempt(EOPNOTSUPP)}};
+constexpr CallCase kSendmmsg[] = {{kFastOpen3, attempt(EOPNOTSUPP)}};
+
+// ---- setsockopt(fd, level, name) ----
+// TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
+// routes (IP_OPTIONS, IPV6_RTHDR, IPV6_2292PKTOPTIONS) would send a connected socket's segments to
+// another address than the one that was granted.
+VALUES(kLevelTcp, IPPROTO_TCP);
+VALUES(kTcpNames, 30 /* TCP_FASTOPEN_CONNECT */, 31 /* TCP_ULP */);
+VALUES(kLevelIp, IPPROTO_IP);
+VALUES(kIpNames, 4 /* IP_OPTIONS */);
+VALUES(kLevelIp6, IPPROTO_IPV6);
+VALUES(kIp6Names, 6 /* IPV6_2292PKTOPTIONS */, 5 /* IPV6_2292RTHDR */, 57 /* IPV6_RTHDR */);
+TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
+TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
+TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
+constexpr CallCase kSetsockopt[] = {
+    {kTcpOption, refuse(ENOPROTOOPT)}, {kIpOption, attempt(EPERM)}, {kIp6Option, attempt(EPERM)}};
+
+// ---- clone(flags), unshare(flags), fork ----
+// A new user namespace gives all capabilities in it, and with them mounts and packet filters: the
+// kernel's largest surface. clone3's flags are in memory: ENOSYS makes libc use clone. Its refusal
+// is the kernel's, not the supervisor's, so that no handler can let it pass.
+VALUES(kNone, 0);
+constexpr uint32_t kNamespaceMask = 0x00020000 /* NEWNS */ | 0x02000000 /* NEWCGROUP */ |
+                                    0x04000000 /* NEWUTS */ | 0x08000000 /* NEWIPC */ |
+                                    0x10000000 /* NEWUSER */ | 0x20000000 /* NEWPID */ |
+                                    0x40000000 /* NEWNET */;
+VALUES(kThread, 0x00010000 /* CLONE_THREAD */);
+TESTS(kNoNamespaceThread, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread});
+TESTS(kNoNamespace, {0, kNamespaceMask, kNone});
+constexpr CallCase kClone[] = {{kNoNamespaceThread, kAllow}, {kNoNamespace, kCount}};
+TESTS(kNoNamespaceOrTime, {0, kNamespaceMask | 0x80 /* NEWTIME */, kNone});
+constexpr CallCase kUnshare[] = {{kNoNamespaceOrTime, kAllow}};
+
+// ---- ioctl(fd, command) ----
+// An allow list: injected descriptors were opened outside Landlock, and file systems have commands
+// that write through a descriptor opened for reading (btrfs makes and removes subvolumes so).
+// Kept out of 'T': input injection (TIOCSTI, TIOCLINUX), console theft, line disciplines. 'K' and
+// the virtual console's key maps could type for the user.
+VALUES(kTerminalTheft, 0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* TIOCCONS */,
+       0x5423 /* TIOCSETD */, 0x5437 /* TIOCVHANGUP */, 0x4b47 /* KDSKBENT */,
+       0x4b49 /* KDSKBSENT */, 0x4b4b /* KDSKBDIACR */, 0x4bfb /* KDSKBDIACRUC */,
+       0x4b4d /* KDSETKEYCODE */);
+// Attributes of files, settable through a descriptor opened for reading.
+VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SETFLAGS */,
+       0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40087602 /* FS_IOC_SETVERSION */,
+       0x40047602 /* FS_IOC32_SETVERSION */, 0x40047211 /* FAT_IOCTL_SET_ATTRIBUTES */,
+       0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */, 0x40806685 /* FS_IOC_ENABLE_VERITY */);
+// By their type byte: terminals and FIO*, sockets, namespaces, pidfds; devices that are useful once
+// a policy has granted them (graphics, sound, video, input, frame buffer, KVM).
+VALUES(kHarmlessTypes, 0x5400, 0x8900, 0xb700, 0xff00, 0x6400, 0x4100, 0x5500, 0x5600, 0x4500,
+       0x4600, 0xae00);
+// The rest that programs use on files. Cloning needs a writable target and a readable source.
+VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
+       0x80046601 /* FS_IOC32_GETFLAGS */, 0x80087601 /* FS_IOC_GETVERSION */,
+       0x801c581f /* FS_IOC_FSGETXATTR */, 0xc020660b /* FS_IOC_FIEMAP */, 0x40049409 /* FICLONE */,
+       0x4020940d /* FICLONERANGE */, 0xc0189436 /* FIDEDUPERANGE */,
+       0x81009431 /* FS_IOC_GETFSLABEL */, 0x80111500 /* FS_IOC_GETFSUUID */,
+       0x80811501 /* FS_IOC_GETFSSYSFSPATH */, 0xc0096616 /* FS_IOC_GET_ENCRYPTION_POLICY_EX */,
+       0xc0046686 /* FS_IOC_MEASURE_VERITY */, 0x80081272 /* BLKGETSIZE64 */,
+       0x1268 /* BLKSSZGET */, 0x1260 /* BLKGETSIZE */, 0x125e /* BLKROGET */,
+       0x127b /* BLKPBSZGET */, 0x80081270 /* BLKBSZGET */, 0x80045200 /* RNDGETENTCNT */,
+       0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */, 0x4b44 /* KDGKBMODE */);
+TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
+TESTS(kAttributesTest, {1, ~0u, kAttributes});
+TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
+TESTS(kHarmlessTest, {1, ~0u, kHarmless});
+constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
+                               {kAttributesTest, attempt(EPERM)},
+                               {kHarmlessTypesTest, kAllow},
+                               {kHarmlessTest, kAllow}};
+
+// ---- fcntl: a lease on a file that was opened for reading would hold up its other users ----
+VALUES(kSetLease, 1024 /* F_SETLEASE */);
+TESTS(kLease, {1, ~0u, kSetLease});
+constexpr CallCase kFcntl[] = {{kLease, refuse(EACCES)}};
+
+// ---- prctl(option): an allow list; unknown options get EINVAL, as from an older kernel ----
+// PR_SET_DUMPABLE 0 pretends success: core dumps are off and ptrace is refused already, and the
+// supervisor must be able to read its callers. Missing on purpose: PR_SET_MM, PR_SET_PTRACER,
+// PR_SCHED_CORE (reaches other processes).
+VALUES(kZero, 0);
+VALUES(kDumpable, 4);
+VALUES(kHarmlessOptions, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22, 23,
+       24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41, 42, 47, 52, 53, 54, 59,
+       65, 66, 68, 71, 72, 73, 74, 77, 78, 0x53564d41 /* PR_SET_VMA */,
+       0x41555856 /* PR_GET_AUXV */);
+TESTS(kNotDumpable, {0, ~0u, kDumpable}, {1, ~0u, kZero});
+TESTS(kHarmlessOption, {0, ~0u, kHarmlessOptions});
+VALUES(kSetMm, 35);
+TESTS(kSetMmTest, {0, ~0u, kSetMm});
+constexpr CallCase kPrctl[] = {
+    {kNotDumpable, refuse(0)}, {kHarmlessOption, kAllow}, {kSetMmTest, refuse(EPERM)}};
+
+// ---- personality: the query, and those that only name or place things ----
+VALUES(kPersonalities, 0xffffffff, 0, 8 /* PER_LINUX32 */, 0x0020000 /* UNAME26 */,
+       0x0040000 /* ADDR_NO_RANDOMIZE */);
+TESTS(kHarmlessPersonality, {0, ~0u, kPersonalities});
+constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
+
+// ---- setpriority(PRIO_PGRP, 0), ioprio_set(IOPRIO_WHO_PGRP, 0): the supervisor is in that group
+// --
+VALUES(kOne, 1);
+VALUES(kTwo, 2);
+TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
+TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
+constexpr CallCase kSetpriority[] = {{kOwnGroup, refuse(EPERM)}};
+constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
+
+#define ALLOW(call)                \
+  {                                \
+    __NR_##call, #call, kAllow, {} \
+  }
+#define NOTIFY(call)                \
+  {                                 \
+    __NR_##call, #call, kNotify, {} \
+  }
+#define REFUSE(call, e)               \
+  {                                   \
+    __NR_##call, #call, refuse(e), {} \
+  }
+#define ATTEMPT(call, e)               \
+  {                                    \
+    __NR_##call, #call, attempt(e), {} \
+  }
+#define CASES(call, cases, otherwise) \
+  { __NR_##call, #call, otherwise, cases }
+
+// clang-format off
+constexpr CallRule kRules[] = {
+    ALLOW(read), ALLOW(write), NOTIFY(open), ALLOW(close), ALLOW(stat), ALLOW(fstat), ALLOW(lstat),
+    ALLOW(poll), ALLOW(lseek), ALLOW(mmap), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
+    ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), CASES(ioctl, kIoctl, refuse(ENOTTY)),
+    ALLOW(pread64), ALLOW(pwrite64), ALLOW(readv), ALLOW(writev), ALLOW(access), ALLOW(pipe),
+    ALLOW(select), ALLOW(sched_yield), ALLOW(mremap), ALLOW(msync), ALLOW(mincore), ALLOW(madvise),
+    // System V memory, semaphores and queues: the compartment has an IPC namespace of its own.
+    ALLOW(shmget), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
+    ALLOW(nanosleep), ALLOW(getitimer), ALLOW(alarm), ALLOW(setitimer), ALLOW(getpid),
+    ALLOW(sendfile), CASES(socket, kSocket, attempt(EAFNOSUPPORT)), NOTIFY(connect), ALLOW(accept),
+    CASES(sendto, kSendto, kAllow), ALLOW(recvfrom), CASES(sendmsg, kSendmsg, kAllow),
+    ALLOW(recvmsg), ALLOW(shutdown), NOTIFY(bind),
+    NOTIFY(listen),  // shutdown can make a socket from outside listenable
+    ALLOW(getsockname), ALLOW(getpeername), CASES(socketpair, kSocketpair, refuse(EAFNOSUPPORT)),
+    CASES(setsockopt, kSetsockopt, kAllow), ALLOW(getsockopt), CASES(clone, kClone, refuse(EPERM)),
+    {__NR_fork, "fork", kCount, {}}, {__NR_vfork, "vfork", kCount, {}},
+    NOTIFY(execve), ALLOW(exit), ALLOW(wait4),
+    ALLOW(kill),  // Landlock's signal scope and the pid namespace hold outsiders
+    ALLOW(uname), ALLOW(semget), ALLOW(semop), ALLOW(semctl), ALLOW(shmdt), ALLOW(msgget),
+    ALLOW(msgsnd), ALLOW(msgrcv), ALLOW(msgctl), CASES(fcntl, kFcntl, kAllow), ALLOW(flock),
+    ALLOW(fsync), ALLOW(fdatasync), NOTIFY(truncate), ALLOW(ftruncate), ALLOW(getdents),
+    ALLOW(getcwd), ALLOW(chdir), ALLOW(fchdir), NOTIFY(rename), NOTIFY(mkdir), NOTIFY(rmdir),
+    NOTIFY(creat), NOTIFY(link), NOTIFY(unlink), NOTIFY(symlink), NOTIFY(readlink), NOTIFY(chmod),
+    NOTIFY(fchmod), NOTIFY(chown), NOTIFY(fchown), NOTIFY(lchown), ALLOW(umask),
+    ALLOW(gettimeofday), ALLOW(getrlimit), ALLOW(getrusage), ALLOW(sysinfo), ALLOW(times),
+    ATTEMPT(ptrace, EPERM), ALLOW(getuid), ATTEMPT(syslog, EPERM), ALLOW(getgid), NOTIFY(setuid),
+    NOTIFY(setgid), ALLOW(geteuid), ALLOW(getegid), ALLOW(setpgid), ALLOW(getppid), ALLOW(getpgrp),
+    ALLOW(setsid), NOTIFY(setreuid), NOTIFY(setregid), ALLOW(getgroups), NOTIFY(setgroups),
+    NOTIFY(setresuid), ALLOW(getresuid), NOTIFY(setresgid), ALLOW(getresgid), ALLOW(getpgid),
+    NOTIFY(setfsuid), NOTIFY(setfsgid), ALLOW(getsid), ALLOW(capget), ALLOW(capset),
+    ALLOW(rt_sigpending), ALLOW(rt_sigtimedwait), ALLOW(rt_sigqueueinfo), ALLOW(rt_sigsuspend),
+    ALLOW(sigaltstack), NOTIFY(utime), NOTIFY(mknod), REFUSE(uselib, ENOSYS),
+    CASES(personality, kPersonality, refuse(EPERM)), ALLOW(ustat), ALLOW(statfs), ALLOW(fstatfs),
+    REFUSE(sysfs, ENOSYS), ALLOW(getpriority), CASES(setpriority, kSetpriority, kAllow),
+    ALLOW(sched_setparam), ALLOW(sched_getparam), ALLOW(sched_setscheduler),
+    ALLOW(sched_getscheduler), ALLOW(sched_get_priority_max), ALLOW(sched_get_priority_min),
+    ALLOW(sched_rr_get_interval), ALLOW(mlock), ALLOW(munlock), ALLOW(mlockall), ALLOW(munlockall),
+    ATTEMPT(vhangup, EPERM), REFUSE(modify_ldt, ENOSYS), ATTEMPT(pivot_root, EPERM),
+    REFUSE(_sysctl, ENOSYS), CASES(prctl, kPrctl, refuse(EINVAL)), ALLOW(arch_prctl),
+    ALLOW(adjtimex),  // reading; setting needs a capability that nobody here has
+    ALLOW(setrlimit), ATTEMPT(chroot, EPERM), ALLOW(sync), ATTEMPT(acct, EPERM),
+    ATTEMPT(settimeofday, EPERM), ATTEMPT(mount, EPERM), ATTEMPT(umount2, EPERM),
+    ATTEMPT(swapon, EPERM), ATTEMPT(swapoff, EPERM), ATTEMPT(reboot, EPERM),
+    ATTEMPT(sethostname, EPERM), ATTEMPT(setdomainname, EPERM), ATTEMPT(iopl, EPERM),
+    ATTEMPT(ioperm, EPERM), REFUSE(create_module, ENOSYS), ATTEMPT(init_module, EPERM),
+    ATTEMPT(delete_module, EPERM), REFUSE(get_kernel_syms, ENOSYS), REFUSE(query_module, ENOSYS),
+    ATTEMPT(quotactl, EPERM), REFUSE(nfsservctl, ENOSYS), REFUSE(getpmsg, ENOSYS),
+    REFUSE(putpmsg, ENOSYS), REFUSE(afs_syscall, ENOSYS), REFUSE(tuxcall, ENOSYS),
+    REFUSE(security, ENOSYS), ALLOW(gettid), ALLOW(readahead), NOTIFY(setxattr), NOTIFY(lsetxattr),
+    NOTIFY(fsetxattr), ALLOW(getxattr), ALLOW(lgetxattr), ALLOW(fgetxattr), ALLOW(listxattr),
+    ALLOW(llistxattr), ALLOW(flistxattr), NOTIFY(removexattr), NOTIFY(lremovexattr),
+    NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
+    {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
+    ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS), ALLOW(io_setup), ALLOW(io_destroy),
+    ALLOW(io_getevents), ALLOW(io_submit), ALLOW(io_cancel), REFUSE(get_thread_area, ENOSYS),
+    REFUSE(lookup_dcookie, EPERM), ALLOW(epoll_create), REFUSE(epoll_ctl_old, ENOSYS),
+    REFUSE(epoll_wait_old, ENOSYS), ALLOW(remap_file_pages), ALLOW(getdents64),
+    ALLOW(set_tid_address), ALLOW(restart_syscall), ALLOW(semtimedop), ALLOW(fadvise64),
+    ALLOW(timer_create), ALLOW(timer_settime), ALLOW(timer_gettime), ALLOW(timer_getoverrun),
+    ALLOW(timer_delete), ATTEMPT(clock_settime, EPERM), ALLOW(clock_gettime), ALLOW(clock_getres),
+    ALLOW(clock_nanosleep), ALLOW(exit_group), ALLOW(epoll_wait), ALLOW(epoll_ctl), ALLOW(tgkill),
+    NOTIFY(utimes), REFUSE(vserver, ENOSYS), ALLOW(mbind), ALLOW(set_mempolicy),
+    ALLOW(get_mempolicy),
+    // POSIX queues live in the IPC namespace too, not in the file system.
+    ALLOW(mq_open), ALLOW(mq_unlink), ALLOW(mq_timedsend), ALLOW(mq_timedreceive),
+    ALLOW(mq_notify), ALLOW(mq_getsetattr), ATTEMPT(kexec_load, EPERM), ALLOW(waitid),
+    ATTEMPT(add_key, ENOSYS), ATTEMPT(request_key, ENOSYS), ATTEMPT(keyctl, ENOSYS),
+    CASES(ioprio_set, kIoprio, kAllow), ALLOW(ioprio_get), ALLOW(inotify_init),
+    NOTIFY(inotify_add_watch), ALLOW(inotify_rm_watch), REFUSE(migrate_pages, EPERM),
+    NOTIFY(openat), NOTIFY(mkdirat), NOTIFY(mknodat), NOTIFY(fchownat), NOTIFY(futimesat),
+    ALLOW(newfstatat), NOTIFY(unlinkat), NOTIFY(renameat), NOTIFY(linkat), NOTIFY(symlinkat),
+    NOTIFY(readlinkat), NOTIFY(fchmodat), ALLOW(faccessat), ALLOW(pselect6), ALLOW(ppoll),
+    CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
+    ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), ALLOW(vmsplice), REFUSE(move_pages, EPERM),
+    NOTIFY(utimensat),  // a null path means the descriptor's file
+    ALLOW(epoll_pwait), ALLOW(signalfd), ALLOW(timerfd_create), ALLOW(eventfd), ALLOW(fallocate),
+    ALLOW(timerfd_settime), ALLOW(timerfd_gettime), ALLOW(accept4), ALLOW(signalfd4),
+    ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(dup3), ALLOW(pipe2), ALLOW(inotify_init1),
+    ALLOW(preadv), ALLOW(pwritev), ALLOW(rt_tgsigqueueinfo), ATTEMPT(perf_event_open, EPERM),
+    ALLOW(recvmmsg), ATTEMPT(fanotify_init, EPERM), ATTEMPT(fanotify_mark, EPERM),
+    ALLOW(prlimit64), ATTEMPT(name_to_handle_at, EOPNOTSUPP), ATTEMPT(open_by_handle_at, EPERM),
+    ALLOW(clock_adjtime), ALLOW(syncfs), CASES(sendmmsg, kSendmmsg, kAllow), ATTEMPT(setns, EPERM),
+    ALLOW(getcpu), ATTEMPT(process_vm_readv, EPERM), ATTEMPT(process_vm_writev, EPERM),
+    REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),
+    NOTIFY(renameat2),
+    ALLOW(seccomp),  // further filters only restrict; a second listener gets EBUSY
+    ALLOW(getrandom), ALLOW(memfd_create), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
+    NOTIFY(execveat), ATTEMPT(userfaultfd, EPERM), ALLOW(membarrier), ALLOW(mlock2),
+    ALLOW(copy_file_range), ALLOW(preadv2), ALLOW(pwritev2), ALLOW(pkey_mprotect),
+    ALLOW(pkey_alloc), ALLOW(pkey_free), ALLOW(statx), ALLOW(io_pgetevents), ALLOW(rseq),
+    ALLOW(pidfd_send_signal), ATTEMPT(io_uring_setup, ENOSYS), ATTEMPT(io_uring_enter, ENOSYS),
+    ATTEMPT(io_uring_register, ENOSYS), ATTEMPT(open_tree, EPERM), ATTEMPT(move_mount, EPERM),
+    ATTEMPT(fsopen, EPERM), ATTEMPT(fsconfig, EPERM), ATTEMPT(fsmount, EPERM),
+    ATTEMPT(fspick, EPERM), ALLOW(pidfd_open), REFUSE(clone3, ENOSYS), ALLOW(close_range),
+    NOTIFY(openat2), ATTEMPT(pidfd_getfd, EPERM), ALLOW(faccessat2), REFUSE(process_madvise, EPERM),
+    ALLOW(epoll_pwait2), ATTEMPT(mount_setattr, EPERM), ATTEMPT(quotactl_fd, EPERM),
+    // Landlock only restricts further.
+    ALLOW(landlock_create_ruleset), ALLOW(landlock_add_rule), ALLOW(landlock_restrict_self),
+    REFUSE(memfd_secret, ENOSYS),  // the supervisor could not read arguments placed in it
+    REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv), ALLOW(set_mempolicy_home_node),
+    ALLOW(cachestat), NOTIFY(fchmodat2), ALLOW(map_shadow_stack), ALLOW(futex_wake),
+    ALLOW(futex_wait), ALLOW(futex_requeue),
+    REFUSE(statmount, ENOSYS), REFUSE(listmount, ENOSYS),  // the mounts of the machine
+    REFUSE(lsm_get_self_attr, ENOSYS), REFUSE(lsm_set_self_attr, ENOSYS),
+    REFUSE(lsm_list_modules, ENOSYS), ALLOW(mseal), NOTIFY(setxattrat), ALLOW(getxattrat),
+    ALLOW(listxattrat), NOTIFY(removexattrat), ATTEMPT(open_tree_attr, EPERM), ALLOW(file_getattr),
+    ATTEMPT(file_setattr, EOPNOTSUPP),
+};
+// clang-format on
+
+constexpr bool sorted() {
+  for (size_t i = 1; i < std::size(kRules); ++i) {
+    if (kRules[i - 1].number >= kRules[i].number) return false;
+  }
+  return true;
+}
+static_assert(sorted(), "call_rules() are searched and merged in order of their numbers");
+
+}  // namespace
+
+std::span<const CallRule> call_rules() { return kRules; }
+
+}  // namespace bulkhead
