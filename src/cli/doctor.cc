@@ -1,0 +1,64 @@
+// bulkhead doctor: what this machine can enforce, and what is missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+#include "sandbox/probe.h"
+
+namespace bulkhead {
+namespace {
+
+int doctor(bool as_json) {
+  const std::vector<Feature> features = probe_features();
+  const auto lacking = [](const Feature& feature) { return feature.required && !feature.present; };
+  const auto missing = std::count_if(features.begin(), features.end(), lacking);
+  std::string out;
+  if (as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Feature& feature : features)
+      list.push_back({{"name", feature.name},
+                      {"what", feature.what},
+                      {"required", feature.required},
+                      {"present", feature.present},
+                      {"detail", feature.detail}});
+    out = to_line({{"ok", missing == 0}, {"features", list}});
+  } else {
+    const bool colour = wants_colour(STDOUT_FILENO);
+    Table table({{"feature"}, {""}, {"for", false, 20}, {"detail", false, 16}});
+    for (const Feature& feature : features) {
+      table.add({{feature.name},
+                 {feature.present    ? "ok"
+                  : feature.required ? "MISSING"
+                                     : "missing",
+                  feature.present    ? Colour::kGreen
+                  : feature.required ? Colour::kRed
+                                     : Colour::kYellow},
+                 {feature.what},
+                 // What is missing is told in full below.
+                 {feature.present ? feature.detail : "", Colour::kDim}});
+    }
+    out = table.to_string(terminal_width(STDOUT_FILENO), colour);
+    for (const Feature& feature : features)
+      if (!feature.present) out += fmt::format("\n{}: {}\n", feature.name, feature.detail);
+    out += missing == 0 ? "\nThis machine can run compartments.\n"
+                        : fmt::format("\n`bulkhead run` refuses here: {} required {} missing.\n",
+                                      missing, missing == 1 ? "feature is" : "features are");
+  }
+  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  return missing == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+Action add_doctor(CLI::App& app) {
+  auto as_json = std::make_shared<bool>(false);
+  app.add_flag("--json", *as_json, "the features as JSON");
+  app.footer("Exit code: 0 where `bulkhead run` works, 1 where something required is missing.");
+  return [as_json](const std::vector<std::string>&) { return doctor(*as_json); };
+}
+
+}  // namespace bulkhead

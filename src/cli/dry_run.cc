@@ -1,0 +1,112 @@
+#include "cli/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+std::string rights(const WholeTree& tree) {
+  return tree.read && tree.write ? "read, write" : tree.read ? "read" : "write";
+}
+
+std::vector<std::string> names(const std::vector<std::string>& environment) {
+  std::vector<std::string> found;
+  for (const std::string& entry : environment) found.push_back(entry.substr(0, entry.find('=')));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+nlohmann::json limits_json(const Limits& limits) {
+  nlohmann::json out = nlohmann::json::object();
+  if (limits.memory) out["memory"] = *limits.memory;
+  if (limits.cpu) out["cpu"] = *limits.cpu;
+  if (limits.cpu_time) out["cpu-time-ms"] = limits.cpu_time->count();
+  if (limits.wall_time) out["wall-time-ms"] = limits.wall_time->count();
+  if (limits.processes) out["processes"] = *limits.processes;
+  if (limits.files) out["files"] = *limits.files;
+  if (limits.written) out["written"] = *limits.written;
+  return out;
+}
+
+}  // namespace
+
+nlohmann::json plan_json(const Plan& plan) {
+  nlohmann::json landlock = nlohmann::json::array();
+  for (const LandlockRule& rule : plan.landlock)
+    landlock.push_back({{"path", rule.path}, {"access", fmt::format("{:#x}", rule.access)}});
+  nlohmann::json kernel = nlohmann::json::array();
+  for (const WholeTree& tree : plan.kernel_decides)
+    kernel.push_back({{"path", tree.path}, {"read", tree.read}, {"write", tree.write}});
+  nlohmann::json rules = nlohmann::json::array();
+  for (const Rule& rule : plan.policy->rules()) {
+    nlohmann::json kinds = nlohmann::json::array();
+    for (size_t i = 0; i < kKindLabels.size(); ++i)
+      if ((rule.kinds >> i & 1) != 0) kinds.push_back(kKindLabels[i]);
+    rules.push_back({{"verdict", label(rule.verdict)},
+                     {"source", label(rule.source)},
+                     {"kinds", kinds},
+                     {"text", rule.text},
+                     {"resolved", rule.resolved},
+                     {"group", rule.group}});
+  }
+  return {{"program", plan.program},
+          {"arguments", plan.argv},
+          {"folder", plan.folder},
+          {"audit", plan.enforcement == Enforcement::kAuditOnly},
+          {"environment", names(plan.environment)},
+          {"otherwise", plan.policy->otherwise() == Otherwise::kAsk ? "ask" : "deny"},
+          {"private-tmp", plan.private_tmp},
+          {"private-shm", plan.private_shm},
+          {"binds", plan.binds},
+          {"hidden", plan.hidden},
+          {"landlock", landlock},
+          {"kernel-decides", kernel},
+          {"limits", limits_json(plan.limits)},
+          {"rules", rules}};
+}
+
+std::string plan_text(const Plan& plan) {
+  std::string out;
+  const auto line = [&out](std::string_view name, std::string_view text) {
+    out += fmt::format("{:<14}{}\n", name, escape_for_display(text));
+  };
+  const auto list = [&](std::string_view name, const std::vector<std::string>& texts) {
+    for (size_t i = 0; i < texts.size(); ++i) line(i == 0 ? name : "", texts[i]);
+  };
+  line("program", plan.program);
+  line("folder", plan.folder);
+  if (plan.enforcement == Enforcement::kAuditOnly)
+    line("audit", "nothing is enforced, what would be denied is recorded");
+  std::string variables;
+  for (const std::string& name : names(plan.environment))
+    variables += (variables.empty() ? "" : " ") + name;
+  line("environment", variables);
+  std::vector<std::string> trees, rules;
+  for (const WholeTree& tree : plan.kernel_decides)
+    trees.push_back(fmt::format("{:<12}{}", rights(tree), tree.path));
+  list("whole trees", trees);
+  list("bound", plan.binds);
+  list("hidden", plan.hidden);
+  if (plan.private_tmp) line("private", "/tmp");
+  if (plan.private_shm) line(plan.private_tmp ? "" : "private", "/dev/shm");
+  const nlohmann::json limits = limits_json(plan.limits);
+  for (auto at = limits.begin(); at != limits.end(); ++at)
+    line("limit", fmt::format("{} {}", at.key(), at.value().dump()));
+  for (const Rule& rule : plan.policy->rules()) {
+    if (rule.source == Rule::Source::kOtherwise) continue;
+    std::string kinds;
+    for (size_t i = 0; i < kKindLabels.size(); ++i)
+      if ((rule.kinds >> i & 1) != 0) kinds.append(kinds.empty() ? "" : ",").append(kKindLabels[i]);
+    rules.push_back(fmt::format("{:<6}{:<13} {:<26} {}", label(rule.verdict), label(rule.source),
+                                kinds, rule.resolved.empty() ? rule.text : rule.resolved));
+  }
+  list("rules", rules);
+  line("otherwise", plan.policy->otherwise() == Otherwise::kAsk ? "ask" : "deny");
+  return out;
+}
+
+}  // namespace bulkhead

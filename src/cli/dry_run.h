@@ -1,0 +1,14 @@
+// What `bulkhead run --dry-run` prints of a plan.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "sandbox/plan.h"
+
+namespace bulkhead {
+
+std::string plan_text(const Plan& plan);
+nlohmann::json plan_json(const Plan& plan);
+
+}  // namespace bulkhead

@@ -1,0 +1,146 @@
+// bulkhead explain: which rule decides, and the smallest change that would alter it.
+#include "policy/explain.h"
+
+#include <fmt/format.h>
+
+#include "base/path.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr int kDenied = 1, kAsked = 3;
+
+struct ExplainOptions {
+  PolicyOptions policy;
+  std::string program, kind, resource;
+  bool json = false;
+};
+
+// The kinds that a person may ask about, as the manifest's fields are called.
+std::optional<Kind> kind_of(std::string_view text) {
+  for (size_t i = 0; i < kKindLabels.size(); ++i)
+    if (kKindLabels[i] == text && static_cast<Kind>(i) != Kind::kSystem)
+      return static_cast<Kind>(i);
+  return std::nullopt;
+}
+
+std::string kind_names() {
+  std::string names;
+  for (const std::string_view name : kKindLabels)
+    if (kind_of(name)) names.append(names.empty() ? "" : "|").append(name);
+  return names;
+}
+
+Result<std::string> resource_of(const Session& session, Kind kind, const std::string& text) {
+  switch (kind) {
+    case Kind::kRead:
+    case Kind::kWrite:
+    case Kind::kReadStatus:
+    case Kind::kWriteStatus:
+      return typed_path(session, text);
+    case Kind::kRun: {
+      auto program =
+          find_program({text}, session.folder, session.inputs.search_path, session.places.home);
+      if (!program.ok()) return std::move(program).error();
+      return program->canonical;
+    }
+    case Kind::kConnect:
+      if (text.find(':') == std::string::npos)
+        return Error{.message = fmt::format("{}: name a port too, such as {}:443", text, text)};
+      return text;
+    default:
+      return text;
+  }
+}
+
+int explain_it(const ExplainOptions& options) {
+  const auto kind = kind_of(options.kind);
+  if (!kind) {
+    complain(fmt::format("unknown kind of access \"{}\": one of {}", options.kind, kind_names()));
+    return kExitFailed;
+  }
+  SessionRequest request;
+  if (!options.program.empty()) request.command = {options.program};
+  request.otherwise = Otherwise::kDeny;
+  auto session = open_session(options.policy, request);
+  if (!session.ok()) {
+    complain(session.error());
+    return kExitFailed;
+  }
+  auto resource = resource_of(*session, *kind, options.resource);
+  if (!resource.ok()) {
+    complain(resource.error());
+    return kExitFailed;
+  }
+  const Explanation found = explain(*session->policy, *kind, *resource);
+  const Verdict verdict = found.decision.verdict;
+  std::string out;
+  if (options.json) {
+    const auto describe_rule = [&](RuleId id) {
+      const Rule& rule = session->policy->rule(id);
+      return nlohmann::json{{"source", label(rule.source)},
+                            {"verdict", label(rule.verdict)},
+                            {"text", rule.text},
+                            {"resolved", rule.resolved},
+                            {"group", rule.group},
+                            {"file", rule.where.file},
+                            {"line", rule.where.line}};
+    };
+    nlohmann::json also = nlohmann::json::array();
+    for (const RuleId id : found.also) also.push_back(describe_rule(id));
+    out = to_line({{"verdict", label(verdict)},
+                   {"kind", label(*kind)},
+                   {"resource", found.resource},
+                   {"because", found.because},
+                   {"rule", describe_rule(found.decision.rule)},
+                   {"also", also},
+                   {"change", found.change},
+                   {"flag", granting_flag(*session->policy, *kind, *resource)}});
+  } else {
+    const size_t width = terminal_width(STDOUT_FILENO);
+    const bool colour = wants_colour(STDOUT_FILENO);
+    const auto paragraph = [&](std::string_view text) {
+      for (const std::string& line :
+           wrap(escape_for_display(text), width == 0 ? 100'000 : width - 2))
+        out += "  " + line + "\n";
+    };
+    out = paint(label(verdict),
+                verdict == Verdict::kAllow ? Colour::kGreen
+                : verdict == Verdict::kAsk ? Colour::kYellow
+                                           : Colour::kRed,
+                colour) +
+          fmt::format("  {} {}\n", label(*kind), escape_for_display(found.resource));
+    paragraph(found.because);
+    for (const RuleId id : found.also) {
+      const Rule& rule = session->policy->rule(id);
+      paragraph(
+          fmt::format("overruled: {} {} ({})", label(rule.verdict), rule.text, label(rule.source)));
+    }
+    if (!found.change.empty()) paragraph("to change it: " + found.change);
+  }
+  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  return verdict == Verdict::kAllow ? 0 : verdict == Verdict::kAsk ? kAsked : kDenied;
+}
+
+}  // namespace
+
+Action add_explain(CLI::App& app) {
+  auto options = std::make_shared<ExplainOptions>();
+  add_policy_options(app, options->policy);
+  app.add_option("--program", options->program, "as this program would be judged")
+      ->type_name("PROGRAM");
+  app.add_flag("--json", options->json, "the explanation as JSON");
+  app.add_option("KIND", options->kind, "what is attempted")->type_name(kind_names())->required();
+  app.add_option("RESOURCE", options->resource, "a path, HOST:PORT, program or name")
+      ->type_name("PATH")
+      ->required();
+  app.footer("Exit code: 0 allowed, 1 denied, 3 asked, 125 error.");
+  return [options](const std::vector<std::string>&) { return explain_it(*options); };
+}
+
+}  // namespace bulkhead

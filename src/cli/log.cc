@@ -1,0 +1,225 @@
+// bulkhead log: the journal, filtered, followed, as a table or as JSON.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "base/path.h"
+#include "cli/log_time.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+#include "trace/journal.h"
+
+namespace bulkhead {
+namespace {
+
+using Clock = std::chrono::system_clock;
+
+struct LogOptions {
+  std::string run, kind, program, path, subject, since;
+  uint64_t limit = 0;
+  bool limit_given = false;
+  bool denied = false, follow = false, json = false, runs = false;
+};
+
+constexpr uint64_t kOnTerminal = 100;  // newest rows shown on a terminal without --limit
+
+nlohmann::json row_json(const JournalRow& row) {
+  const Event& event = row.event;
+  return {{"revision", row.revision},   {"time", utc_text(event.time)},
+          {"run", row.run.id},          {"subject", row.run.subject},
+          {"command", row.run.command}, {"workspace", row.run.workspace},
+          {"audit", row.run.audit},     {"kind", label(event.kind)},
+          {"resource", event.resource}, {"verdict", label(event.verdict)},
+          {"asked", event.asked},       {"enforced", event.enforced},
+          {"rule", event.rule},         {"pid", event.pid},
+          {"program", event.program},   {"detail", event.detail},
+          {"count", event.count}};
+}
+
+std::string verdict_text(const Event& event) {
+  if (event.verdict == Verdict::kDeny && !event.enforced) return "let pass";
+  return event.verdict == Verdict::kDeny ? "denied" : "allowed";
+}
+
+std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& options, bool titles) {
+  std::string out;
+  if (options.json) {
+    for (const JournalRow& row : rows) out += to_line(row_json(row));
+    return out;
+  }
+  Table table({{"time"},
+               {"run"},
+               {""},
+               {"kind"},
+               {"resource", false, 20},
+               {"count", true},
+               {"program", false, 8},
+               {"rule", false, 12}});
+  for (const JournalRow& row : rows) {
+    const Event& event = row.event;
+    const bool denied = event.verdict == Verdict::kDeny;
+    table.add({{local_text(event.time)},
+               {row.run.id.substr(0, 6), Colour::kDim},
+               {verdict_text(event), !denied          ? Colour::kNone
+                                     : event.enforced ? Colour::kRed
+                                                      : Colour::kYellow},
+               {std::string(label(event.kind))},
+               {event.resource},
+               {std::to_string(event.count)},
+               {std::string(last_of(event.program))},
+               {event.rule, Colour::kDim}});
+  }
+  return table.to_string(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO), titles);
+}
+
+std::string runs_text(const std::vector<RunRow>& rows, bool as_json) {
+  std::string out;
+  if (as_json) {
+    for (const RunRow& row : rows) {
+      nlohmann::json value = {{"run", row.run.id},          {"started", utc_text(row.started)},
+                              {"ended", nullptr},           {"subject", row.run.subject},
+                              {"command", row.run.command}, {"workspace", row.run.workspace},
+                              {"audit", row.run.audit},     {"outcome", row.outcome}};
+      if (row.ended) value["ended"] = utc_text(*row.ended);
+      out += to_line(value);
+    }
+    return out;
+  }
+  Table table({{"run"}, {"started"}, {"command", false, 20}, {"outcome", false, 16}});
+  for (const RunRow& row : rows)
+    table.add({{row.run.id},
+               {local_text(row.started)},
+               {row.run.command},
+               {row.ended ? row.outcome : "no end recorded", Colour::kDim}});
+  return table.to_string(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
+}
+
+// Waits between two looks at the journal; false once nobody reads standard output any more.
+bool wait_for_more() {
+  struct pollfd reader = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  const int ready = poll(&reader, 1, 250);
+  return ready <= 0 || (reader.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
+}
+
+// The runs whose id starts with `text`; "last" is the newest.
+Result<std::string> run_id(const std::string& file, const std::string& text) {
+  auto rows = read_runs(file, text == "last" ? 1 : 0);
+  if (!rows.ok()) return std::move(rows).error();
+  std::string found;
+  for (const RunRow& row : *rows) {
+    if (text != "last" && !row.run.id.starts_with(text)) continue;
+    if (!found.empty())
+      return Error{.message =
+                       fmt::format("--run {}: several runs start so; give more of it", text)};
+    found = row.run.id;
+  }
+  if (found.empty())
+    return Error{.message =
+                     fmt::format("--run {}: no such run; `bulkhead log --runs` lists them", text)};
+  return found;
+}
+
+Result<JournalFilter> filter_of(const LogOptions& options, const std::string& file) {
+  JournalFilter filter;
+  if (!options.run.empty()) {
+    BULKHEAD_TRY(filter.run, run_id(file, options.run));
+  }
+  filter.subject = options.subject;
+  filter.resource_part = options.path;
+  filter.program_part = options.program;
+  if (options.denied) filter.verdict = Verdict::kDeny;
+  if (!options.kind.empty()) {
+    for (size_t i = 0; i < kKindLabels.size(); ++i)
+      if (kKindLabels[i] == options.kind) filter.kind = static_cast<Kind>(i);
+    if (!filter.kind) {
+      std::string names;
+      for (const std::string_view name : kKindLabels) names.append(" ").append(name);
+      return Error{.message = fmt::format("--kind {}: one of{}", options.kind, names)};
+    }
+  }
+  if (!options.since.empty()) {
+    filter.since = parse_since(options.since, Clock::now());
+    if (!filter.since)
+      return Error{.message = fmt::format(
+                       "--since {}: neither an age such as 90s, 10m, 2h or 3d nor a time such as "
+                       "2026-01-31 or 2026-01-31T14:30",
+                       options.since)};
+  }
+  filter.limit = options.limit;
+  if (!options.limit_given && !options.json && isatty(STDOUT_FILENO) != 0)
+    filter.limit = kOnTerminal;
+  return filter;
+}
+
+int log_it(const LogOptions& options) {
+  const auto fail = [](const Error& error) {
+    complain(error);
+    return kExitFailed;
+  };
+  auto places = find_places();
+  if (!places.ok()) return fail(places.error());
+  const std::string file = journal_file(*places);
+  if (access(file.c_str(), F_OK) != 0 && errno == ENOENT && !options.follow) {
+    complain("the journal is empty: no program has been run in a compartment yet");
+    return 0;
+  }
+  if (options.runs) {
+    auto rows = read_runs(file, options.limit);
+    if (!rows.ok()) return fail(rows.error());
+    return write_all(STDOUT_FILENO, runs_text(*rows, options.json)) ? 0 : kExitFailed;
+  }
+  auto filter = filter_of(options, file);
+  if (!filter.ok()) return fail(filter.error());
+  bool first = true;
+  while (true) {
+    auto rows = read_journal(file, *filter);
+    if (!rows.ok() && !(options.follow && rows.error().errno_value == ENOENT))
+      return fail(rows.error());
+    if (rows.ok() && !rows->empty()) {
+      for (const JournalRow& row : *rows)
+        filter->after_row = std::max(filter->after_row, row.revision);
+      if (!write_all(STDOUT_FILENO, rows_text(*rows, options, first))) return kExitFailed;
+      first = false;
+      filter->limit = 0;
+    } else if (!options.follow) {
+      complain("no entry of the journal matches");
+    }
+    if (!options.follow) return 0;
+    if (!wait_for_more()) return 0;
+  }
+}
+
+}  // namespace
+
+Action add_log(CLI::App& app) {
+  auto options = std::make_shared<LogOptions>();
+  app.add_option("--run", options->run, "of this run (start of its id, or \"last\")")
+      ->type_name("ID");
+  app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
+  app.add_option("--kind", options->kind, "of this kind: read, write, connect, run, …")
+      ->type_name("KIND");
+  app.add_option("--program", options->program, "by programs whose path contains this")
+      ->type_name("TEXT");
+  app.add_option("--path", options->path, "of resources that contain this")->type_name("TEXT");
+  app.add_option("--subject", options->subject, "of this extension or program")->type_name("NAME");
+  app.add_option("--since", options->since, "not older than 10m, 2h, 3d, or a date")
+      ->type_name("TIME");
+  auto* limit = app.add_option("--limit", options->limit,
+                               "the newest ones (default: 100 on a terminal, else all; 0: all)")
+                    ->type_name("NUMBER");
+  app.add_flag("--runs", options->runs, "list runs instead of accesses");
+  app.add_flag("--follow,-f", options->follow, "go on as more is recorded");
+  app.add_flag("--json", options->json, "one JSON object a line");
+  return [options, limit](const std::vector<std::string>&) {
+    options->limit_given = limit->count() > 0;
+    return log_it(*options);
+  };
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,145 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+bool is_file(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Result<std::string> real(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> text(realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (text == nullptr) return errno_error(fmt::format("cannot find {}", path));
+  return std::string(text.get());
+}
+
+// Interpreters whose first argument that is no option names what really runs.
+bool is_interpreter(std::string_view name) {
+  static constexpr std::array kNames = {"node", "nodejs", "deno", "bun",  "python", "perl", "ruby",
+                                        "php",  "lua",    "sh",   "bash", "dash",   "zsh",  "ksh"};
+  // python3.11 → python
+  const size_t end = name.find_last_not_of("0123456789.");
+  name = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+std::string subject_of(const std::string& canonical, const std::vector<std::string>& command,
+                       const std::string& folder) {
+  if (!is_interpreter(last_of(canonical))) return canonical;
+  const auto script = std::find_if(command.begin() + 1, command.end(),
+                                   [](const std::string& word) { return !word.starts_with('-'); });
+  if (script == command.end()) return canonical;
+  // With -c or -e the word is code, not a file.
+  const auto path = real(join(folder, *script));
+  return path.ok() && is_file(*path) ? *path : canonical;
+}
+
+std::string own_folder_of(const std::string& subject, const std::vector<std::string>& search_path,
+                          const std::string& home) {
+  if (const size_t at = subject.find("/node_modules/"); at != std::string::npos && at > 0)
+    return subject.substr(0, at) + "/node_modules";
+  for (std::string_view folder = parent_of(subject); folder != "/"; folder = parent_of(folder)) {
+    if (!home.empty() && is_within(home, folder)) break;
+    if (std::find(search_path.begin(), search_path.end(), folder) != search_path.end()) break;
+    if (is_file(std::string(folder) + "/package.json")) return std::string(folder);
+  }
+  return subject;
+}
+
+}  // namespace
+
+std::vector<std::string> split_search_path(std::string_view text) {
+  std::vector<std::string> folders;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(':'), text.size());
+    // A relative or empty entry means the working folder, where untrusted files are: left out.
+    if (end > 0 && text.front() == '/') {
+      std::string folder = normalize(text.substr(0, end));
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+        folders.push_back(std::move(folder));
+    }
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return folders;
+}
+
+Result<std::string> canonical_path(const std::string& folder, const std::string& path) {
+  // realpath before normalize: ".." after a symlink is the parent of where the link leads.
+  std::string whole = path.starts_with('/') ? path : folder + "/" + path;
+  std::vector<std::string> missing;
+  while (true) {
+    auto found = real(whole);
+    if (found.ok()) {
+      std::string out = *found;
+      for (auto name = missing.rbegin(); name != missing.rend(); ++name)
+        out += (out.ends_with('/') ? "" : "/") + *name;
+      return out;
+    }
+    if (found.error().errno_value != ENOENT) return std::move(found).error();
+    while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+    struct stat status = {};
+    if (lstat(whole.c_str(), &status) == 0)
+      return errno_error(fmt::format("{} is a symbolic link that leads nowhere", whole), ENOENT);
+    const size_t slash = whole.rfind('/');
+    std::string name = whole.substr(slash + 1);
+    whole.resize(slash == 0 ? 1 : slash);
+    if (name == ".") continue;
+    if (name == "..")
+      return errno_error(
+          fmt::format("cannot resolve \"..\" after a folder that does not exist: {}", path),
+          ENOENT);
+    missing.push_back(std::move(name));
+  }
+}
+
+Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
+                             const std::vector<std::string>& search_path, const std::string& home) {
+  const std::string& name = command.front();
+  Program program;
+  if (name.find('/') != std::string::npos) {
+    program.path = name.starts_with('/') ? name : folder + "/" + name;
+    struct stat status = {};
+    if (stat(program.path.c_str(), &status) != 0)
+      return errno_error(fmt::format("cannot run {}", name));
+    if (S_ISDIR(status.st_mode)) return errno_error(fmt::format("cannot run {}", name), EISDIR);
+    if (access(program.path.c_str(), X_OK) != 0)
+      return errno_error(fmt::format("cannot run {}", name));
+  } else {
+    bool not_executable = false;
+    for (const std::string& place : search_path) {
+      std::string candidate = place + "/" + name;
+      if (name.empty() || !is_file(candidate)) continue;
+      if (access(candidate.c_str(), X_OK) == 0) {
+        program.path = std::move(candidate);
+        break;
+      }
+      not_executable = true;
+    }
+    if (program.path.empty()) {
+      if (not_executable) return errno_error(fmt::format("cannot run {}", name), EACCES);
+      return Error{.message = fmt::format("cannot run {}: no folder of PATH holds it", name),
+                   .errno_value = ENOENT};
+    }
+  }
+  BULKHEAD_TRY(program.canonical, real(program.path));
+  program.subject = subject_of(program.canonical, command, folder);
+  program.own_folder = own_folder_of(program.subject, search_path, home);
+  return program;
+}
+
+}  // namespace bulkhead

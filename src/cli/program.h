@@ -1,0 +1,36 @@
+// Program: what a command line starts, whose permissions that needs, and which folder is its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace bulkhead {
+
+struct Program {
+  std::string path;       // absolute, as found: a symlink or script is executed by this name
+  std::string canonical;  // without symlinks
+  // What answers are remembered for: the program, or the script that a known interpreter is given,
+  // so that "always" for one script is not "always" for whatever node runs.
+  std::string subject;
+  // ${extension}: the outermost node_modules that the subject lies in (its dependencies are there
+  // too), else the nearest folder with a package.json, else the subject alone. Never the home
+  // folder or one above it, and never a folder of programs such as /usr/bin.
+  std::string own_folder;
+};
+
+// `command` holds at least a name. `folder` is the working folder, `search_path` the folders of
+// PATH. Errors carry ENOENT or EACCES, as a shell distinguishes 127 and 126.
+Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
+                             const std::vector<std::string>& search_path, const std::string& home);
+
+// The absolute folders of PATH, in order.
+std::vector<std::string> split_search_path(std::string_view text);
+
+// realpath(3) of the longest part that exists, then the rest: for files that are yet to be made.
+// `path` may be relative to `folder`. An error where a part of it is a file, a loop or unreadable.
+Result<std::string> canonical_path(const std::string& folder, const std::string& path);
+
+}  // namespace bulkhead

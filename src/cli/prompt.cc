@@ -1,0 +1,350 @@
+#include "cli/prompt.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/path.h"
+#include "cli/terminal.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kMostLines = 20;
+constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
+constexpr std::string_view kAgain = "  one of o, r, a, v, n, then Enter: ";
+
+std::string_view verb_of(Kind kind) {
+  switch (kind) {
+    case Kind::kRead:
+      return "read";
+    case Kind::kWrite:
+      return "write";
+    case Kind::kReadStatus:
+      return "look at";
+    case Kind::kWriteStatus:
+      return "change the mode, owner or times of";
+    case Kind::kConnect:
+      return "connect to";
+    case Kind::kLookup:
+      return "look up the address of";
+    case Kind::kRun:
+      return "run the program";
+    case Kind::kEnvironment:
+      return "see the variable";
+    case Kind::kVscode:
+      return "use, of VS Code,";
+    case Kind::kSystem:
+      return "use the kernel interface";
+  }
+  return "use";
+}
+
+// What the child reports: the answer's key, or one of these.
+constexpr char kInterrupted = 'i';
+constexpr char kNothing = 'n';
+
+// The pipe of the child, for its signal handler. The child has one thread.
+int g_child_report = -1;
+
+[[noreturn]] void report_and_exit(char what) {
+  static_cast<void>(!write(g_child_report, &what, 1));
+  _exit(0);
+}
+
+// The prompting child. Only async-signal-safe calls: its parent has threads.
+[[noreturn]] void prompt_child(int terminal, int report, pid_t supervisor, pid_t foreground,
+                               std::string_view text, const struct termios& modes,
+                               int patience_ms) {
+  // It must not outlive the supervisor, or it would keep the terminal.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != supervisor) _exit(1);
+  g_child_report = report;
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int signal :
+       {SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGCHLD, SIGPIPE, SIGUSR1, SIGUSR2})
+    sigaction(signal, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGTTOU, &action, nullptr);
+  action.sa_handler = [](int) { report_and_exit(kInterrupted); };
+  sigaction(SIGINT, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0) report_and_exit(kNothing);
+  // A process that already waits in read(2) has passed the kernel's check for the foreground, and
+  // would get the answer. This stops it; when it is continued it is checked again.
+  kill(-foreground, SIGTTIN);
+  // Throws away what was typed before there was a question to answer.
+  if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_exit(kNothing);
+  tcflush(terminal, TCIFLUSH);
+
+  const auto say = [&](std::string_view what) {
+    while (!what.empty()) {
+      const ssize_t n = write(terminal, what.data(), what.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) report_and_exit(kNothing);
+      what.remove_prefix(static_cast<size_t>(n));
+    }
+  };
+  say(text);
+  say(kKeys);
+  struct timespec start = {};
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (int tries = 0; tries < 3; ++tries) {
+    struct timespec now = {};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t passed =
+        int64_t{now.tv_sec - start.tv_sec} * 1000 + (now.tv_nsec - start.tv_nsec) / 1'000'000;
+    struct pollfd waiting = {.fd = terminal, .events = POLLIN, .revents = 0};
+    const int64_t left = std::max<int64_t>(0, patience_ms - passed);
+    const int ready = poll(&waiting, 1, static_cast<int>(left));
+    if (ready == 0) {
+      say("\nbulkhead: no answer in time: no\n");
+      report_and_exit(kNothing);
+    }
+    std::array<char, 256> line = {};
+    const ssize_t n = ready < 0 ? -1 : read(terminal, line.data(), line.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {  // end of file (Ctrl-D) or hang-up
+      say("\n");
+      report_and_exit(kNothing);
+    }
+    // parse_answer does not allocate.
+    if (const auto answer = parse_answer({line.data(), static_cast<size_t>(n)})) {
+      constexpr std::array<char, 5> kReports = {'n', 'o', 'r', 'a', 'v'};
+      report_and_exit(kReports[static_cast<size_t>(*answer)]);
+    }
+    say(kAgain);
+  }
+  report_and_exit(kNothing);
+}
+
+Answer answer_of(char report) {
+  switch (report) {
+    case 'o':
+      return Answer::kOnce;
+    case 'r':
+      return Answer::kThisRun;
+    case 'a':
+      return Answer::kAlways;
+    case 'v':
+      return Answer::kNever;
+    default:
+      return Answer::kNo;
+  }
+}
+
+// Parent of `pid` by /proc/PID/stat: the second field after the name's closing bracket.
+pid_t parent_process(pid_t pid) {
+  auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  if (!text.ok()) return 0;
+  const size_t end = text->rfind(')');
+  if (end == std::string::npos || end + 4 >= text->size()) return 0;
+  return static_cast<pid_t>(std::strtol(text->c_str() + end + 4, nullptr, 10));
+}
+
+// True where the group in the terminal's foreground is ours or one that a program of ours made.
+// Where it is somebody else's, this run is in the background, and asking would disturb them.
+bool is_ours(pid_t foreground) {
+  if (foreground == getpgrp()) return true;
+  for (pid_t pid = foreground; pid > 1; pid = parent_process(pid))
+    if (pid == getpid()) return true;
+  return false;
+}
+
+// Ignores the signals by which a terminal stops background processes, in this process: between the
+// child's taking the foreground and our taking it back, we are such a process.
+class TerminalStopsIgnored {
+ public:
+  TerminalStopsIgnored() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGTTIN, &ignore, &in_);
+    sigaction(SIGTTOU, &ignore, &out_);
+  }
+  ~TerminalStopsIgnored() {
+    sigaction(SIGTTIN, &in_, nullptr);
+    sigaction(SIGTTOU, &out_, nullptr);
+  }
+  TerminalStopsIgnored(const TerminalStopsIgnored&) = delete;
+  TerminalStopsIgnored& operator=(const TerminalStopsIgnored&) = delete;
+
+ private:
+  struct sigaction in_ = {}, out_ = {};
+};
+
+}  // namespace
+
+std::string question_text(const Question& question, size_t width) {
+  width = std::clamp<size_t>(width == 0 ? 80 : width, 20, 200);
+  std::string who = escape_for_display(question.program.empty() ? "a program" : question.program);
+  if (!question.subject.empty() && question.subject != question.program)
+    who += " (" + escape_for_display(question.subject) + ")";
+  std::string head = "bulkhead: " + who + " wants to " + std::string(verb_of(question.kind));
+
+  std::string out = "\n";
+  const auto add = [&out](const std::vector<std::string>& lines, std::string_view indent) {
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines.size() > kMostLines && i >= kMostLines / 2 && i < lines.size() - kMostLines / 2) {
+        if (i == kMostLines / 2)
+          out.append(indent)
+              .append("… (")
+              .append(std::to_string(lines.size() - kMostLines))
+              .append(" lines left out) …\n");
+        continue;
+      }
+      out.append(indent).append(lines[i]).append("\n");
+    }
+  };
+  add(wrap(head, width), "");
+  add(wrap(escape_for_display(question.resource), width - 2), "  ");
+  return out;
+}
+
+std::optional<Answer> parse_answer(std::string_view line) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (!line.empty() && blank(line.front())) line.remove_prefix(1);
+  while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+  struct Word {
+    std::string_view text;
+    Answer answer;
+  };
+  static constexpr std::array kWords = {
+      Word{"", Answer::kNo},         Word{"n", Answer::kNo},        Word{"no", Answer::kNo},
+      Word{"o", Answer::kOnce},      Word{"once", Answer::kOnce},   Word{"r", Answer::kThisRun},
+      Word{"run", Answer::kThisRun}, Word{"a", Answer::kAlways},    Word{"always", Answer::kAlways},
+      Word{"v", Answer::kNever},     Word{"never", Answer::kNever},
+  };
+  const auto same = [line](std::string_view word) {
+    return std::equal(line.begin(), line.end(), word.begin(), word.end(), [](char a, char b) {
+      return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
+    });
+  };
+  for (const Word& word : kWords)
+    if (same(word.text)) return word.answer;
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<TerminalAsker>> TerminalAsker::open(Options options) {
+  Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!terminal) return errno_error("cannot open /dev/tty to ask on");
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_error("cannot make a pipe");
+  return std::unique_ptr<TerminalAsker>(
+      new TerminalAsker(std::move(options), std::move(terminal), Fd(ends[0]), Fd(ends[1])));
+}
+
+TerminalAsker::TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write)
+    : options_(std::move(options)),
+      terminal_(std::move(terminal)),
+      wake_read_(std::move(wake_read)),
+      wake_write_(std::move(wake_write)) {}
+
+TerminalAsker::~TerminalAsker() = default;
+
+void TerminalAsker::cancel() noexcept {
+  cancelled_ = true;
+  static_cast<void>(!write(wake_write_.get(), "x", 1));
+}
+
+Answer TerminalAsker::ask(const Question& question) {
+  const std::lock_guard lock(one_at_a_time_);
+  if (cancelled_) return Answer::kNo;
+  if (asked_ >= options_.most) {
+    ++unasked_;
+    return Answer::kNo;
+  }
+  // Other runs on this terminal: two questions at once would share the keyboard.
+  Fd turn;
+  if (!options_.lock_file.empty()) {
+    turn.reset(::open(options_.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    while (turn && flock(turn.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) break;
+      struct pollfd wake = {.fd = wake_read_.get(), .events = POLLIN, .revents = 0};
+      if (poll(&wake, 1, 50) > 0) return Answer::kNo;
+    }
+  }
+  const pid_t foreground = tcgetpgrp(terminal_.get());
+  if (foreground <= 0 || !is_ours(foreground)) {
+    ++unasked_;
+    return Answer::kNo;
+  }
+  ++asked_;
+  return ask_by_child(question);
+}
+
+Answer TerminalAsker::ask_by_child(const Question& question) {
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNo;
+  Fd reports(ends[0]), report(ends[1]);
+
+  struct termios before = {};
+  if (tcgetattr(terminal_.get(), &before) != 0) return Answer::kNo;
+  struct termios modes = before;
+  modes.c_iflag |= ICRNL | BRKINT;
+  modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR);
+  modes.c_oflag |= OPOST | ONLCR;
+  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG | TOSTOP;
+  modes.c_lflag &= ~static_cast<tcflag_t>(ECHONL | NOFLSH);
+  modes.c_cc[VINTR] = 3;
+  modes.c_cc[VEOF] = 4;
+  modes.c_cc[VERASE] = before.c_cc[VERASE] != 0 ? before.c_cc[VERASE] : cc_t{127};
+  modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+  modes.c_cc[VQUIT] = _POSIX_VDISABLE;
+  const pid_t foreground = tcgetpgrp(terminal_.get());
+  const std::string text = question_text(question, terminal_width(terminal_.get()));
+  const pid_t supervisor = getpid();
+
+  asking_ = true;
+  Answer answer = Answer::kNo;
+  bool interrupted = false;
+  {
+    const TerminalStopsIgnored ignored;
+    const pid_t child = fork();
+    if (child == 0) {
+      prompt_child(terminal_.get(), report.get(), supervisor, foreground, text, modes,
+                   static_cast<int>(options_.patience.count()));
+    }
+    report.reset();
+    if (child > 0) {
+      std::array<struct pollfd, 2> waiting = {{
+          {.fd = reports.get(), .events = POLLIN, .revents = 0},
+          {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
+      }};
+      while (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
+      }
+      char what = kNothing;
+      if (waiting[0].revents == 0 || read(reports.get(), &what, 1) != 1) what = kNothing;
+      answer = answer_of(what);
+      interrupted = what == kInterrupted;
+      kill(child, SIGKILL);
+      // Somebody else may have reaped it: ECHILD is as good.
+      while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    // What was typed beyond the answer was meant for the question, not for the program.
+    tcsetattr(terminal_.get(), TCSAFLUSH, &before);
+    if (tcsetpgrp(terminal_.get(), foreground) != 0) tcsetpgrp(terminal_.get(), getpgrp());
+  }
+  asking_ = false;
+  // Who read or wrote the terminal meanwhile was stopped with its whole group.
+  kill(-foreground, SIGCONT);
+  if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
+  if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us
+  return answer;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,70 @@
+// TerminalAsker: puts a question to the person at the terminal.
+//
+// The program shares the supervisor's process group and so, mostly, the terminal's foreground. A
+// question is asked by a child in a process group of its own that takes the foreground: what the
+// program reads meanwhile stops it (SIGTTIN), and so does what it writes (SIGTTOU, by TOSTOP), so
+// that it can neither take the answer nor paint over the question. Whatever was typed before the
+// question was visible is thrown away. Afterwards the terminal's modes and its foreground group are
+// put back, and stopped processes are continued.
+//
+// What this does not stop: a program that drew something misleading before the question. The
+// question starts on a line of its own, and nothing in it is the program's to write unescaped.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+
+// What is shown, without the line that asks for the key: escaped, wrapped, at most 20 lines of
+// resource (the middle of a longer one is left out, and that is said).
+std::string question_text(const Question& question, size_t width);
+
+// nullopt: not one of the keys. An empty line is kNo.
+std::optional<Answer> parse_answer(std::string_view line);
+
+class TerminalAsker final : public Asker {
+ public:
+  struct Options {
+    std::string lock_file;  // one question at a time on this account's terminals; empty: no lock
+    std::chrono::milliseconds patience{60'000};
+    unsigned most = 20;  // questions in a run; further ones are answered kNo
+  };
+
+  // An error where there is no terminal to ask on.
+  static Result<std::unique_ptr<TerminalAsker>> open(Options options);
+  ~TerminalAsker() override;
+  TerminalAsker(const TerminalAsker&) = delete;
+  TerminalAsker& operator=(const TerminalAsker&) = delete;
+
+  Answer ask(const Question& question) override;
+  void cancel() noexcept override;
+  bool asking() const noexcept override { return asking_.load(); }
+
+  // Questions that nobody was asked because there had been too many, or nobody was there.
+  unsigned unasked() const { return unasked_.load(); }
+
+ private:
+  TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
+  Answer ask_by_child(const Question& question);
+
+  Options options_;
+  Fd terminal_;
+  Fd wake_read_, wake_write_;  // written by cancel(), never read: stays readable
+  std::mutex one_at_a_time_;
+  std::atomic<bool> asking_ = false;
+  std::atomic<bool> cancelled_ = false;
+  std::atomic<unsigned> asked_ = 0;
+  std::atomic<unsigned> unasked_ = 0;
+};
+
+}  // namespace bulkhead

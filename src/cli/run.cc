@@ -1,0 +1,255 @@
+// bulkhead run: starts a program in a compartment and tells, at its end, what was denied.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "base/path.h"
+#include "cli/dry_run.h"
+#include "cli/prompt.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "sandbox/supervisor.h"
+
+extern char** environ;
+
+namespace bulkhead {
+namespace {
+
+struct RunOptions {
+  PolicyOptions policy;
+  std::string dns;
+  bool audit = false, quiet = false, json = false, dry_run = false, serve_every_call = false;
+};
+
+Result<std::string> random_id() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, 0) != sizeof value)
+    return errno_error("cannot get randomness");
+  return fmt::format("{:016x}", value);
+}
+
+// Single quotes where a shell would need them: a line to copy, and no more than a line.
+std::string command_text(const std::vector<std::string>& command) {
+  constexpr size_t kMost = 4096;
+  std::string out;
+  for (const std::string& word : command) {
+    if (!out.empty()) out += ' ';
+    const bool plain =
+        !word.empty() &&
+        word.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") ==
+            std::string::npos;
+    if (plain) {
+      out += word;
+    } else {
+      out += '\'';
+      for (const char c : word) {
+        if (c == '\'')
+          out += "'\\''";
+        else
+          out += c;
+      }
+      out += '\'';
+    }
+    if (out.size() > kMost) return out.substr(0, kMost) + "…";
+  }
+  return out;
+}
+
+// What the program may see of our variables. What it may not is journalled by name; the values are
+// nobody's business.
+std::vector<std::string> environment_for(const Policy& policy, bool audit,
+                                         std::vector<Event>& withheld) {
+  std::vector<std::string> passed;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    const Decision decision = policy.decide_environment(name);
+    if (decision.verdict == Verdict::kAllow) {
+      passed.emplace_back(entry);
+      continue;
+    }
+    if (audit) passed.emplace_back(entry);
+    const Rule& rule = policy.rule(decision.rule);
+    withheld.push_back({.time = std::chrono::system_clock::now(),
+                        .kind = Kind::kEnvironment,
+                        .resource = std::string(name),
+                        .verdict = Verdict::kDeny,
+                        .asked = false,
+                        .enforced = !audit,
+                        .rule = decision.rule == kOtherwiseRule
+                                    ? "otherwise"
+                                    : fmt::format("{}: {}", label(rule.source), rule.text),
+                        .pid = 0,
+                        .program = "",
+                        .detail = "start",
+                        .count = 1});
+  }
+  return passed;
+}
+
+// Ends as the program ended: a shell, make or CI tells an interrupted job by its signal.
+int end_like(const Outcome& outcome) {
+  if (const auto* signaled = std::get_if<Signaled>(&outcome)) {
+    // No core dump of ours for a crash of theirs.
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_CORE, &none);
+    struct sigaction usual = {};
+    usual.sa_handler = SIG_DFL;
+    sigaction(signaled->signal, &usual, nullptr);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signaled->signal);
+    sigprocmask(SIG_UNBLOCK, &one, nullptr);
+    raise(signaled->signal);
+  }
+  return exit_code(outcome);
+}
+
+bool is_terminal_there() {
+  const Fd terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  return terminal.valid();
+}
+
+Error journal_error(const Error& cause, const std::string& file) {
+  Error error = cause;
+  error.message = fmt::format(
+      "{}\nbulkhead runs nothing that it cannot record. Make {} writable, or set XDG_STATE_HOME to "
+      "a folder that is",
+      cause.message, std::string(parent_of(file)));
+  return error;
+}
+
+int fail(const Error& error) {
+  complain(error);
+  return kExitFailed;
+}
+
+int run(const RunOptions& options, const std::vector<std::string>& command) {
+  if (command.empty()) {
+    complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
+    return kExitFailed;
+  }
+  const bool person = !options.audit && is_terminal_there();
+  SessionRequest request;
+  request.command = command;
+  request.make_folders = !options.dry_run;
+  request.otherwise = person ? Otherwise::kAsk : Otherwise::kDeny;
+  request.nobody_answers = !person;
+  auto opened = open_session(options.policy, request);
+  if (!opened.ok()) {
+    complain(opened.error());
+    // As a shell says it, but only where the program was the cause.
+    if (opened.error().message.starts_with("cannot run "))
+      return opened.error().errno_value == ENOENT ? kExitNotFound : kExitCannotRun;
+    return kExitFailed;
+  }
+  const Session& session = *opened;
+
+  std::vector<Event> withheld;
+  PlanOptions plan_options;
+  plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  plan_options.serve_every_call = options.serve_every_call;
+  std::vector<std::string> found = command;
+  found.front() = session.program->path;
+  auto plan =
+      make_plan(session.policy, found, environment_for(*session.policy, options.audit, withheld),
+                session.folder, plan_options);
+  if (!plan.ok()) return fail(plan.error());
+  plan->argv = command;  // argv[0] as typed, as a shell passes it
+  if (options.dry_run) {
+    const std::string text = options.json ? to_line(plan_json(*plan)) : plan_text(*plan);
+    return write_all(STDOUT_FILENO, text) ? 0 : kExitFailed;
+  }
+
+  Run run_row;
+  auto id = random_id();
+  if (!id.ok()) return fail(id.error());
+  run_row.id = *id;
+  run_row.subject = session.subject;
+  run_row.command = command_text(command);
+  run_row.workspace =
+      session.inputs.variables.workspace.empty() ? "" : session.inputs.variables.workspace.front();
+  run_row.audit = options.audit;
+  const std::string file = journal_file(session.places);
+  auto journal = Journal::open(file, run_row);
+  if (!journal.ok()) return fail(journal_error(journal.error(), file));
+  for (Event& event : withheld) (*journal)->record(std::move(event));
+
+  std::unique_ptr<TerminalAsker> asker;
+  if (person && session.policy->otherwise() == Otherwise::kAsk) {
+    auto terminal = TerminalAsker::open({.lock_file = session.places.state + "/question.lock"});
+    if (!terminal.ok()) return fail(terminal.error());
+    asker = std::move(*terminal);
+  }
+  Arbiter arbiter(session.policy, journal->get(), asker.get(), plan_options.enforcement,
+                  [&](const Extra& extra) {
+                    GrantStore store(grants_file(session.places));
+                    return store.remember(session.subject, session.inputs.manifest.digest, extra);
+                  });
+  arbiter.on_warning([](const std::string& text) { complain(text); });
+
+  SupervisorOptions supervisor;
+  supervisor.dns_server = options.dns;
+  auto report = supervise(*plan, arbiter, supervisor);
+  if (!report.ok()) {
+    static_cast<void>((*journal)->finish("did not start: " + report.error().message));
+    return fail(report.error());
+  }
+  // From here on a reader that went away is no reason to lose the exit code.
+  std::signal(SIGPIPE, SIG_IGN);
+  const Status finished = (*journal)->finish(describe(report->outcome));
+  if (!finished.ok()) complain(finished.error());
+
+  if (options.json) {
+    static_cast<void>(write_all(
+        STDERR_FILENO,
+        to_line(summary_json(refusals(*session.policy, (*journal)->denied()), run_row, *report))));
+  } else {
+    if (!std::holds_alternative<Exited>(report->outcome) &&
+        !std::holds_alternative<Signaled>(report->outcome))
+      complain(describe(report->outcome));
+    if (!options.quiet) {
+      const std::string text =
+          summary_text(refusals(*session.policy, (*journal)->denied()), run_row,
+                       terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO));
+      static_cast<void>(write_all(STDERR_FILENO, text));
+      if (asker != nullptr && asker->unasked() > 0)
+        complain(fmt::format("{} more questions were not asked and denied", asker->unasked()));
+    }
+  }
+  // A run whose record was lost must not look like one that went well.
+  if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
+  const Outcome outcome = report->outcome;
+  journal->reset();
+  return end_like(outcome);
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  add_policy_options(app, options->policy);
+  app.add_flag("--audit", options->audit, "enforce nothing, record what would have been denied")
+      ->group("Run");
+  app.add_flag("--dry-run", options->dry_run, "print what would be enforced, run nothing")
+      ->group("Run");
+  app.add_option("--dns", options->dns, "ask this name server (default: /etc/resolv.conf)")
+      ->type_name("ADDRESS:PORT")
+      ->group("Run");
+  app.add_flag("--quiet", options->quiet, "no summary at the end")->group("Run");
+  app.add_flag("--json", options->json, "the summary as one line of JSON")->group("Run");
+  app.add_flag("--serve-every-call", options->serve_every_call,
+               "leave nothing to the kernel, for comparing (slower)")
+      ->group("Run");
+  return [options](const std::vector<std::string>& rest) { return run(*options, rest); };
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,319 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "policy/pattern.h"
+#include "policy/units.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kMaxManifest = 1 << 20;
+
+Extra flag(Kind kind, std::string text, std::string name) {
+  return Extra{
+      .source = Rule::Source::kCommandLine,
+      .verdict = Verdict::kAllow,
+      .kind = kind,
+      .entry = {
+          .text = std::move(text),
+          .where = {.file = "command line", .line = 0, .column = 0, .field = std::move(name)}}};
+}
+
+// Words of the manifest's language are passed on; anything else is a path of this machine.
+bool is_language(std::string_view text) {
+  return text.starts_with("@") || text.starts_with("${") || text.starts_with("**/");
+}
+
+// What is granted must be there, or a misspelt grant would go unnoticed; a file to be written may
+// be yet to be made, in a folder that is there.
+Status must_exist(const std::string& path, Kind kind) {
+  if (access(path.c_str(), F_OK) == 0) return {};
+  if (errno != ENOENT || kind != Kind::kWrite) return errno_error("cannot find " + path);
+  const std::string parent(parent_of(path));
+  if (access(parent.c_str(), F_OK) != 0) return errno_error("cannot find the folder " + parent);
+  return {};
+}
+
+// --read and --write. A "*" that the shell left is a pattern, unless a file has that very name.
+Result<std::string> path_entry(const std::string& folder, const std::string& text, Kind kind) {
+  if (text.empty()) return Error{.message = "an empty path names nothing", .errno_value = EINVAL};
+  if (is_language(text)) return text;
+  auto whole = canonical_path(folder, text);
+  const size_t star = text.find('*');
+  if (star == std::string::npos || (whole.ok() && access(whole->c_str(), F_OK) == 0)) {
+    if (!whole.ok()) return std::move(whole).error();
+    BULKHEAD_CHECK(must_exist(*whole, kind));
+    return quote_path(*whole);
+  }
+  const size_t slash = text.rfind('/', star);
+  const std::string before = slash == std::string::npos ? "." : text.substr(0, slash + 1);
+  BULKHEAD_TRY(const std::string base, canonical_path(folder, before));
+  const std::string pattern = slash == std::string::npos ? text : text.substr(slash + 1);
+  return (base == "/" ? "" : quote_path(base)) + "/" + pattern;
+}
+
+Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const std::string& folder) {
+  std::vector<Extra> extras;
+  const auto paths = [&](const std::vector<std::string>& texts, Kind kind,
+                         const char* name) -> Status {
+    for (const std::string& text : texts) {
+      auto entry = path_entry(folder, text, kind);
+      if (!entry.ok())
+        return Error{.message = fmt::format("{} {}: {}", name, text, entry.error().message),
+                     .errno_value = entry.error().errno_value};
+      extras.push_back(flag(kind, std::move(*entry), name));
+    }
+    return {};
+  };
+  BULKHEAD_CHECK(paths(options.read, Kind::kRead, "--read"));
+  BULKHEAD_CHECK(paths(options.write, Kind::kWrite, "--write"));
+  for (const std::string& text : options.run) {
+    // A name is looked up in PATH by the policy; a path is of this machine.
+    if (text.find('/') == std::string::npos) {
+      extras.push_back(flag(Kind::kRun, text, "--run"));
+    } else {
+      BULKHEAD_CHECK(paths({text}, Kind::kRun, "--run"));
+    }
+  }
+  for (const std::string& text : options.connect)
+    extras.push_back(flag(Kind::kConnect, text, "--connect"));
+  for (const std::string& text : options.environment)
+    extras.push_back(flag(Kind::kEnvironment, text, "--env"));
+  return extras;
+}
+
+// The flags' limits take the place of the manifest's: who runs it decides. An organisation's
+// bounds stay, because they are the blocklist's.
+Status set_limits(const PolicyOptions& options, Limits& limits) {
+  const auto size = [](const std::string& text, const char* name,
+                       std::optional<uint64_t>& into) -> Status {
+    if (text.empty()) return {};
+    into = parse_size(text);
+    if (into) return {};
+    return Error{.message = fmt::format("{} {}: not a size such as 512MiB or 2GiB", name, text)};
+  };
+  const auto duration = [](const std::string& text, const char* name,
+                           std::optional<std::chrono::milliseconds>& into) -> Status {
+    if (text.empty()) return {};
+    into = parse_duration(text);
+    if (into) return {};
+    return Error{.message =
+                     fmt::format("{} {}: not a duration such as 30s, 10m or 2h", name, text)};
+  };
+  BULKHEAD_CHECK(size(options.memory, "--memory", limits.memory));
+  BULKHEAD_CHECK(size(options.written, "--written", limits.written));
+  BULKHEAD_CHECK(duration(options.cpu_time, "--cpu-time", limits.cpu_time));
+  BULKHEAD_CHECK(duration(options.wall_time, "--wall-time", limits.wall_time));
+  if (options.cpu) limits.cpu = options.cpu;
+  if (options.processes) limits.processes = options.processes;
+  if (options.files) limits.files = options.files;
+  return {};
+}
+
+bool uses(const Manifest& manifest, std::string_view variable) {
+  const auto in = [variable](const std::vector<Entry>& entries) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [variable](const Entry& entry) { return entry.text.starts_with(variable); });
+  };
+  return in(manifest.files.read) || in(manifest.files.write) || in(manifest.run);
+}
+
+bool uses(const PolicyInputs& inputs, std::string_view variable) {
+  return uses(inputs.manifest, variable) || (inputs.baseline && uses(*inputs.baseline, variable));
+}
+
+Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const Session& session) {
+  std::vector<std::string> found;
+  for (const std::string& text : options.workspace) {
+    auto path = canonical_path(session.folder, text);
+    if (path.ok() && access(path->c_str(), F_OK) != 0) path = errno_error("cannot find " + *path);
+    if (!path.ok())
+      return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),
+                   .errno_value = path.error().errno_value};
+    if (std::find(found.begin(), found.end(), *path) == found.end()) found.push_back(*path);
+  }
+  if (!found.empty()) return found;
+  // The working folder, unless that would hand over more than anybody means by "this project".
+  if (!is_within(session.places.home, session.folder))
+    return std::vector<std::string>{session.folder};
+  if (!uses(session.inputs, "${workspace}")) return found;
+  return Error{.message = fmt::format(
+                   "the working folder {} holds your home folder, and would be granted whole: go "
+                   "to the project's folder, or name one with --workspace FOLDER",
+                   session.folder)};
+}
+
+// A folder of its own for each subject: its last name for people, a hash to tell namesakes apart.
+std::string storage_name(const std::string& subject) {
+  std::string name;
+  for (const char c : std::string(last_of("/" + subject)).substr(0, 40)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || (c == '.' && !name.empty());
+    name += plain ? c : '_';
+  }
+  const std::string digest = ManifestBytes::of("", subject).digest();
+  return name + "-" + digest.substr(0, 16);
+}
+
+std::string canonical_or_same(const std::string& path) {
+  if (path.empty()) return path;
+  auto found = canonical_path("/", path);
+  return found.ok() ? *found : normalize(path);
+}
+
+Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
+  std::string text = request.manifest_text;
+  if (text.empty()) {
+    BULKHEAD_TRY(text, read_file(options.manifest, kMaxManifest));
+  }
+  return parse_manifest(ManifestBytes::of(options.manifest, std::move(text)));
+}
+
+// Private /tmp and /dev/shm are granted as scratch, except where a grant names them: then they are
+// the machine's own, and nothing but that grant holds in them.
+Status compile_with_scratch(Session& session) {
+  BULKHEAD_TRY(const auto plain, Policy::compile(session.inputs));
+  for (const char* tree : {"/tmp", "/dev/shm"}) {
+    const bool named = plain->decide_path(Kind::kRead, tree).verdict == Verdict::kAllow ||
+                       plain->decide_path(Kind::kWrite, tree).verdict == Verdict::kAllow;
+    if (!named) session.inputs.scratch.emplace_back(tree);
+  }
+  session.policy = plain;
+  if (session.inputs.scratch.empty()) return {};
+  BULKHEAD_TRY(session.policy, Policy::compile(session.inputs));
+  return {};
+}
+
+}  // namespace
+
+void add_policy_options(CLI::App& app, PolicyOptions& options) {
+  const auto list = [&app](const char* name, std::vector<std::string>& into, const char* about,
+                           const char* type) {
+    app.add_option(name, into, about)
+        ->type_name(type)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->group("Policy");
+  };
+  app.add_option("--manifest", options.manifest, "grant what this manifest asks for")
+      ->type_name("FILE")
+      ->group("Policy");
+  list("--workspace", options.workspace, "the project's folder (default: the working folder)",
+       "FOLDER");
+  list("--read", options.read, "also grant reading this file or tree", "PATH");
+  list("--write", options.write, "also grant writing this file or tree", "PATH");
+  list("--connect", options.connect, "also grant connections, such as example.com:443",
+       "HOST:PORT");
+  list("--run", options.run, "also grant running this program", "PROGRAM");
+  list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
+  list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
+       "GROUP");
+  app.add_option("--otherwise", options.otherwise, "what happens to anything else")
+      ->type_name("ask|deny")
+      ->check([](const std::string& text) {
+        return text == "ask" || text == "deny"
+                   ? std::string()
+                   : "must be \"ask\" or \"deny\", not \"" + text + "\"";
+      })
+      ->group("Policy");
+  const auto limit = [&app](const char* name, auto& into, const char* about, const char* type) {
+    app.add_option(name, into, about)->type_name(type)->group("Limits");
+  };
+  limit("--memory", options.memory, "memory of all its processes together", "SIZE");
+  limit("--cpu", options.cpu, "processors, such as 0.5 or 2", "NUMBER");
+  limit("--cpu-time", options.cpu_time, "processor time of all its processes", "DURATION");
+  limit("--wall-time", options.wall_time, "time from start to end", "DURATION");
+  limit("--processes", options.processes, "processes at one time", "NUMBER");
+  limit("--files", options.files, "open descriptors of each process", "NUMBER");
+  limit("--written", options.written, "bytes written to storage", "SIZE");
+}
+
+std::string journal_file(const Places& places) { return places.state + "/journal.db"; }
+std::string grants_file(const Places& places) { return places.config + "/grants.json"; }
+
+Result<std::string> working_folder() {
+  std::array<char, PATH_MAX> text = {};
+  if (getcwd(text.data(), text.size()) == nullptr)
+    return errno_error("cannot tell the working folder; go to one that exists");
+  // Linux says "(unreachable)/…" for a folder outside the root of this mount namespace.
+  if (text[0] != '/') return errno_error("the working folder is not below /", ENOENT);
+  return std::string(text.data());
+}
+
+Result<std::string> typed_path(const Session& session, const std::string& text) {
+  return canonical_path(session.folder, text);
+}
+
+Result<Session> open_session(const PolicyOptions& options, const SessionRequest& request) {
+  Session session;
+  BULKHEAD_TRY(session.folder, working_folder());
+  BULKHEAD_TRY(session.places, find_places());
+  session.places.home = canonical_or_same(session.places.home);
+  BULKHEAD_TRY(Shipped shipped, load_shipped(session.places));
+  PolicyInputs& inputs = session.inputs;
+  inputs.blocklists = std::move(shipped.blocklists);
+  inputs.sets = std::move(shipped.sets);
+  inputs.lifted = options.unblock;
+  const char* path = std::getenv("PATH");
+  inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+
+  if (!request.command.empty()) {
+    BULKHEAD_TRY(session.program, find_program(request.command, session.folder, inputs.search_path,
+                                               session.places.home));
+    session.subject = session.program->subject;
+  }
+  if (!options.manifest.empty()) {
+    BULKHEAD_TRY(inputs.manifest, read_manifest(options, request));
+    if (!inputs.manifest.extension.empty()) session.subject = inputs.manifest.extension;
+  } else {
+    inputs.baseline = std::move(shipped.baseline);
+    inputs.manifest.otherwise = request.otherwise;
+  }
+  if (!options.otherwise.empty())
+    inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
+  if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;
+  BULKHEAD_CHECK(set_limits(options, inputs.manifest.limits));
+
+  inputs.variables = {.workspace = {},
+                      .extension = session.program ? session.program->own_folder : "",
+                      .storage = canonical_or_same(
+                          session.places.state + "/storage/" +
+                          storage_name(session.subject.empty() ? "none" : session.subject)),
+                      .home = session.places.home,
+                      .config = canonical_or_same(session.places.config),
+                      .state = canonical_or_same(session.places.state),
+                      .runtime = canonical_or_same(session.places.runtime)};
+  if (inputs.variables.extension.empty() && !options.manifest.empty()) {
+    BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
+    inputs.variables.extension = std::string(parent_of(file));
+  }
+  BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session));
+  if (request.make_folders && uses(inputs, "${storage}"))
+    BULKHEAD_CHECK(make_directories(inputs.variables.storage, 0700));
+
+  BULKHEAD_TRY(inputs.extras, extras_of(options, session.folder));
+  if (session.program) {
+    // Naming a program on the command line grants running it, and reading it where it is a script.
+    const std::string entry = quote_path(session.program->canonical);
+    inputs.extras.push_back(flag(Kind::kRun, entry, "PROGRAM"));
+    inputs.extras.push_back(flag(Kind::kRead, entry, "PROGRAM"));
+  }
+  if (!session.subject.empty()) {
+    const GrantStore store(grants_file(session.places));
+    BULKHEAD_TRY(auto remembered, store.load(session.subject, inputs.manifest.digest));
+    inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
+  }
+  BULKHEAD_CHECK(compile_with_scratch(session));
+  return session;
+}
+
+}  // namespace bulkhead

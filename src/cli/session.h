@@ -1,0 +1,56 @@
+// Session: from a command line's options to a policy: what run, explain and check share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "policy/config.h"
+#include "policy/policy.h"
+
+namespace bulkhead {
+
+// The options that make a policy, as typed.
+struct PolicyOptions {
+  std::string manifest;
+  std::vector<std::string> workspace, read, write, connect, run, environment, unblock;
+  std::string otherwise;
+  std::string memory, cpu_time, wall_time, written;  // with units
+  std::optional<double> cpu;
+  std::optional<uint32_t> processes, files;
+};
+void add_policy_options(CLI::App& app, PolicyOptions& options);
+
+struct Session {
+  Places places;
+  PolicyInputs inputs;
+  std::shared_ptr<const Policy> policy;
+  std::optional<Program> program;
+  std::string folder;   // the working folder, canonical
+  std::string subject;  // whose answers are remembered: extension id, else the program's
+};
+
+struct SessionRequest {
+  std::vector<std::string> command;    // empty: no program (explain, check)
+  std::string manifest_text;           // check: judge these bytes under the name options.manifest
+  bool make_folders = false;           // make ${storage} where it is used
+  std::optional<Otherwise> otherwise;  // where neither --otherwise nor a manifest says
+  bool nobody_answers = false;  // "ask" would be a denial: compile it as one, which is stronger
+};
+
+Result<Session> open_session(const PolicyOptions& options, const SessionRequest& request);
+
+// Where the journal and remembered answers are.
+std::string journal_file(const Places& places);
+std::string grants_file(const Places& places);
+
+// The working folder, canonical; an error where it is gone.
+Result<std::string> working_folder();
+
+// A path as a person types it, as the policy sees it: canonical.
+Result<std::string> typed_path(const Session& session, const std::string& text);
+
+}  // namespace bulkhead

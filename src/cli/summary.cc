@@ -1,0 +1,104 @@
+#include "cli/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cli/table.h"
+#include "policy/explain.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kMostLines = 10;
+
+std::string_view outcome_name(const Outcome& outcome) {
+  struct Name {
+    std::string_view operator()(const Exited&) const { return "exited"; }
+    std::string_view operator()(const Signaled&) const { return "signaled"; }
+    std::string_view operator()(const CannotRun&) const { return "cannot-run"; }
+    std::string_view operator()(const LimitBreached&) const { return "limit"; }
+    std::string_view operator()(const SupervisorFailed&) const { return "failed"; }
+  };
+  return std::visit(Name{}, outcome);
+}
+
+}  // namespace
+
+std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
+  std::map<std::pair<Kind, std::string>, Event> merged;
+  for (const Event& event : denied) {
+    if (event.kind == Kind::kEnvironment) continue;
+    const auto [at, added] = merged.try_emplace({event.kind, event.resource}, event);
+    if (!added) at->second.count += event.count;
+  }
+  std::vector<Refusal> found;
+  for (auto& [key, event] : merged) found.push_back({std::move(event), "", ""});
+  std::stable_sort(found.begin(), found.end(), [](const Refusal& a, const Refusal& b) {
+    return a.event.count > b.event.count;
+  });
+  for (Refusal& refusal : found) {
+    if (refusal.event.kind != Kind::kSystem)
+      refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
+    refusal.reason = refusal.event.rule;
+  }
+  return found;
+}
+
+std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
+                         bool colour) {
+  if (refusals.empty()) return "";
+  uint64_t total = 0;
+  for (const Refusal& refusal : refusals) total += refusal.event.count;
+  std::string out = paint(fmt::format("bulkhead: {} {} denied{}", total,
+                                      total == 1 ? "access was" : "accesses were",
+                                      run.audit ? " by the policy, and let pass (--audit)" : ""),
+                          Colour::kBold, colour) +
+                    "\n";
+  Table table({{"", true}, {""}, {"", false, 24}, {"", false, 24}});
+  const size_t shown = refusals.size() > kMostLines ? kMostLines - 1 : refusals.size();
+  for (size_t i = 0; i < shown; ++i) {
+    const Refusal& refusal = refusals[i];
+    const bool can = !refusal.flag.empty();
+    table.add(
+        {{fmt::format("{}×", refusal.event.count)},
+         {std::string(label(refusal.event.kind))},
+         {refusal.event.resource},
+         {can ? "grant: " + refusal.flag : refusal.reason, can ? Colour::kGreen : Colour::kDim}});
+  }
+  out += table.to_string(width, colour, false, 2);
+  if (shown < refusals.size()) out += fmt::format("  and {} more\n", refusals.size() - shown);
+  out += fmt::format("  all of them: bulkhead log --denied --run {}\n", run.id);
+  return out;
+}
+
+nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
+                            const RunReport& report) {
+  nlohmann::json denied = nlohmann::json::array();
+  for (const Refusal& refusal : refusals) {
+    denied.push_back({{"kind", label(refusal.event.kind)},
+                      {"resource", refusal.event.resource},
+                      {"count", refusal.event.count},
+                      {"program", refusal.event.program},
+                      {"rule", refusal.event.rule},
+                      {"enforced", refusal.event.enforced},
+                      {"flag", refusal.flag}});
+  }
+  return {{"run", run.id},
+          {"subject", run.subject},
+          {"audit", run.audit},
+          {"outcome", outcome_name(report.outcome)},
+          {"description", describe(report.outcome)},
+          {"exit", exit_code(report.outcome)},
+          {"notifications", report.notifications},
+          {"peak-memory", report.peak_memory},
+          {"denied", denied}};
+}
+
+std::string to_line(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace bulkhead

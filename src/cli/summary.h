@@ -1,0 +1,33 @@
+// Summary: what a run denied, and how to grant it, in a few lines on standard error; or as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "policy/policy.h"
+#include "sandbox/supervisor.h"
+#include "trace/journal.h"
+
+namespace bulkhead {
+
+struct Refusal {
+  Event event;
+  std::string flag;    // what would grant it; empty where nothing can
+  std::string reason;  // why not, or the rule
+};
+
+// Merged by kind and resource, the most frequent first. Withheld variables are left to the journal:
+// there are always some, and no program reported them missing.
+std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied);
+
+// "" where nothing was denied. `width` 0: no fitting.
+std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
+                         bool colour);
+nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
+                            const RunReport& report);
+
+// JSON text in one line; bytes that are no UTF-8 become U+FFFD.
+std::string to_line(const nlohmann::json& value);
+
+}  // namespace bulkhead

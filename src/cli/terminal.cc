@@ -1,0 +1,179 @@
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+// One code point of valid UTF-8; an invalid byte stands for itself.
+struct CodePoint {
+  char32_t value;
+  size_t bytes;
+};
+
+CodePoint next(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  const size_t size = first < 0x80 ? 1 : first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  if (size == 1 || size > text.size()) return {first, 1};
+  char32_t value = first & (0xFFU >> (size + 1));
+  for (size_t i = 1; i < size; ++i) value = (value << 6) | (byte(i) & 0x3FU);
+  return {value, size};
+}
+
+size_t columns(char32_t c) {
+  const auto in = [c](char32_t low, char32_t high) { return c >= low && c <= high; };
+  if (in(0x300, 0x36F) || in(0x1AB0, 0x1AFF) || in(0x20D0, 0x20FF) || in(0xFE20, 0xFE2F)) return 0;
+  // Blocks of UAX #11 that are wide throughout, and the emoji that terminals draw wide.
+  if (in(0x1100, 0x115F) || in(0x2E80, 0xA4CF) || in(0xAC00, 0xD7A3) || in(0xF900, 0xFAFF) ||
+      in(0xFE30, 0xFE4F) || in(0xFF00, 0xFF60) || in(0xFFE0, 0xFFE6) || in(0x1F300, 0x1FAFF) ||
+      in(0x20000, 0x3FFFD))
+    return 2;
+  return 1;
+}
+
+// How many bytes of `text` fit into `width` columns.
+size_t bytes_that_fit(std::string_view text, size_t width) {
+  size_t used = 0, at = 0;
+  while (at < text.size()) {
+    const CodePoint point = next(text.substr(at));
+    if (used + columns(point.value) > width) break;
+    used += columns(point.value);
+    at += point.bytes;
+  }
+  return at;
+}
+
+}  // namespace
+
+size_t terminal_width(int fd) {
+  if (const char* text = std::getenv("COLUMNS"); text != nullptr && *text != '\0') {
+    size_t value = 0;
+    const char* end = text + std::strlen(text);
+    if (auto [stop, error] = std::from_chars(text, end, value);
+        error == std::errc() && stop == end && value >= 20 && value <= 10000)
+      return value;
+  }
+  struct winsize size = {};
+  if (isatty(fd) == 0) return 0;
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+  return size.ws_col;
+}
+
+bool wants_colour(int fd) {
+  // https://no-color.org: present and not empty.
+  if (const char* text = std::getenv("NO_COLOR"); text != nullptr && *text != '\0') return false;
+  const char* term = std::getenv("TERM");
+  return isatty(fd) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
+}
+
+std::string paint(std::string_view text, Colour colour, bool on) {
+  const char* code = nullptr;
+  switch (colour) {
+    case Colour::kNone:
+      break;
+    case Colour::kRed:
+      code = "31";
+      break;
+    case Colour::kGreen:
+      code = "32";
+      break;
+    case Colour::kYellow:
+      code = "33";
+      break;
+    case Colour::kDim:
+      code = "2";
+      break;
+    case Colour::kBold:
+      code = "1";
+      break;
+  }
+  if (!on || code == nullptr) return std::string(text);
+  std::string out = "\033[";
+  out.append(code).append("m").append(text).append("\033[0m");
+  return out;
+}
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) {
+    const CodePoint point = next(text);
+    width += columns(point.value);
+    text.remove_prefix(point.bytes);
+  }
+  return width;
+}
+
+std::string shorten(std::string_view text, size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width == 0) return "";
+  if (width == 1) return "…";
+  // The end of a path, its file name, says more than the start: it gets the larger half.
+  const size_t head = (width - 1) / 3;
+  const size_t tail = width - 1 - head;
+  std::string out(text.substr(0, bytes_that_fit(text, head)));
+  out += "…";
+  size_t at = 0;
+  while (display_width(text.substr(at)) > tail) at += next(text.substr(at)).bytes;
+  out += text.substr(at);
+  return out;
+}
+
+std::vector<std::string> wrap(std::string_view text, size_t width) {
+  std::vector<std::string> lines;
+  width = std::max<size_t>(width, 1);
+  while (!text.empty()) {
+    // At least one character, or a wide one in a narrow column would never be passed.
+    size_t size = std::max(bytes_that_fit(text, width), next(text).bytes);
+    size_t skip = 0;
+    if (size < text.size()) {
+      if (const size_t space = text.substr(0, size + 1).rfind(' ');
+          space != std::string_view::npos && space > 0) {
+        size = space;
+        skip = 1;
+      }
+    }
+    lines.emplace_back(text.substr(0, size));
+    text.remove_prefix(std::min(text.size(), size + skip));
+  }
+  if (lines.empty()) lines.emplace_back();
+  return lines;
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+void complain(std::string_view message) {
+  std::string text;
+  while (!message.empty()) {
+    const size_t end = std::min(message.find('\n'), message.size());
+    text += text.empty() ? "bulkhead: " : "  ";
+    text += escape_for_display(message.substr(0, end));
+    text += '\n';
+    message.remove_prefix(std::min(message.size(), end + 1));
+  }
+  // Nowhere to report that standard error is gone.
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+void complain(const Error& error) { complain(to_string(error)); }
+
+}  // namespace bulkhead

@@ -1,0 +1,50 @@
+// Verb: one word after `bulkhead`. Each stands in a file of its own and is listed in verbs.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bulkhead {
+
+// What a verb's file gives: the options go onto `app`; the returned function runs the verb once
+// they are parsed. `rest` holds the words of a command (`bulkhead run … -- PROGRAM ARGS`).
+using Action = std::function<int(const std::vector<std::string>& rest)>;
+
+struct Verb {
+  const char* name;
+  const char* summary;
+  bool takes_command;  // PROGRAM ARGS follow
+  Action (*add)(CLI::App& app);
+};
+
+// In the order of --help.
+std::span<const Verb> verbs();
+
+Action add_run(CLI::App& app);
+Action add_explain(CLI::App& app);
+Action add_check(CLI::App& app);
+Action add_log(CLI::App& app);
+Action add_doctor(CLI::App& app);
+Action add_completion(CLI::App& app);
+
+// The parser of a verb, from which completions and help are made too, so that they tell what is
+// really parsed.
+struct ParsedVerb {
+  std::unique_ptr<CLI::App> app;
+  Action action;
+};
+ParsedVerb parser_of(const Verb& verb);
+std::string help_text(const Verb& verb, const CLI::App& app);
+std::string help_text();
+
+// The verb that was probably meant by `word`; empty where none is near.
+std::string nearest_verb(std::string_view word);
+
+// All of it: parses, runs the verb, returns the exit code.
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace bulkhead

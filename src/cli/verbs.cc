@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "base/path.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr std::array kVerbs = {
+    Verb{"run", "run a program in a compartment", true, add_run},
+    Verb{"explain", "which rule decides an access, and what would change it", false, add_explain},
+    Verb{"check", "find mistakes in manifests and policy files", false, add_check},
+    Verb{"log", "what was allowed and denied", false, add_log},
+    Verb{"doctor", "what this machine can enforce", false, add_doctor},
+    Verb{"completion", "completion for bash, zsh or fish", false, add_completion},
+};
+
+// Levenshtein's distance; verbs are short.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+int unknown_verb(const std::string& word) {
+  const std::string near = nearest_verb(word);
+  complain(fmt::format("unknown verb \"{}\"{}; `bulkhead --help` lists them", word,
+                       near.empty() ? "" : fmt::format(": did you mean \"{}\"?", near)));
+  return kExitFailed;
+}
+
+// The words before the command, and the command: PROGRAM and its arguments belong to the program,
+// whatever they look like. The command starts after the first "--", or with the first word that is
+// neither an option nor an option's value.
+struct Split {
+  std::vector<std::string> ours, command;
+};
+Split split_command(const CLI::App& app, const std::vector<std::string>& words) {
+  Split split;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") {
+      split.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      return split;
+    }
+    if (!word.starts_with('-') || word == "-") {
+      split.command.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      return split;
+    }
+    split.ours.push_back(word);
+    if (word.find('=') != std::string::npos) continue;
+    const CLI::Option* option = app.get_option_no_throw(word);
+    if (option != nullptr && option->get_type_size_max() > 0 && i + 1 < words.size())
+      split.ours.push_back(words[++i]);
+  }
+  return split;
+}
+
+}  // namespace
+
+std::span<const Verb> verbs() { return kVerbs; }
+
+std::string nearest_verb(std::string_view word) {
+  const Verb* best = nullptr;
+  size_t least = 3;  // three typing mistakes are another word
+  for (const Verb& verb : kVerbs) {
+    const size_t far = distance(word, verb.name);
+    if (far < least && far < std::string_view(verb.name).size()) {
+      least = far;
+      best = &verb;
+    }
+  }
+  return best == nullptr ? "" : best->name;
+}
+
+ParsedVerb parser_of(const Verb& verb) {
+  ParsedVerb parsed;
+  parsed.app = std::make_unique<CLI::App>(verb.summary, fmt::format("bulkhead {}", verb.name));
+  parsed.app->set_help_flag("--help,-h", "print this and exit");
+  parsed.app->get_formatter()->column_width(34);
+  parsed.action = verb.add(*parsed.app);
+  return parsed;
+}
+
+std::string help_text(const Verb& verb, const CLI::App& app) {
+  std::string text = app.help();
+  // CLI11 lists "Positionals" and "Options" under a usage line, which knows nothing of a command.
+  constexpr std::string_view kUsage = "[OPTIONS]";
+  const size_t at = text.find(kUsage);
+  if (verb.takes_command && at != std::string::npos)
+    text.insert(at + kUsage.size(), " [--] PROGRAM [ARGS...]");
+  return text;
+}
+
+std::string help_text() {
+  std::string text =
+      "Permissions for untrusted programs: runs them with exactly the access that you grant.\n"
+      "Usage: bulkhead VERB [OPTIONS]\n\n";
+  for (const Verb& verb : kVerbs) text += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
+  text +=
+      "\n  bulkhead help VERB   how a verb is used\n"
+      "  bulkhead --version   which version this is\n";
+  return text;
+}
+
+int run_command_line(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) {
+    static_cast<void>(write_all(STDERR_FILENO, help_text()));
+    return kExitFailed;
+  }
+  // `bulkhead help VERB` is `bulkhead VERB --help`.
+  if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
+  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h")
+    return write_all(STDOUT_FILENO, help_text()) ? 0 : kExitFailed;
+  if (words[0] == "--version")
+    return write_all(STDOUT_FILENO, "bulkhead " BULKHEAD_VERSION "\n") ? 0 : kExitFailed;
+  const auto* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
+                                  [&](const Verb& one) { return words[0] == one.name; });
+  if (verb == kVerbs.end()) return unknown_verb(words[0]);
+  words.erase(words.begin());
+
+  // A parser of its own for each verb: as a subcommand, CLI11 would take the word "run" in
+  // `bulkhead explain run git` for the verb.
+  ParsedVerb parsed = parser_of(*verb);
+  std::vector<std::string> rest;
+  if (verb->takes_command) {
+    Split split = split_command(*parsed.app, words);
+    words = std::move(split.ours);
+    rest = std::move(split.command);
+  }
+  // CLI11 reports by exceptions, --help among them; none leaves this function.
+  try {
+    std::reverse(words.begin(), words.end());
+    parsed.app->parse(words);
+  } catch (const CLI::CallForHelp&) {
+    return write_all(STDOUT_FILENO, help_text(*verb, *parsed.app)) ? 0 : kExitFailed;
+  } catch (const CLI::Error& error) {
+    complain(fmt::format("{}; `bulkhead help {}` tells how it is used", error.what(), verb->name));
+    return kExitFailed;
+  }
+  return parsed.action(rest);
+}
+
+}  // namespace bulkhead
