@@ -1,0 +1,117 @@
+#include "vscode/api_table.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "policy/vscode_permissions.h"
+
+namespace bulkhead {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 22> kKinds = {{
+    {"uri-read", ArgumentKind::kUriRead},
+    {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
+    {"uri-status", ArgumentKind::kUriStatus},
+    {"uri-write", ArgumentKind::kUriWrite},
+    {"uri-remove", ArgumentKind::kUriRemove},
+    {"editor-read", ArgumentKind::kEditorRead},
+    {"editor-write", ArgumentKind::kEditorWrite},
+    {"edit", ArgumentKind::kEdit},
+    {"extension", ArgumentKind::kExtension},
+    {"command", ArgumentKind::kCommand},
+    {"command-id", ArgumentKind::kCommandId},
+    {"setting", ArgumentKind::kSetting},
+    {"scheme", ArgumentKind::kScheme},
+    {"log-file", ArgumentKind::kLogFile},
+    {"log-resource", ArgumentKind::kLogResource},
+    {"external", ArgumentKind::kExternal},
+    {"task", ArgumentKind::kTask},
+    {"terminal", ArgumentKind::kTerminal},
+    {"debug-configuration", ArgumentKind::kDebugConfiguration},
+    {"environment", ArgumentKind::kEnvironment},
+    {"webview-options", ArgumentKind::kWebviewOptions},
+    {"webview-init", ArgumentKind::kWebviewInit},
+}};
+
+std::optional<Check> parse_check(std::string_view text) {
+  Check check;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), check.argument);
+  if (error != std::errc() || check.argument > 31) return std::nullopt;
+  std::string_view name = text.substr(static_cast<size_t>(end - text.data()));
+  if (name.empty() || name[0] != ' ') return std::nullopt;
+  name.remove_prefix(1);
+  for (const auto& [label, kind] : kKinds) {
+    if (label != name) continue;
+    check.kind = kind;
+    return check;
+  }
+  return std::nullopt;
+}
+
+std::optional<MethodRule> parse_needs(const std::string& text) {
+  MethodRule rule;
+  if (text == "free")
+    rule.way = MethodRule::Way::kFree;
+  else if (text == "quiet")
+    rule.way = MethodRule::Way::kQuiet;
+  else if (text == "refuse")
+    rule.way = MethodRule::Way::kRefuse;
+  else if (is_vscode_permission(text)) {
+    rule.way = MethodRule::Way::kPermission;
+    rule.permission = text;
+  } else {
+    return std::nullopt;
+  }
+  return rule;
+}
+
+std::optional<MethodRule> parse_rule(const json& value) {
+  if (value.is_string()) return parse_needs(value.get<std::string>());
+  if (!value.is_object() || !value.contains("needs") || !value["needs"].is_string())
+    return std::nullopt;
+  auto rule = parse_needs(value["needs"].get<std::string>());
+  if (!rule || !value.contains("check") || !value["check"].is_array()) return std::nullopt;
+  for (const json& each : value["check"]) {
+    if (!each.is_string()) return std::nullopt;
+    const auto check = parse_check(each.get_ref<const std::string&>());
+    if (!check) return std::nullopt;
+    rule->checks.push_back(*check);
+  }
+  return rule;
+}
+
+}  // namespace
+
+Result<ApiTable> ApiTable::parse(const ManifestBytes& bytes) {
+  const auto broken = [&](const std::string& what) {
+    return Error{fmt::format("{}: {}", bytes.file(), what)};
+  };
+  const json root = json::parse(bytes.bytes(), nullptr, false);
+  if (!root.is_object() || !root.contains("methods") || !root["methods"].is_object())
+    return broken("is no table of methods");
+  ApiTable table;
+  for (const auto& [actor, methods] : root["methods"].items()) {
+    if (!methods.is_object()) return broken(actor + " is no object");
+    for (const auto& [method, value] : methods.items()) {
+      auto rule = parse_rule(value);
+      if (!rule) return broken(fmt::format("{}.{} has no rule that can be read", actor, method));
+      table.actors_[actor].emplace(method, std::move(*rule));
+    }
+  }
+  return table;
+}
+
+const MethodRule* ApiTable::find(std::string_view actor, std::string_view method) const {
+  const auto methods = actors_.find(actor);
+  if (methods == actors_.end()) return nullptr;
+  const auto rule = methods->second.find(method);
+  return rule == methods->second.end() ? nullptr : &rule->second;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,69 @@
+// ApiTable: every method that an extension host can call on the workbench, what permission it needs
+// and which of its arguments name something that the policy decides on. Read from
+// vscode/api/table.json, which a test compares with the methods of the installed version.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/manifest.h"
+
+namespace bulkhead {
+
+// What an argument is, and so how it is decided.
+enum class ArgumentKind : uint8_t {
+  kUriRead,        // a resource whose content is read
+  kUriReadOrNone,  // the same, where null means every folder of the workspace
+  kUriStatus,
+  kUriWrite,
+  kUriRemove,   // written, and no blocked path below it
+  kEditorRead,  // an editor's id, which stands for its document
+  kEditorWrite,
+  kEdit,         // a workspace edit: every resource in it is written
+  kExtension,    // an extension's id, which must be one of this host's own
+  kCommand,      // a command that is run
+  kCommandId,    // a command that is registered
+  kSetting,      // a setting's key
+  kScheme,       // a scheme that is taken over
+  kLogFile,      // a file in this host's log folder
+  kLogResource,  // an object with such a file
+  kExternal,     // an address that is opened outside
+  kTask,
+  kTerminal,
+  kDebugConfiguration,
+  kEnvironment,
+  kWebviewOptions,
+  kWebviewInit,
+};
+
+struct Check {
+  size_t argument = 0;  // from 0
+  ArgumentKind kind = ArgumentKind::kUriRead;
+};
+
+struct MethodRule {
+  enum class Way : uint8_t {
+    kFree,        // passes, if its checks pass
+    kPermission,  // needs `permission`, and its checks
+    kQuiet,       // is answered with success and goes nowhere
+    kRefuse,      // is never allowed
+  };
+  Way way = Way::kRefuse;
+  std::string permission;
+  std::vector<Check> checks;
+};
+
+class ApiTable {
+ public:
+  static Result<ApiTable> parse(const ManifestBytes& bytes);
+  // nullptr where nobody has classified the method: refuse it.
+  const MethodRule* find(std::string_view actor, std::string_view method) const;
+
+ private:
+  std::map<std::string, std::map<std::string, MethodRule, std::less<>>, std::less<>> actors_;
+};
+
+}  // namespace bulkhead
