@@ -31,9 +31,11 @@ CallAction resolve(CallAction action, const FilterOptions& options) {
   if (action.type == Type::kNotifyIfForksCount) {
     return {options.count_processes ? Type::kNotify : Type::kAllow, 0};
   }
-  if (action.type == Type::kErrnoIfCpusFixed) {
-    return options.fixed_cpus ? CallAction{Type::kErrno, action.errno_value}
-                              : CallAction{Type::kAllow, 0};
+  const bool refused = (action.type == Type::kErrnoIfCpusFixed && options.fixed_cpus) ||
+                       (action.type == Type::kErrnoIfWritesCount && options.count_written);
+  if (refused) return {Type::kErrno, action.errno_value};
+  if (action.type == Type::kErrnoIfCpusFixed || action.type == Type::kErrnoIfWritesCount) {
+    return {Type::kAllow, 0};
   }
   return action;
 }

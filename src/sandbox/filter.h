@@ -26,6 +26,7 @@ struct CallAction {
     kErrno,               // the kernel answers at once with errno_value (0: pretends success)
     kNotifyIfForksCount,  // kNotify under FilterOptions::count_processes, else kAllow
     kErrnoIfCpusFixed,    // kErrno under FilterOptions::fixed_cpus, else kAllow
+    kErrnoIfWritesCount,  // kErrno under FilterOptions::count_written, else kAllow
   };
   Type type = Type::kErrno;
   int errno_value = 0;
@@ -60,6 +61,7 @@ std::span<const CallRule> call_rules();
 struct FilterOptions {
   bool count_processes = false;  // fork, vfork and clone of processes are notified
   bool fixed_cpus = false;       // sched_setaffinity is refused
+  bool count_written = false;    // fallocate is refused: it takes space that is counted for nobody
 };
 
 // At most BPF_MAXINSNS instructions. i386 and x32 calls kill the process.

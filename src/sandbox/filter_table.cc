@@ -270,7 +270,8 @@ constexpr CallRule kRules[] = {
     CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
     ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), ALLOW(vmsplice), REFUSE(move_pages, EPERM),
     NOTIFY(utimensat),  // a null path means the descriptor's file
-    ALLOW(epoll_pwait), ALLOW(signalfd), ALLOW(timerfd_create), ALLOW(eventfd), ALLOW(fallocate),
+    ALLOW(epoll_pwait), ALLOW(signalfd), ALLOW(timerfd_create), ALLOW(eventfd),
+    {__NR_fallocate, "fallocate", {Type::kErrnoIfWritesCount, EOPNOTSUPP}, {}},
     ALLOW(timerfd_settime), ALLOW(timerfd_gettime), ALLOW(accept4), ALLOW(signalfd4),
     ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(dup3), ALLOW(pipe2), ALLOW(inotify_init1),
     ALLOW(preadv), ALLOW(pwritev), ALLOW(rt_tgsigqueueinfo), ATTEMPT(perf_event_open, EPERM),

@@ -79,7 +79,7 @@ class Filter : public testing::Test {
 constexpr uint64_t kHigh = uint64_t{1} << 32;  // a bit that the kernel ignores in an int
 
 TEST_F(Filter, FitsTheKernelsLimit) {
-  EXPECT_LE(make_filter({true, true}).size(), size_t{BPF_MAXINSNS});
+  EXPECT_LE(make_filter({true, true, true}).size(), size_t{BPF_MAXINSNS});
   EXPECT_GT(make_filter({}).size(), 100u);
 }
 
@@ -334,6 +334,11 @@ TEST_F(Filter, CountedForks) {
 TEST_F(Filter, FixedCpus) {
   EXPECT_EQ(run(__NR_sched_setaffinity), kAllow);
   EXPECT_EQ(run(__NR_sched_setaffinity, {}, {.fixed_cpus = true}), fails(EPERM));
+}
+
+TEST_F(Filter, CountedWrites) {
+  EXPECT_EQ(run(__NR_fallocate), kAllow);
+  EXPECT_EQ(run(__NR_fallocate, {}, {.count_written = true}), fails(EOPNOTSUPP));
 }
 
 TEST_F(Filter, Ioctl) {

@@ -11,16 +11,10 @@
 
 #include "base/result.h"
 #include "policy/policy.h"
+#include "sandbox/landlock.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
-
-// A tree or file that the kernel may decide on by itself (Landlock); everything else goes through
-// the supervisor. `access` holds LANDLOCK_ACCESS_FS_* bits.
-struct LandlockRule {
-  std::string path;
-  uint64_t access = 0;
-};
 
 struct PlanOptions {
   Enforcement enforcement = Enforcement::kEnforce;
@@ -32,24 +26,33 @@ struct Plan {
   std::shared_ptr<const Policy> policy;
   Enforcement enforcement = Enforcement::kEnforce;
 
-  std::string program;                   // absolute path to execute
+  std::string program;  // absolute path to execute
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
   std::string folder;                    // working folder, canonical
 
-  std::vector<LandlockRule> landlock;    // sorted by path
+  // Trees and files that the kernel may decide on by itself; everything else goes through the
+  // supervisor. Sorted by path.
+  std::vector<LandlockRule> landlock;
   // The trees among them that openat and friends may be answered CONTINUE in, for lexical paths
   // without symlinks: subset of policy->whole_trees(), plus scratch that holds no bind.
   std::vector<WholeTree> kernel_decides;
 
-  bool private_tmp = true;    // fresh tmpfs on /tmp
-  bool private_shm = true;    // fresh tmpfs on /dev/shm
-  std::vector<std::string> binds;   // existing granted paths below private trees, bound at the same place
-  std::vector<std::string> hidden;  // masked: a folder by an empty read-only one, a file by an empty one
+  bool private_tmp = true;  // fresh tmpfs on /tmp
+  bool private_shm = true;  // fresh tmpfs on /dev/shm
+  std::vector<std::string>
+      binds;  // existing granted paths below private trees, bound at the same place
+  std::vector<std::string>
+      hidden;  // masked: a folder by an empty read-only one, a file by an empty one
 
   std::vector<sock_filter> filter;
   Limits limits;
   bool count_processes = false;  // fork and clone are notified: limits.processes is set
+
+  // As the caller of make_plan() had them, for the program; bit n-1 for signal n. So make the plan
+  // before changing the mask or a disposition for the supervisor's own needs.
+  uint64_t blocked_signals = 0;
+  uint64_t ignored_signals = 0;
 };
 
 // Refuses what this kernel cannot enforce, naming the feature.

@@ -1,0 +1,49 @@
+// Landlock (landlock(7)): the kernel's own "no", behind everything that the supervisor says.
+//
+// What it does not stop: stat, access, chdir, chmod, chown, utimensat, setxattr, inotify, readlink,
+// pathname unix sockets (all served by the supervisor), and anything done with a descriptor that
+// was handed in. TCP is not handled here: the network namespace is empty, and servers inside must
+// work.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace bulkhead {
+
+struct LandlockSupport {
+  int abi = 0;          // 0: not in this kernel, or off
+  uint64_t rights = 0;  // every file system right that it knows
+  bool scopes = false;  // signals and abstract unix sockets
+};
+LandlockSupport landlock_support();
+
+// Rights of one policy word. Making devices is never among them.
+inline constexpr uint64_t kLandlockRead = (1u << 2) | (1u << 3);  // READ_FILE, READ_DIR
+inline constexpr uint64_t kLandlockExecute = 1u << 0;
+// WRITE_FILE, REMOVE_*, MAKE_{DIR,REG,SOCK,FIFO,SYM}, REFER, TRUNCATE
+inline constexpr uint64_t kLandlockWrite = (1u << 1) | (1u << 4) | (1u << 5) | (1u << 7) |
+                                           (1u << 8) | (1u << 9) | (1u << 10) | (1u << 12) |
+                                           (1u << 13) | (1u << 14);
+inline constexpr uint64_t kLandlockIoctl = 1u << 15;
+// Those that a rule on anything but a folder may carry; the kernel refuses others (EINVAL).
+inline constexpr uint64_t kLandlockFileRights =
+    kLandlockExecute | (1u << 1) | (1u << 2) | (1u << 14) | kLandlockIoctl;
+
+struct LandlockRule {
+  std::string path;
+  uint64_t access = 0;
+};
+
+// In the child, async-signal-safe: denies every right in support.rights outside the rules' trees,
+// for this process and all that come from it. Paths that are missing, or that hold a symlink by
+// now, are left out: less is granted then, never something else. Needs no_new_privs. Returns 0 or
+// an errno.
+int landlock_restrict(const LandlockSupport& support,
+                      const std::vector<LandlockRule>& rules) noexcept;
+
+}  // namespace bulkhead
