@@ -1,0 +1,93 @@
+// Broker: the judge of one extension host's conversation with the workbench.
+//
+// Out: every request is looked up in the table, needs its permission, and each argument that names
+// a file, a command, an extension, a program or an address is decided like a system call. What is
+// refused is answered here, as the API would; it never reaches the workbench.
+// In: documents, problems and search results of files that the policy does not let this compartment
+// read are taken out.
+//
+// What this does not stop: what the workbench does with an allowed request. A file that is opened
+// by an allowed path is read by VS Code's server later: see SECURITY.md on symlinks.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "trace/arbiter.h"
+#include "vscode/api_table.h"
+#include "vscode/judge.h"
+#include "vscode/resource.h"
+#include "vscode/rpc.h"
+
+namespace bulkhead {
+
+struct BrokerOptions {
+  std::vector<std::string> extensions;  // ids of this host's extensions, lower case
+  std::vector<std::string> actors;      // actor by number less one, as extracted from this version
+  std::map<std::string, std::string>
+      commands;  // built-in command (or prefix with "*") → permission, "free" or "refuse"
+};
+
+class Broker final : public Judge {
+ public:
+  Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options);
+  ~Broker() override;
+
+  Status from_host(Bytes body, Outbox& outbox) override;
+  Status from_workbench(Bytes body, Outbox& outbox) override;
+
+  // Ends the threads that wait for a person. The outbox is not used afterwards.
+  void stop();
+
+ private:
+  struct Ruling;
+  using Json = nlohmann::ordered_json;
+
+  Ruling judge(const RpcRequest& request, bool may_block);
+  Ruling check(const Check& check, const Json& value, const Json& arguments,
+               const std::string& method, bool may_block);
+  Ruling decide_file(Kind kind, const Json& uri, const std::string& method, bool may_block);
+  Ruling decide_permission(std::string_view permission, const std::string& method, bool may_block);
+  Ruling decide_command(const Json& value, const Json& arguments, const std::string& method,
+                        bool may_block);
+  Ruling decide_edit(const Json& value, const std::string& method, bool may_block);
+  Ruling decide_external(const Json& value, const std::string& method, bool may_block);
+  bool knows(const std::set<std::string>& names, const std::string& name);
+  bool own_extension(const Json& value) const;
+  void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
+
+  bool may_read(const Json& uri);
+  Status initialise(Bytes body, Outbox& outbox);
+  // True where the request was changed or answered here.
+  bool filter_incoming(const RpcRequest& request, Outbox& outbox);
+  bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool names_withheld(const Json& value, int depth);
+
+  const ApiTable& table_;
+  Arbiter& arbiter_;
+  BrokerOptions options_;
+  bool initialised_ = false;
+  std::string remote_authority_;
+  std::string logs_;
+
+  std::mutex mutex_;  // for what follows; the asking threads use it too
+  std::set<std::string> registered_commands_;
+  std::set<std::string> own_schemes_;
+  std::map<std::string, Json> editors_;  // editor id → its document's URI
+  std::set<uint32_t> searches_;          // requests whose replies list files
+  struct Asking {
+    std::shared_ptr<std::atomic<bool>> done;
+    std::jthread thread;
+  };
+  std::vector<Asking> asking_;
+  bool stopping_ = false;
+};
+
+}  // namespace bulkhead

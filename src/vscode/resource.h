@@ -1,0 +1,29 @@
+// Resource: a URI as it travels in the RPC (UriComponents), reduced to what decides.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace bulkhead {
+
+struct Resource {
+  std::string scheme, authority, path, query, fragment;
+  // On this machine's disk: "vscode-remote" with our authority, or "file".
+  bool is_file = false;
+};
+
+// nullopt where the value is no UriComponents object, or one whose cached spellings (fsPath,
+// external) are not what its parts say: VS Code believes those, so a lie there must not pass.
+std::optional<Resource> parse_resource(const nlohmann::ordered_json& value,
+                                       const std::string& remote_authority);
+
+// Removes the cached spellings of every URI in the value, so that the other side makes its own.
+// Returns how many objects it changed.
+size_t strip_cached_spellings(nlohmann::ordered_json& value);
+
+// The file's canonical path, symlinks resolved; of a file that is not there, its folder's with its
+// name. nullopt where not even the folder is there.
+std::optional<std::string> canonical_file(const std::string& path);
+
+}  // namespace bulkhead
