@@ -1,0 +1,39 @@
+// Helpers for the tests of src/policy: entries and inputs in a line.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace bulkhead::testing {
+
+inline std::vector<Entry> entries(std::initializer_list<const char*> texts) {
+  std::vector<Entry> result;
+  for (const char* text : texts)
+    result.push_back({text, {"m.json", static_cast<int>(result.size()) + 1, 1, "list"}});
+  return result;
+}
+
+// Variables that stand for places which do not exist, so that the machine's links play no part.
+inline PolicyInputs inputs() {
+  PolicyInputs result;
+  result.variables.workspace = {"/no-such/ws"};
+  result.variables.extension = "/no-such/ext";
+  result.variables.storage = "/no-such/storage";
+  result.variables.home = "/no-such/home";
+  result.variables.config = "/no-such/home/.config/bulkhead";
+  result.variables.state = "/no-such/home/.local/state/bulkhead";
+  result.variables.runtime = "/no-such/run";
+  return result;
+}
+
+inline Blocklist blocklist(Blocklist::Source source, BlockGroup group) {
+  Blocklist result;
+  result.source = source;
+  result.groups.push_back(std::move(group));
+  return result;
+}
+
+}  // namespace bulkhead::testing
