@@ -1,0 +1,81 @@
+// Prepares an installed code-server for compartments, without changing a file of it: an edited copy
+// of the workbench, the list of actors that the broker needs, and the launch file that the preload and
+// `bulkhead host` read. Copies are kept by the hash of what they were made of.
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { extract } from "../api/extract.mjs";
+import { edit, inspect } from "../workbench/edits.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
+const HTML = "out/vs/code/browser/workbench/workbench.html";
+const HOST = "out/vs/workbench/api/node/extensionHostProcess.js";
+
+/** Throws an error for people where the folder holds no server that we know. */
+function published(server) {
+  for (const file of ["out/server-main.js", "product.json", SCRIPT, HTML, HOST]) {
+    if (!fs.existsSync(path.join(server, file)))
+      throw new Error(`${server} holds no VS Code server: ${file} is missing`);
+  }
+  const product = JSON.parse(fs.readFileSync(path.join(server, "product.json"), "utf8"));
+  const packaged = JSON.parse(fs.readFileSync(path.join(server, "package.json"), "utf8"));
+  return { version: packaged.version, commit: product.commit };
+}
+
+/**
+ * What `bulkhead doctor --code` prints: each edit and whether it fits.
+ * @param {string} server code-server's lib/vscode
+ */
+export function diagnose(server) {
+  const { version, commit } = published(server);
+  return { version, commit, edits: inspect(fs.readFileSync(path.join(server, SCRIPT), "utf8")) };
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.server code-server's lib/vscode
+ * @param {string} options.state bulkhead's state folder
+ * @param {string} options.bulkhead the program
+ * @param {string[]} options.builtin ids of built-in extensions that get compartments too
+ * @returns {string} path of the launch file
+ */
+export function prepare({ server, state, bulkhead, builtin }) {
+  const { version, commit } = published(server);
+  const script = path.join(server, SCRIPT);
+  const source = fs.readFileSync(script, "utf8");
+  const settings = `globalThis.bulkheadSettings=${JSON.stringify({ builtin: builtin.map((id) => id.toLowerCase()) })};`;
+  const placement = settings + fs.readFileSync(path.join(here, "../workbench/placement.js"), "utf8");
+  const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
+  const tag = createHash("sha256").update(source).update(placement).update(edits).digest("hex").slice(0, 16);
+  const folder = path.join(state, "code", `${version}-${tag}`);
+  const launchFile = path.join(folder, "launch.json");
+  const launch = {
+    bulkhead,
+    server,
+    version,
+    commit,
+    tag,
+    script,
+    html: path.join(server, HTML),
+    workbench: path.join(folder, "workbench.js"),
+    actors: /** @type {string[]} */ ([]),
+  };
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const whole = (file, text) => {
+    const temporary = `${file}.${process.pid}`;
+    fs.writeFileSync(temporary, text, { mode: 0o600 });
+    fs.renameSync(temporary, file);
+  };
+  const before = fs.existsSync(launchFile) ? JSON.parse(fs.readFileSync(launchFile, "utf8")) : null;
+  if (before && fs.existsSync(launch.workbench)) {
+    launch.actors = before.actors;
+  } else {
+    whole(launch.workbench, edit(source, placement));
+    launch.actors = extract(server).actors.map((actor) => actor.key);
+  }
+  const text = JSON.stringify(launch, null, 1);
+  if (JSON.stringify(before, null, 1) !== text) whole(launchFile, text);
+  return launchFile;
+}
