@@ -19,25 +19,40 @@ namespace bulkhead {
 
 struct Notification {
   uint64_t id = 0;
-  pid_t tid = 0;     // a thread id, in the supervisor's pid namespace
-  int number = 0;    // __NR_*
+  pid_t tid = 0;   // a thread id, in the supervisor's pid namespace
+  int number = 0;  // __NR_*
   std::array<uint64_t, 6> args{};
 };
 
 // What the supervisor answers. Made only by the named functions.
 class Reply {
  public:
-  static Reply go_on() { return Reply(Type::kContinue); }              // let the kernel execute the call
-  static Reply error(int errno_value) { Reply r(Type::kValue); r.error_ = errno_value; return r; }
-  static Reply value(int64_t result) { Reply r(Type::kValue); r.value_ = result; return r; }
+  static Reply go_on() { return Reply(Type::kContinue); }  // let the kernel execute the call
+  static Reply error(int errno_value) {
+    Reply r(Type::kValue);
+    r.error_ = errno_value;
+    return r;
+  }
+  static Reply value(int64_t result) {
+    Reply r(Type::kValue);
+    r.value_ = result;
+    return r;
+  }
   // Gives `fd` to the caller as the call's result (lowest free number).
   static Reply descriptor(Fd fd, bool close_on_exec) {
-    Reply r(Type::kDescriptor); r.fd_ = std::move(fd); r.close_on_exec_ = close_on_exec; return r;
+    Reply r(Type::kDescriptor);
+    r.fd_ = std::move(fd);
+    r.close_on_exec_ = close_on_exec;
+    return r;
   }
   // Puts `fd` in place of the caller's descriptor `number`, then returns 0 or -errno.
   static Reply replace(Fd fd, int number, bool close_on_exec, int errno_value) {
-    Reply r(Type::kReplace); r.fd_ = std::move(fd); r.number_ = number;
-    r.close_on_exec_ = close_on_exec; r.error_ = errno_value; return r;
+    Reply r(Type::kReplace);
+    r.fd_ = std::move(fd);
+    r.number_ = number;
+    r.close_on_exec_ = close_on_exec;
+    r.error_ = errno_value;
+    return r;
   }
   // Not answerable from the serving thread (it would wait for a person, a FIFO, a connection): the
   // supervisor runs the handler again, whole, on a thread that may block (Call::may_block()).
@@ -66,9 +81,9 @@ class Reply {
 // Thread-safe: the serving thread receives, any thread may send.
 class Listener {
  public:
-  explicit Listener(Fd fd) : fd_(std::move(fd)) {}
+  explicit Listener(Fd fd);
   // Waits for the next notification. nullopt: interrupted by a signal, or the one that woke us is
-  // gone; an error (ENOENT after the last process died) ends the loop.
+  // gone. After the last process died that is at once and forever: the caller polls for POLLHUP.
   Result<std::optional<Notification>> receive();
   // False where the caller is dead or was interrupted: what was done for it must be undone.
   bool send(const Notification& notification, Reply reply);

@@ -1,7 +1,8 @@
 // Supervisor: owns one compartment, serves its system calls, keeps its limits, ends with it.
 //
 // Threads: the caller's (signals, limits, the program's end), one that serves notifications, the
-// resolver's, and up to 64 short-lived ones for calls that may block. All of them end before run() returns.
+// resolver's, and up to 64 short-lived ones for calls that may block. All of them end before run()
+// returns.
 #pragma once
 
 #include <functional>
@@ -17,14 +18,14 @@
 namespace bulkhead {
 
 struct SupervisorOptions {
-  bool job_control = true;      // stop and continue with the program, restore the terminal
-  std::string dns_server;       // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
+  bool job_control = true;  // stop and continue with the program, restore the terminal
+  std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
 };
 
 struct RunReport {
   Outcome outcome;
   uint64_t notifications = 0;
-  uint64_t peak_memory = 0;   // bytes, 0 where not measured
+  uint64_t peak_memory = 0;  // bytes, 0 where not measured
 };
 
 // Blocks until the compartment has ended. The arbiter outlives it. Signals that the calling process

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ class Call {
   // The arbiter's ruling with this call as the attempt (name of the call, pid, program). Paths below
   // the compartment's /proc/PID are judged as /proc/self; init's, and others' memory, are refused.
   Arbiter::Ruling decide(Kind kind, std::string_view canonical_path);
+  // The same for a connection that leaves the compartment.
+  Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
+                                 std::span<const std::string_view> names);
+  // What the policy alone says, without a word to the journal: true where decide() would allow.
+  bool would_allow(Kind kind, std::string_view canonical_path) const;
   // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.

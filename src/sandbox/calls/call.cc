@@ -1,0 +1,116 @@
+#include "sandbox/calls/call.h"
+
+#include <cerrno>
+#include <functional>
+
+#include "sandbox/processes.h"
+#include "sandbox/walker.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr std::string_view kProc = "/proc/";
+
+// Why a place below /proc/PID is refused whatever the policy says; nullptr where it is not.
+const char* proc_refusal(const Call& call, const ProcPlace& place, Kind kind) {
+  if (place.inner_process == 1) return "the compartment's first process is bulkhead's own";
+  const std::string_view rest = place.rest;
+  const size_t slash = rest.rfind('/');
+  const std::string_view last = slash == std::string_view::npos ? rest : rest.substr(slash + 1);
+  if (last == "mem") {
+    const auto own = call.service().processes.status(call.tid());
+    if (!own ||
+        (place.inner_process != own->inner_process && place.inner_process != own->inner_thread))
+      return "memory of another process";
+  }
+  // These are judged by the privileges of whoever opened them, and that would be the supervisor.
+  if (last == "pagemap" || last == "stack") return "kernel addresses";
+  if (kind != Kind::kRead &&
+      (last == "uid_map" || last == "gid_map" || last == "projid_map" || last == "setgroups"))
+    return "identity maps of the compartment";
+  return nullptr;
+}
+
+}  // namespace
+
+namespace {
+
+// Names the caller to the arbiter, which asks for the program only when it has not met it.
+class Caller {
+ public:
+  explicit Caller(const Call& call)
+      : program_([tid = call.tid()] { return Processes::program(tid); }) {
+    const CallRow* const row = find_call(call.number());
+    const Processes::Who who = call.service().processes.who(call.tid());
+    attempt_.pid = who.process;
+    attempt_.execs = who.execs;
+    attempt_.detail = row != nullptr ? row->name : "?";
+    attempt_.program = &program_;
+  }
+  const Attempt& attempt() const { return attempt_; }
+
+ private:
+  std::function<std::string()> program_;
+  Attempt attempt_;
+};
+
+}  // namespace
+
+pid_t Call::process() const { return service_.processes.who(tid()).process; }
+
+Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical) {
+  const Caller caller(*this);
+  const Attempt& attempt = caller.attempt();
+  if (canonical.substr(0, kProc.size()) == kProc && kind != Kind::kRun) {
+    if (const auto place = parse_proc(canonical)) {
+      if (const char* reason = proc_refusal(*this, *place, kind)) {
+        service_.arbiter.note_refusal(kind, canonical, reason, attempt);
+        return Arbiter::Ruling::kDeny;
+      }
+      // Only the compartment's own processes are here, so one spelling serves the rules.
+      std::string own = "/proc/self";
+      own += place->rest;
+      return service_.arbiter.path(kind, own, attempt, may_block_);
+    }
+  }
+  if (service_.walker.is_foreign_proc(canonical)) {
+    service_.arbiter.note_refusal(kind, canonical, "a /proc of other processes", attempt);
+    return Arbiter::Ruling::kDeny;
+  }
+  return service_.arbiter.path(kind, canonical, attempt, may_block_);
+}
+
+Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
+                                     std::span<const std::string_view> names) {
+  const Caller caller(*this);
+  return service_.arbiter.connect(address, port, names, caller.attempt(), may_block_);
+}
+
+bool Call::would_allow(Kind kind, std::string_view canonical) const {
+  if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
+    return false;
+  return service_.arbiter.enforcement() == Enforcement::kAuditOnly ||
+         service_.arbiter.policy().decide_path(kind, canonical).verdict == Verdict::kAllow;
+}
+
+std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) {
+  switch (decide(kind, canonical)) {
+    case Arbiter::Ruling::kAllow:
+      return std::nullopt;
+    case Arbiter::Ruling::kWouldAsk:
+      return Reply::later();
+    case Arbiter::Ruling::kDeny:
+      break;
+  }
+  return Reply::error(EACCES);
+}
+
+void Call::note_refusal(Kind kind, std::string_view resource, std::string_view reason) {
+  if (!still_valid()) return;
+  const Caller caller(*this);
+  const Attempt& attempt = caller.attempt();
+  service_.arbiter.note_refusal(kind, resource, reason, attempt);
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,34 @@
+#include "sandbox/calls/common.h"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "sandbox/identity.h"
+
+namespace bulkhead {
+
+OwnLink::OwnLink(int fd) : text{} { std::snprintf(text, sizeof text, "/proc/self/fd/%d", fd); }
+
+int adopt_umask(const Call& call) {
+  const auto status = call.service().processes.status(call.tid());
+  if (!status) return ESRCH;
+  borrow_umask(status->umask);
+  return 0;
+}
+
+std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::string& what) {
+  if (!makes_privileged(mode) || call.service().plan.enforcement == Enforcement::kAuditOnly)
+    return std::nullopt;
+  call.note_refusal(Kind::kWriteStatus, what,
+                    "set-user-ID and set-group-ID programs would outlive the compartment");
+  return Reply::error(EPERM);
+}
+
+int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling) {
+  std::string path;
+  const Walker& walker = call.service().walker;
+  if (const int error = walker.read_path(call, address, &path); error != 0) return error;
+  return walker.spell(call, folder, path, spelling);
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,299 @@
+// open, creat, openat, openat2: the file is opened here, as decided, and its descriptor handed
+// over.
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/calls/common.h"
+#include "sandbox/kernel.h"
+#include "sandbox/pool.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr int kLargeFile = 0100000;  // O_LARGEFILE of the kernel; glibc's is 0 on x86-64
+constexpr int kTmpfile = 020000000;  // __O_TMPFILE
+constexpr int kKnownFlags = O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND |
+                            O_NONBLOCK | O_SYNC | O_DSYNC | O_ASYNC | O_DIRECT | kLargeFile |
+                            O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | kTmpfile;
+// What fcntl(F_SETFL) can change.
+constexpr int kStatusFlags = O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME;
+constexpr uint64_t kKnownScope = RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS |
+                                 RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED;
+
+struct Request {
+  int folder = AT_FDCWD;
+  uint64_t path = 0;
+  int flags = 0;
+  mode_t mode = 0;
+  uint64_t scope = 0;
+  bool mode_in_memory = false;  // openat2: the kernel would read flags and mode again
+
+  bool creates() const { return (flags & (O_CREAT | kTmpfile)) != 0; }
+  bool reads() const { return (flags & O_ACCMODE) != O_WRONLY; }
+  // Existing content; creating is decided apart.
+  bool writes() const {
+    return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_TRUNC | kTmpfile)) != 0;
+  }
+  bool exclusive() const { return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL); }
+  Follow follow() const {
+    return (flags & O_NOFOLLOW) != 0 || exclusive() ? Follow::kNo : Follow::kYes;
+  }
+  bool close_on_exec() const { return (flags & O_CLOEXEC) != 0; }
+  // Opening a FIFO would wait for its other end.
+  bool waits() const { return (flags & O_NONBLOCK) == 0 && (flags & O_ACCMODE) != O_RDWR; }
+};
+
+// The checks of the kernel's build_open_flags(), in its order. 0 or errno.
+int check(Request* request) {
+  int& flags = request->flags;
+  if ((flags & kTmpfile) != 0) {
+    if ((flags & (O_DIRECTORY | O_CREAT)) != O_DIRECTORY) return EINVAL;
+    if ((flags & O_ACCMODE) == O_RDONLY) return EINVAL;
+  }
+  if ((flags & (O_DIRECTORY | O_CREAT)) == (O_DIRECTORY | O_CREAT)) return EINVAL;
+  if (!request->creates()) request->mode = 0;
+  flags &= ~O_ASYNC;  // its signals would be the supervisor's
+  return 0;
+}
+
+int read_request(const Call& call, Request* request) {
+  switch (call.number()) {
+    case __NR_open:
+      request->path = call.arg(0);
+      request->flags = call.fd_arg(1) & kKnownFlags;
+      request->mode = static_cast<mode_t>(call.arg(2)) & 07777;
+      return check(request);
+    case __NR_creat:
+      request->path = call.arg(0);
+      request->flags = O_CREAT | O_WRONLY | O_TRUNC;
+      request->mode = static_cast<mode_t>(call.arg(1)) & 07777;
+      return check(request);
+    case __NR_openat:
+      request->folder = call.fd_arg(0);
+      request->path = call.arg(1);
+      request->flags = call.fd_arg(2) & kKnownFlags;
+      request->mode = static_cast<mode_t>(call.arg(3)) & 07777;
+      return check(request);
+    default:
+      break;
+  }
+  request->folder = call.fd_arg(0);
+  request->path = call.arg(1);
+  request->mode_in_memory = true;
+  const uint64_t size = call.arg(3);
+  open_how how{};
+  if (size < sizeof how) return EINVAL;
+  if (size > 4096) return E2BIG;
+  char bytes[4096];
+  if (!call.memory().read(call.arg(2), bytes, size).ok()) return EFAULT;
+  std::memcpy(&how, bytes, sizeof how);
+  for (uint64_t i = sizeof how; i < size; ++i)
+    if (bytes[i] != 0) return E2BIG;
+  if ((how.flags & ~static_cast<uint64_t>(kKnownFlags)) != 0 || (how.resolve & ~kKnownScope) != 0)
+    return EINVAL;
+  if ((how.resolve & RESOLVE_BENEATH) != 0 && (how.resolve & RESOLVE_IN_ROOT) != 0) return EINVAL;
+  request->flags = static_cast<int>(how.flags);
+  request->scope = how.resolve;
+  if (request->creates() ? (how.mode & ~uint64_t{07777}) != 0 : how.mode != 0) return EINVAL;
+  request->mode = static_cast<mode_t>(how.mode);
+  return check(request);
+}
+
+// The flags that the supervisor itself opens with: never a controlling terminal, and never waiting
+// for whoever put a FIFO there a moment ago.
+int own_flags(const Request& request) {
+  return (request.flags & ~(O_CLOEXEC | kLargeFile)) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+}
+
+// O_NONBLOCK was ours, not the caller's.
+void settle_flags(const Request& request, int fd) {
+  if ((request.flags & O_NONBLOCK) == 0) (void)::fcntl(fd, F_SETFL, request.flags & kStatusFlags);
+}
+
+Reply hand_over(const Request& request, Fd fd) {
+  settle_flags(request, fd.get());
+  return Reply::descriptor(std::move(fd), request.close_on_exec());
+}
+
+// Opens what `link` leads to and waits for as long as its caller lives: FIFOs, leased files.
+Reply open_waiting(Call& call, const Request& request, const char* link) {
+  if (!call.may_block()) return Reply::later();
+  const int flags = (own_flags(request) & ~(O_NONBLOCK | O_NOFOLLOW | O_CREAT | O_EXCL)) |
+                    (request.flags & O_NONBLOCK);
+  const Waiting waiting;
+  for (;;) {
+    Fd fd(::open(link, flags));
+    if (fd) return Reply::descriptor(std::move(fd), request.close_on_exec());
+    if (errno != EINTR) return Reply::error(errno);
+    if (pool_is_stopping() || !call.still_valid()) return Reply::error(EINTR);
+  }
+}
+
+// A descriptor that the caller has anyway, opened again with no more access than it has.
+bool within_held(const Request& request, const Found& found) {
+  if (!found.held || (*found.held & O_PATH) != 0) return false;
+  const int held = *found.held & O_ACCMODE;
+  if (request.reads() && held != O_RDONLY && held != O_RDWR) return false;
+  if (request.writes() && held != O_WRONLY && held != O_RDWR) return false;
+  // A log that can only be appended to must not become one that can be overwritten.
+  return !request.writes() || (*found.held & O_APPEND) == 0 ||
+         ((request.flags & O_APPEND) != 0 && (request.flags & O_TRUNC) == 0);
+}
+
+std::optional<Reply> refuse_content(Call& call, const Request& request, const std::string& path) {
+  if (request.reads())
+    if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
+  if (request.writes())
+    if (auto no = call.refuse_unless(Kind::kWrite, path)) return no;
+  return std::nullopt;
+}
+
+Reply open_existing(Call& call, const Request& request, Found& found) {
+  if (request.exclusive()) return Reply::error(EEXIST);
+  if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
+  const bool folder = S_ISDIR(found.type);
+  if (S_ISLNK(found.type)) return Reply::error(ELOOP);
+  if ((request.flags & O_DIRECTORY) != 0 && !folder) return Reply::error(ENOTDIR);
+  if (folder && (request.flags & kTmpfile) == 0 &&
+      (request.writes() || (request.flags & O_CREAT) != 0))
+    return Reply::error(EISDIR);
+  if (!within_held(request, found)) {
+    if (!found.is_path) {
+      call.note_refusal(request.writes() ? Kind::kWrite : Kind::kRead, found.canonical,
+                        "no path in the compartment, and not held with this access");
+      return Reply::error(EACCES);
+    }
+    if (auto no = refuse_content(call, request, found.canonical)) return std::move(*no);
+  }
+  // It has to be opened as the caller: for anybody else it is no terminal (ENXIO).
+  if (found.canonical == "/dev/tty") return Reply::go_on();
+  if (!call.still_valid()) return Reply::error(EINTR);
+  const OwnLink link(found.fd.get());
+  if (S_ISFIFO(found.type) && found.is_path && request.waits())
+    return open_waiting(call, request, link.text);
+  if ((request.flags & kTmpfile) != 0)
+    if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
+  // The link is followed exactly once, to the descriptor's file.
+  const int flags = own_flags(request) & ~(O_NOFOLLOW | O_CREAT | O_EXCL);
+  const int keep = (request.flags & kTmpfile) != 0 ? request.flags & O_EXCL : 0;
+  Fd fd(::open(link.text, flags | keep, request.mode));
+  if (!fd && errno == EAGAIN && (request.flags & O_NONBLOCK) == 0)  // a lease is being broken
+    return open_waiting(call, request, link.text);
+  if (!fd) return Reply::error(errno);
+  return hand_over(request, std::move(fd));
+}
+
+Reply create(Call& call, const Request& request, const std::string& canonical) {
+  if (request.reads())
+    if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
+  if (auto no = call.refuse_unless(Kind::kWrite, canonical)) return std::move(*no);
+  if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
+  if (!call.still_valid()) return Reply::error(EINTR);
+  Fd fd;
+  const int error = call.service().walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW,
+                                                     request.mode, &fd);
+  if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
+  return hand_over(request, std::move(fd));
+}
+
+// A path that is its own canonical path, opened in one step. nullopt: not that simple.
+std::optional<Reply> open_directly(Call& call, const Request& request, const Spelling& spelling) {
+  const std::string& path = spelling.text;
+  const bool wants_write = request.writes() || (request.flags & O_CREAT) != 0;
+  if (request.reads() && !call.would_allow(Kind::kRead, path)) return std::nullopt;
+  if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
+  const Walker& walker = call.service().walker;
+  const Plan& plan = call.service().plan;
+  const auto record = [&] {
+    return (!request.reads() || call.decide(Kind::kRead, path) == Arbiter::Ruling::kAllow) &&
+           (!wants_write || call.decide(Kind::kWrite, path) == Arbiter::Ruling::kAllow);
+  };
+
+  // Landlock grants what is granted here, so whatever the kernel finds when it reads the path again
+  // is judged once more. Set-id bits are not its business: a mode that can change is never left to
+  // it.
+  const bool kernel_can = (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
+                          (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
+                          !(request.mode_in_memory && request.creates()) && request.scope == 0;
+  if (kernel_can) {
+    switch (walker.way_to(spelling, request.follow())) {
+      case Walker::Way::kSymlink:
+        return std::nullopt;
+      case Walker::Way::kMissing:
+        if (!request.creates()) return Reply::go_on();  // its errno is the answer
+        break;
+      case Walker::Way::kClear:
+        break;
+    }
+    if (!record()) return std::nullopt;
+    return Reply::go_on();
+  }
+
+  // A FIFO must not be opened for trial: its other end would notice.
+  struct stat about {};
+  if (request.waits() &&
+      ::fstatat(walker.root(), path.size() == 1 ? "." : path.c_str() + 1, &about,
+                AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 &&
+      S_ISFIFO(about.st_mode))
+    return std::nullopt;
+  if (request.creates())
+    if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
+  // Reading the memory of a caller that is gone, or of whoever has its number now, does no harm as
+  // long as nothing changes: the answer then reaches nobody.
+  if (wants_write && !call.still_valid()) return Reply::error(EINTR);
+  int flags = own_flags(request);
+  if (spelling.folder()) {
+    if ((request.flags & O_CREAT) != 0) return std::nullopt;
+    flags |= O_DIRECTORY;
+  }
+  Fd fd;
+  const int error = walker.open_exact(path, flags, request.mode, &fd);
+  // ELOOP: a symlink somewhere. ENXIO and EAGAIN: a FIFO, socket or lease. The slow way tells.
+  if (error == ELOOP || error == ENXIO || error == EAGAIN) return std::nullopt;
+  if (error != 0) return Reply::error(error);
+  if (!record()) return Reply::error(EACCES);
+  return hand_over(request, std::move(fd));
+}
+
+}  // namespace
+
+Reply serve_open(Call& call) {
+  Request request;
+  if (const int error = read_request(call, &request); error != 0) return Reply::error(error);
+  // No content and no right to any: whatever is done with it names it, and is decided then.
+  if ((request.flags & O_PATH) != 0) return Reply::go_on();
+  const Walker& walker = call.service().walker;
+  std::string path;
+  if (const int error = walker.read_path(call, request.path, &path); error != 0)
+    return Reply::error(error);
+  if (request.creates())
+    if (auto no = refuse_privileged(call, request.mode, path)) return std::move(*no);
+
+  Found found;
+  int error = 0;
+  if (request.scope != 0) {
+    error =
+        walker.resolve_scoped(call, request.folder, path, request.scope, request.follow(), &found);
+  } else {
+    Spelling spelling;
+    error = walker.spell(call, request.folder, path, &spelling);
+    if (error != 0) return Reply::error(error);
+    if (!spelling.parents && spelling.text != "/dev/tty" && (request.flags & kTmpfile) == 0)
+      if (auto reply = open_directly(call, request, spelling)) return std::move(*reply);
+    error = walker.resolve(call, spelling, request.follow(), &found);
+    if (spelling.folder() && (request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))
+      return Reply::error(EISDIR);
+  }
+  if (error == 0) return open_existing(call, request, found);
+  if ((request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))
+    return create(call, request, found.canonical);
+  return Reply::error(error);
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,86 @@
+// readlink and inotify_add_watch: both read content without opening, and Landlock ignores both.
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "sandbox/calls/common.h"
+
+namespace bulkhead {
+
+Reply serve_readlink(Call& call) {
+  const bool at = call.number() == __NR_readlinkat;
+  const int folder = at ? call.fd_arg(0) : AT_FDCWD;
+  const uint64_t buffer = call.arg(at ? 2 : 1);
+  const int size = call.fd_arg(at ? 3 : 2);
+  if (size <= 0) return Reply::error(EINVAL);
+  const Walker& walker = call.service().walker;
+  std::string path;
+  if (const int error = walker.read_path(call, call.arg(at ? 1 : 0), &path); error != 0)
+    return Reply::error(error);
+
+  Found found;
+  if (path.empty()) {
+    if (!at) return Reply::error(ENOENT);
+    if (const int error = walker.resolve_descriptor(call, folder, &found); error != 0)
+      return Reply::error(error);
+  } else {
+    Spelling spelling;
+    if (const int error = walker.spell(call, folder, path, &spelling); error != 0)
+      return Reply::error(error);
+    if (const int error = walker.resolve(call, spelling, Follow::kNo, &found); error != 0)
+      return Reply::error(error);
+  }
+  if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
+  // What is no link says nothing; realpath(3) asks that of every component.
+  if (!S_ISLNK(found.type)) return Reply::error(path.empty() ? ENOENT : EINVAL);
+
+  std::string text;
+  const auto own = [&] { return call.service().processes.status(call.tid()); };
+  if (found.canonical == "/proc/self" || found.canonical == "/proc/thread-self") {
+    const auto status = own();
+    if (!status) return Reply::error(ESRCH);
+    text = std::to_string(status->inner_process);
+    if (found.canonical != "/proc/self") text += "/task/" + std::to_string(status->inner_thread);
+  } else {
+    const auto place = parse_proc(found.canonical);
+    // The links of the compartment's own processes tell what they opened and where they are.
+    if (place && place->inner_process == 1) return Reply::error(EACCES);
+    if (!place)
+      if (auto no = call.refuse_unless(Kind::kRead, found.canonical)) return std::move(*no);
+    char target[PATH_MAX];
+    const ssize_t n = ::readlinkat(found.fd.get(), "", target, sizeof target);
+    if (n < 0) return Reply::error(errno);
+    text.assign(target, static_cast<size_t>(n));
+  }
+  if (!call.still_valid()) return Reply::error(EINTR);
+  const size_t length = std::min(text.size(), static_cast<size_t>(size));
+  if (!call.memory().write(buffer, text.data(), length).ok()) return Reply::error(EFAULT);
+  return Reply::value(static_cast<int64_t>(length));
+}
+
+Reply serve_watch(Call& call) {
+  const uint32_t mask = call.flags_arg(2);
+  Spelling spelling;
+  if (const int error = spell_argument(call, AT_FDCWD, call.arg(1), &spelling); error != 0)
+    return Reply::error(error);
+  Found found;
+  const Follow follow = (mask & IN_DONT_FOLLOW) != 0 ? Follow::kNo : Follow::kYes;
+  if (const int error = call.service().walker.resolve(call, spelling, follow, &found); error != 0)
+    return Reply::error(error);
+  if (!found.is_path) return Reply::error(EACCES);
+  if (auto no = call.refuse_unless(Kind::kRead, found.canonical)) return std::move(*no);
+  auto own = call.service().processes.borrow(call.tid(), call.fd_arg(0));
+  if (!own.ok()) return Reply::error(own.error().errno_value == EBADF ? EBADF : EPERM);
+  if (!call.still_valid()) return Reply::error(EINTR);
+  // The link is ours: whether to follow was settled above.
+  const int watch = ::inotify_add_watch(own->get(), OwnLink(found.fd.get()).text,
+                                        mask & ~static_cast<uint32_t>(IN_DONT_FOLLOW));
+  return watch < 0 ? Reply::error(errno) : Reply::value(watch);
+}
+
+}  // namespace bulkhead

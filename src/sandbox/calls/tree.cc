@@ -1,0 +1,239 @@
+// Calls that change names: mkdir, mknod, unlink, rmdir, rename, link, symlink and their -at forms.
+// Each is done relative to the descriptor of the folder that was decided on. Where Landlock grants
+// the folder whole, the kernel may do it by itself.
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "sandbox/calls/common.h"
+
+namespace bulkhead {
+
+namespace {
+
+Reply result(int64_t value) { return value < 0 ? Reply::error(errno) : Reply::value(value); }
+
+// One path argument of a call, resolved up to the folder that holds the name.
+struct Name {
+  Spelling spelling;
+  FoundEntry entry;
+
+  int find(const Call& call, int folder, uint64_t address) {
+    if (const int error = spell_argument(call, folder, address, &spelling); error != 0)
+      return error;
+    return call.service().walker.resolve_entry(call, spelling, &entry);
+  }
+  bool has_name() const { return entry.tail == Tail::kName || entry.tail == Tail::kSlash; }
+  int folder() const { return entry.folder.get(); }
+  const char* name() const { return entry.name.c_str(); }
+  const std::string& path() const { return entry.canonical; }
+  // Without a symlink or ".." on the way, so that the kernel finds the same.
+  bool is_plain() const { return !spelling.parents && path() == spelling.text; }
+  bool kernel_may_write(const Call& call) const {
+    return is_plain() && kernel_may(call, Kind::kWrite, path());
+  }
+  bool exists(struct stat* about) const {
+    std::string bare = entry.name;
+    if (!bare.empty() && bare.back() == '/') bare.pop_back();
+    return ::fstatat(folder(), bare.c_str(), about, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+};
+
+// A folder above a blocked path: moving or removing it would move the block's target out of its
+// rule.
+std::optional<Reply> refuse_above_block(Call& call, const Name& name) {
+  if (call.service().plan.enforcement == Enforcement::kAuditOnly) return std::nullopt;
+  if (!call.service().arbiter.policy().above_block(name.path())) return std::nullopt;
+  struct stat about {};
+  if (name.exists(&about) && !S_ISDIR(about.st_mode) && !S_ISLNK(about.st_mode))
+    return std::nullopt;
+  call.note_refusal(Kind::kWrite, name.path(), "a blocked path lies below it");
+  return Reply::error(EACCES);
+}
+
+}  // namespace
+
+Reply serve_make(Call& call) {
+  const bool node = call.number() == __NR_mknod || call.number() == __NR_mknodat;
+  const bool at = call.number() == __NR_mkdirat || call.number() == __NR_mknodat;
+  const int folder = at ? call.fd_arg(0) : AT_FDCWD;
+  const size_t first = at ? 1 : 0;
+  const auto mode = static_cast<mode_t>(call.flags_arg(first + 1));
+  const mode_t type = node ? mode & S_IFMT : S_IFDIR;
+  if (node && type == S_IFDIR) return Reply::error(EPERM);
+  if (node && type != 0 && type != S_IFREG && type != S_IFIFO && type != S_IFSOCK) {
+    if (type != S_IFCHR && type != S_IFBLK) return Reply::error(EINVAL);
+    call.note_refusal(Kind::kSystem, "mknod", "device nodes reach past every path rule");
+    return Reply::error(EPERM);
+  }
+
+  Name name;
+  if (const int error = name.find(call, folder, call.arg(first)); error != 0)
+    return Reply::error(error);
+  // What is there already is no secret, and mkdir -p starts at the root.
+  struct stat about {};
+  if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
+  if (node)
+    if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
+  if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (name.kernel_may_write(call)) return Reply::go_on();
+  if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
+  if (!call.still_valid()) return Reply::error(EINTR);
+  return result(node ? ::mknodat(name.folder(), name.name(), mode, 0)
+                     : ::mkdirat(name.folder(), name.name(), mode));
+}
+
+Reply serve_remove(Call& call) {
+  const bool at = call.number() == __NR_unlinkat;
+  const uint32_t flags = at ? call.flags_arg(2) : 0;
+  if ((flags & ~static_cast<uint32_t>(AT_REMOVEDIR)) != 0) return Reply::error(EINVAL);
+  const bool folder = call.number() == __NR_rmdir || (flags & AT_REMOVEDIR) != 0;
+  Name name;
+  if (const int error = name.find(call, at ? call.fd_arg(0) : AT_FDCWD, call.arg(at ? 1 : 0));
+      error != 0)
+    return Reply::error(error);
+  if (!name.has_name()) {
+    if (!folder) return Reply::error(EISDIR);
+    if (name.path() == "/") return Reply::error(EBUSY);
+    return Reply::error(name.entry.tail == Tail::kDot ? EINVAL : ENOTEMPTY);
+  }
+  struct stat about {};
+  if (!name.exists(&about)) return Reply::error(errno);
+  if (folder && !S_ISDIR(about.st_mode)) return Reply::error(ENOTDIR);
+  if (!folder && S_ISDIR(about.st_mode)) return Reply::error(EISDIR);
+  if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (folder)
+    if (auto no = refuse_above_block(call, name)) return std::move(*no);
+  if (name.kernel_may_write(call)) return Reply::go_on();
+  if (!call.still_valid()) return Reply::error(EINTR);
+  return result(::unlinkat(name.folder(), name.name(), folder ? AT_REMOVEDIR : 0));
+}
+
+Reply serve_rename(Call& call) {
+  const bool at = call.number() != __NR_rename;
+  const uint32_t flags = call.number() == __NR_renameat2 ? call.flags_arg(4) : 0;
+  if ((flags & ~static_cast<uint32_t>(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) != 0 ||
+      ((flags & RENAME_EXCHANGE) != 0 && flags != RENAME_EXCHANGE))
+    return Reply::error(EINVAL);
+  if ((flags & RENAME_WHITEOUT) != 0) return Reply::error(EPERM);  // makes a device node
+
+  Name from;
+  Name to;
+  const int from_folder = at ? call.fd_arg(0) : AT_FDCWD;
+  const int to_folder = at ? call.fd_arg(2) : AT_FDCWD;
+  if (const int error = from.find(call, from_folder, call.arg(at ? 1 : 0)); error != 0)
+    return Reply::error(error);
+  if (const int error = to.find(call, to_folder, call.arg(at ? 3 : 1)); error != 0)
+    return Reply::error(error);
+  if (!from.has_name() || !to.has_name()) return Reply::error(EBUSY);
+  struct stat about {};
+  if (!from.exists(&about)) return Reply::error(errno);
+
+  const bool exchange = (flags & RENAME_EXCHANGE) != 0;
+  if (auto no = call.refuse_unless(Kind::kWrite, from.path())) return std::move(*no);
+  if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
+  // A new name must not give the right to read what the old one did not.
+  const auto gains = [&](const Name& old_name, const Name& new_name) {
+    return call.would_allow(Kind::kRead, new_name.path()) &&
+           !call.would_allow(Kind::kRead, old_name.path());
+  };
+  if (gains(from, to))
+    if (auto no = call.refuse_unless(Kind::kRead, from.path())) return std::move(*no);
+  if (exchange && gains(to, from))
+    if (auto no = call.refuse_unless(Kind::kRead, to.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, from)) return std::move(*no);
+  if (auto no = refuse_above_block(call, to)) return std::move(*no);
+
+  call.service().walker.note_change();
+  if (from.kernel_may_write(call) && to.kernel_may_write(call)) return Reply::go_on();
+  if (!call.still_valid()) return Reply::error(EINTR);
+  const auto done =
+      syscall(SYS_renameat2, from.folder(), from.name(), to.folder(), to.name(), flags);
+  call.service().walker.note_change();
+  return result(done);
+}
+
+Reply serve_link(Call& call) {
+  const bool at = call.number() == __NR_linkat;
+  const uint32_t flags = at ? call.flags_arg(4) : 0;
+  if ((flags & ~static_cast<uint32_t>(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) != 0)
+    return Reply::error(EINVAL);
+  const int from_folder = at ? call.fd_arg(0) : AT_FDCWD;
+  const Walker& walker = call.service().walker;
+
+  std::string from_path;
+  if (const int error = walker.read_path(call, call.arg(at ? 1 : 0), &from_path); error != 0)
+    return Reply::error(error);
+  Found from;
+  bool plain = false;
+  if (from_path.empty() && (flags & AT_EMPTY_PATH) != 0) {
+    if (const int error = walker.resolve_descriptor(call, from_folder, &from); error != 0)
+      return Reply::error(error);
+    from.held = O_RDONLY;
+    if (auto own = call.service().processes.borrow(call.tid(), from_folder); own.ok())
+      from.held = ::fcntl(own->get(), F_GETFL);
+  } else {
+    Spelling spelling;
+    if (const int error = walker.spell(call, from_folder, from_path, &spelling); error != 0)
+      return Reply::error(error);
+    const Follow follow = (flags & AT_SYMLINK_FOLLOW) != 0 ? Follow::kYes : Follow::kNo;
+    if (const int error = walker.resolve(call, spelling, follow, &from); error != 0)
+      return Reply::error(error);
+    plain = !spelling.parents && from.canonical == spelling.text;
+  }
+  if (const int error = Walker::look(&from); error != 0) return Reply::error(error);
+
+  Name to;
+  if (const int error = to.find(call, at ? call.fd_arg(2) : AT_FDCWD, call.arg(at ? 3 : 1));
+      error != 0)
+    return Reply::error(error);
+  struct stat about {};
+  if (!to.has_name() || to.exists(&about)) return Reply::error(EEXIST);
+  if (S_ISDIR(from.type)) return Reply::error(EPERM);
+
+  if (from.is_path) {
+    // Both rights on the source: a second name would outlive any later block of the first.
+    if (auto no = call.refuse_unless(Kind::kRead, from.canonical)) return std::move(*no);
+    if (auto no = call.refuse_unless(Kind::kWrite, from.canonical)) return std::move(*no);
+  } else if (from.links != 0 || !from.held || (*from.held & O_ACCMODE) == O_RDONLY) {
+    // Only what O_TMPFILE made has no name and can be given one; it is the caller's if writable.
+    call.note_refusal(Kind::kWrite, from.canonical, "not a file of the compartment's own");
+    return Reply::error(EACCES);
+  }
+  if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
+  call.service().walker.note_change();
+  if (plain && kernel_may(call, Kind::kWrite, from.canonical) &&
+      kernel_may(call, Kind::kRead, from.canonical) && to.kernel_may_write(call))
+    return Reply::go_on();
+  if (!call.still_valid()) return Reply::error(EINTR);
+  return result(
+      ::linkat(AT_FDCWD, OwnLink(from.fd.get()).text, to.folder(), to.name(), AT_SYMLINK_FOLLOW));
+}
+
+Reply serve_symlink(Call& call) {
+  const bool at = call.number() == __NR_symlinkat;
+  const Walker& walker = call.service().walker;
+  std::string target;
+  if (const int error = walker.read_path(call, call.arg(0), &target); error != 0)
+    return Reply::error(error);
+  if (target.empty()) return Reply::error(ENOENT);
+  Name name;
+  if (const int error = name.find(call, at ? call.fd_arg(1) : AT_FDCWD, call.arg(at ? 2 : 1));
+      error != 0)
+    return Reply::error(error);
+  struct stat about {};
+  if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
+  // The target is a text: it is judged when somebody follows it.
+  if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  walker.note_change();
+  if (name.kernel_may_write(call)) return Reply::go_on();
+  if (!call.still_valid()) return Reply::error(EINTR);
+  return result(::symlinkat(target.c_str(), name.folder(), name.name()));
+}
+
+}  // namespace bulkhead

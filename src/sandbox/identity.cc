@@ -1,0 +1,67 @@
+#include "sandbox/identity.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace bulkhead {
+
+namespace {
+
+struct Own {
+  uid_t user = ::geteuid();
+  gid_t group = ::getegid();
+  std::vector<gid_t> groups;
+  Own() {
+    const int n = ::getgroups(0, nullptr);
+    groups.resize(n > 0 ? static_cast<size_t>(n) : 0);
+    if (n > 0 && ::getgroups(n, groups.data()) != n) groups.clear();
+  }
+};
+
+const Own& own() {
+  static const Own value;
+  return value;
+}
+
+// setfsuid(2) reports no failure; asking again with an impossible id tells the present one.
+bool set_file_user(uid_t user) {
+  syscall(SYS_setfsuid, user);
+  return static_cast<uid_t>(syscall(SYS_setfsuid, static_cast<uid_t>(-1))) == user;
+}
+bool set_file_group(gid_t group) {
+  syscall(SYS_setfsgid, group);
+  return static_cast<gid_t>(syscall(SYS_setfsgid, static_cast<gid_t>(-1))) == group;
+}
+bool set_groups(const std::vector<gid_t>& groups) {
+  return syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
+}
+
+}  // namespace
+
+void own_thread_settings() {
+  // Needs no privilege; without it the umask of one call would leak into another's.
+  if (::unshare(CLONE_FS) != 0) std::abort();
+}
+
+void borrow_umask(mode_t mask) { ::umask(mask); }
+
+BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
+  if (own().user != 0) return;
+  // Groups and group first: afterwards the right to change them is gone with user 0's file rights.
+  borrowed_ = true;
+  ok_ = set_groups(as.groups) && set_file_group(as.file_group) && set_file_user(as.file_user);
+}
+
+BorrowedIdentity::~BorrowedIdentity() {
+  if (!borrowed_) return;
+  // Staying half somebody else would serve the next caller with the wrong rights.
+  if (!set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups))
+    std::abort();
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,98 @@
+#include "sandbox/job_control.h"
+
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <initializer_list>
+#include <utility>
+
+#include "sandbox/pool.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr std::initializer_list<int> kPassedOn = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
+                                                  SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT};
+// Not the program's stand-in here: it stops first, and then the supervisor with it. SIGPIPE would
+// end the supervisor when a peer hangs up.
+constexpr std::initializer_list<int> kHeldBack = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
+
+void do_nothing(int) {}
+
+}  // namespace
+
+Result<JobControl> JobControl::take(bool job_control) {
+  JobControl self;
+  self.job_control_ = job_control;
+  self.terminal_ = Fd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (self.terminal_) self.foreground_ = ::tcgetpgrp(self.terminal_.get());
+  sigset_t passed;
+  sigemptyset(&passed);
+  for (const int one : kPassedOn) sigaddset(&passed, one);
+  sigset_t blocked = passed;
+  for (const int one : kHeldBack) sigaddset(&blocked, one);
+  self.signals_ = Fd(::signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!self.signals_) return errno_error("receive signals");
+  struct sigaction interrupt {};
+  interrupt.sa_handler = do_nothing;  // without SA_RESTART: interrupting is its purpose
+  sigemptyset(&interrupt.sa_mask);
+  if (::sigaction(kInterruptSignal, &interrupt, &self.old_interrupt_) != 0 ||
+      pthread_sigmask(SIG_BLOCK, &blocked, &self.old_mask_) != 0)
+    return errno_error("set up signals");
+  self.active_ = true;
+  return self;
+}
+
+JobControl::JobControl(JobControl&& other) noexcept
+    : signals_(std::move(other.signals_)),
+      terminal_(std::move(other.terminal_)),
+      foreground_(other.foreground_),
+      job_control_(other.job_control_),
+      active_(std::exchange(other.active_, false)),
+      old_mask_(other.old_mask_),
+      old_interrupt_(other.old_interrupt_) {}
+
+JobControl::~JobControl() {
+  if (!active_) return;
+  // An interactive program makes its own group the terminal's foreground; ours got it from a shell
+  // that expects it back so. SIGTTOU is still blocked, so this does not stop us.
+  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp() &&
+      ::tcgetpgrp(terminal_.get()) != foreground_)
+    (void)::tcsetpgrp(terminal_.get(), foreground_);
+  // What was meant for the program has ended with it.
+  signalfd_siginfo late{};
+  while (::read(signals_.get(), &late, sizeof late) == sizeof late) {
+  }
+  ::sigaction(kInterruptSignal, &old_interrupt_, nullptr);
+  pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
+}
+
+void JobControl::pass_on(pid_t program) const {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    // From the terminal: the whole foreground group got it. A hang-up goes to the session's leader,
+    // which may be this process alone.
+    const bool from_kernel = info.ssi_code > 0;
+    if (from_kernel && info.ssi_signo != SIGHUP) continue;
+    ::kill(program, static_cast<int>(info.ssi_signo));
+  }
+}
+
+void JobControl::stop_with(pid_t program) const {
+  if (!job_control_) return;
+  const pid_t before = terminal_ ? ::tcgetpgrp(terminal_.get()) : -1;
+  // To the process, not to the group: the program's own stop is done. This call returns when
+  // somebody continues us.
+  ::kill(::getpid(), SIGSTOP);
+  // A program that had made its own group the foreground expects it again, as from its shell.
+  if (terminal_ && before > 0 && foreground_ == ::getpgrp() && before != foreground_ &&
+      ::tcgetpgrp(terminal_.get()) == foreground_)
+    (void)::tcsetpgrp(terminal_.get(), before);
+  ::kill(program, SIGCONT);
+}
+
+}  // namespace bulkhead

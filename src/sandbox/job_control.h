@@ -1,0 +1,45 @@
+// What the supervisor is to the shell that started it: the program's stand-in. It passes signals
+// on, stops when the program stops, and leaves the terminal as it found it.
+//
+// Supervisor and program are in one process group, so what the terminal sends (Ctrl-C, Ctrl-Z, a
+// new size) reaches the program by itself; only what somebody sends to the supervisor alone is
+// passed on.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace bulkhead {
+
+class JobControl {
+ public:
+  // Blocks the signals that concern the program in this thread (and in threads made later).
+  static Result<JobControl> take(bool job_control);
+  // Restores the signal mask, and the terminal's foreground group if it is not what it was.
+  ~JobControl();
+  JobControl(JobControl&& other) noexcept;
+  JobControl& operator=(JobControl&&) = delete;
+  JobControl(const JobControl&) = delete;
+
+  // Readable when signals wait.
+  int fd() const { return signals_.get(); }
+  // Passes on what waits.
+  void pass_on(pid_t program) const;
+  // The program has stopped: stops this process, and continues the program when it is continued.
+  void stop_with(pid_t program) const;
+
+ private:
+  JobControl() = default;
+  Fd signals_;
+  Fd terminal_;
+  pid_t foreground_ = -1;
+  bool job_control_ = true;
+  bool active_ = false;
+  sigset_t old_mask_{};
+  struct sigaction old_interrupt_ {};
+};
+
+}  // namespace bulkhead

@@ -1,0 +1,127 @@
+#include "sandbox/pool.h"
+
+#include <csignal>
+#include <system_error>
+
+#include "sandbox/identity.h"
+
+namespace bulkhead {
+
+namespace {
+
+struct Here {
+  Pool* pool = nullptr;
+  void* worker = nullptr;
+  std::mutex* mutex = nullptr;
+  bool* waiting = nullptr;
+  const bool* stopping = nullptr;
+};
+thread_local Here here;
+
+constexpr auto kIdle = std::chrono::seconds(2);  // an unused thread ends after this
+
+}  // namespace
+
+void Pool::submit(const Notification& notification) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  workers_.remove_if([](Worker& worker) {
+    if (!worker.ended) return false;
+    worker.thread.join();
+    return true;
+  });
+  queue_.push_back(notification);
+  size_t idle_threads = 0;
+  for (const Worker& worker : workers_) idle_threads += worker.busy ? 0 : 1;
+  if (idle_threads >= queue_.size() || workers_.size() >= kMostThreads) {
+    wake_.notify_one();
+    return;
+  }
+  Worker& worker = workers_.emplace_back();
+  try {
+    worker.thread = std::thread([this, &worker] { run(worker); });
+  } catch (const std::system_error&) {
+    workers_
+        .pop_back();  // no thread to be had now: another one of ours, or the next submit, takes it
+  }
+}
+
+void Pool::run(Worker& self) {
+  own_thread_settings();
+  std::unique_lock lock(mutex_);
+  here = {this, &self, &mutex_, &self.waiting, &stopping_};
+  while (!stopping_) {
+    if (queue_.empty() && wake_.wait_for(lock, kIdle) == std::cv_status::timeout && queue_.empty())
+      break;
+    if (stopping_ || queue_.empty()) continue;
+    self.notification = queue_.front();
+    queue_.pop_front();
+    self.busy = true;
+    lock.unlock();
+    job_(self.notification);
+    lock.lock();
+    self.busy = false;
+  }
+  here = {};
+  self.ended = true;
+}
+
+void Pool::tick() {
+  const std::lock_guard lock(mutex_);
+  for (Worker& worker : workers_) {
+    if (!worker.busy || !worker.waiting) continue;
+    if (stopping_ || !listener_.still_valid(worker.notification))
+      pthread_kill(worker.thread.native_handle(), kInterruptSignal);
+  }
+}
+
+void Pool::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    queue_.clear();
+    wake_.notify_all();
+  }
+  // A signal that arrives just before the system call does not interrupt it: again until all ended.
+  for (;;) {
+    tick();
+    {
+      std::unique_lock lock(mutex_);
+      bool all = true;
+      for (const Worker& worker : workers_) all = all && worker.ended;
+      if (all) break;
+      wake_.wait_for(lock, std::chrono::milliseconds(2));
+      wake_.notify_all();
+    }
+  }
+  for (Worker& worker : workers_)
+    if (worker.thread.joinable()) worker.thread.join();
+  workers_.clear();
+}
+
+bool Pool::idle() const {
+  const std::lock_guard lock(mutex_);
+  for (const Worker& worker : workers_)
+    if (worker.busy) return false;
+  return queue_.empty();
+}
+
+Waiting::Waiting() {
+  if (here.mutex == nullptr) return;
+  const std::lock_guard lock(*here.mutex);
+  *here.waiting = true;
+}
+
+Waiting::~Waiting() {
+  if (here.mutex == nullptr) return;
+  const std::lock_guard lock(*here.mutex);
+  *here.waiting = false;
+}
+
+bool pool_is_stopping() {
+  if (here.mutex == nullptr) return false;
+  const std::lock_guard lock(*here.mutex);
+  return *here.stopping;
+}
+
+}  // namespace bulkhead

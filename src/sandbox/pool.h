@@ -1,0 +1,77 @@
+// Pool: threads for calls that wait: for a person, a FIFO's other end, a connection. The serving
+// thread never does.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sandbox/notification.h"
+
+namespace bulkhead {
+
+// Does nothing, but interrupts a blocking system call of the thread that gets it.
+inline constexpr int kInterruptSignal = SIGURG;
+
+class Pool {
+ public:
+  using Job = std::function<void(const Notification&)>;
+  static constexpr size_t kMostThreads = 64;
+
+  // `job` runs on a thread of the pool, for each submitted notification.
+  Pool(Listener& listener, Job job) : listener_(listener), job_(std::move(job)) {}
+  ~Pool() { stop(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Never blocks. Beyond kMostThreads the notification waits for a thread; there are never more of
+  // them than threads in the compartment.
+  void submit(const Notification& notification);
+  // Interrupts system calls whose caller is gone (see Waiting). Call about every 100 ms.
+  void tick();
+  // Jobs under way are interrupted until they end; waiting ones are dropped.
+  void stop();
+  bool idle() const;
+
+ private:
+  friend class Waiting;
+  struct Worker {
+    std::thread thread;
+    Notification notification;  // under way
+    bool waiting = false;       // inside a Waiting
+    bool busy = false;
+    bool ended = false;
+  };
+  void run(Worker& self);
+
+  Listener& listener_;
+  Job job_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Notification> queue_;
+  std::list<Worker> workers_;
+  bool stopping_ = false;
+};
+
+// While one lives on a thread of a pool, blocking system calls there fail with EINTR once their
+// caller is gone or the pool stops. The caller checks still_valid() and tries again.
+class Waiting {
+ public:
+  Waiting();
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+
+// True on a thread of a pool that stops: give up.
+bool pool_is_stopping();
+
+}  // namespace bulkhead

@@ -1,0 +1,214 @@
+#include "sandbox/processes.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+
+#include "sandbox/kernel.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr auto kFresh = std::chrono::seconds(1);
+constexpr size_t kMostKnown = 65536;
+
+// The line's text after "Name:\t", without the newline; empty where there is no such line.
+std::string_view line_of(std::string_view text, std::string_view name) {
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) end = text.size();
+    const std::string_view line = text.substr(at, end - at);
+    if (line.size() > name.size() && line.substr(0, name.size()) == name &&
+        line[name.size()] == ':') {
+      size_t from = name.size() + 1;
+      while (from < line.size() && (line[from] == '\t' || line[from] == ' ')) ++from;
+      return line.substr(from);
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+// The numbers of a line, separated by blanks.
+std::vector<uint64_t> numbers_of(std::string_view line, int base = 10) {
+  std::vector<uint64_t> result;
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  while (at < end) {
+    if (*at == '\t' || *at == ' ') {
+      ++at;
+      continue;
+    }
+    uint64_t value = 0;
+    const auto parsed = std::from_chars(at, end, value, base);
+    if (parsed.ec != std::errc()) break;
+    result.push_back(value);
+    at = parsed.ptr;
+  }
+  return result;
+}
+
+struct ProcPath {
+  char text[64];
+  ProcPath(pid_t tid, const char* name) {
+    std::snprintf(text, sizeof text, "/proc/%d/%s", tid, name);
+  }
+};
+
+}  // namespace
+
+std::optional<ThreadStatus> parse_thread_status(std::string_view text) {
+  const auto process = numbers_of(line_of(text, "Tgid"));
+  const auto inner_process = numbers_of(line_of(text, "NStgid"));
+  const auto inner_thread = numbers_of(line_of(text, "NSpid"));
+  const auto mask = numbers_of(line_of(text, "Umask"), 8);
+  const auto user = numbers_of(line_of(text, "Uid"));
+  const auto group = numbers_of(line_of(text, "Gid"));
+  if (process.size() != 1 || inner_process.empty() || inner_thread.empty() || mask.size() != 1 ||
+      user.size() != 4 || group.size() != 4)
+    return std::nullopt;
+  ThreadStatus status;
+  status.process = static_cast<pid_t>(process[0]);
+  status.inner_process = static_cast<pid_t>(inner_process.back());
+  status.inner_thread = static_cast<pid_t>(inner_thread.back());
+  status.umask = static_cast<mode_t>(mask[0]);
+  status.file_user = static_cast<uid_t>(user[3]);
+  status.file_group = static_cast<gid_t>(group[3]);
+  for (const uint64_t one : numbers_of(line_of(text, "Groups")))
+    status.groups.push_back(static_cast<gid_t>(one));
+  return status;
+}
+
+std::optional<ThreadStatus> Processes::status(pid_t tid) const {
+  const Fd file(::open(ProcPath(tid, "status").text, O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  // The lines that count come first; a process in 65,536 groups needs more than one page.
+  std::string text;
+  char buffer[8192];
+  for (;;) {
+    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return std::nullopt;
+    if (n == 0) break;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  return parse_thread_status(text);
+}
+
+Processes::Who Processes::who(pid_t tid) {
+  const auto now = Clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(tid);
+    if (found != known_.end() && now - found->second.when < kFresh) return found->second.who;
+  }
+  const auto read = status(tid);
+  const pid_t process = read ? read->process : tid;
+  const std::lock_guard lock(mutex_);
+  if (known_.size() >= kMostKnown) known_.clear();
+  Known& known = known_[tid];
+  if (known.who.process != process) known.who = {process, execs_};
+  known.when = now;
+  return known.who;
+}
+
+void Processes::note_exec(pid_t tid) {
+  const std::lock_guard lock(mutex_);
+  ++execs_;
+  known_.erase(tid);
+}
+
+std::string Processes::program(pid_t tid) {
+  char target[4096];
+  const ssize_t n = ::readlink(ProcPath(tid, "exe").text, target, sizeof target);
+  return n > 0 ? std::string(target, static_cast<size_t>(n)) : std::string();
+}
+
+Result<Fd> Processes::borrow(pid_t tid, int number) const {
+  // A thread that shares its leader's descriptor table (nearly all do) can be reached either way;
+  // one that does not, or whose leader has exited, only by PIDFD_THREAD.
+  Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, tid, kPidfdThread)));
+  if (!pidfd) {
+    const auto read = status(tid);
+    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, read ? read->process : tid, 0)));
+  }
+  if (!pidfd) return errno_error("open the caller", ESRCH);
+  Fd duplicate(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), number, 0)));
+  if (!duplicate) return errno_error("duplicate the caller's descriptor");
+  return duplicate;
+}
+
+uint32_t Processes::count() const {
+  if (proc_ < 0) return 0;
+  const int folder = ::openat(proc_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return 0;
+  DIR* const stream = ::fdopendir(folder);
+  if (stream == nullptr) {
+    ::close(folder);
+    return 0;
+  }
+  uint32_t found = 0;
+  while (const dirent* entry = ::readdir(stream)) {
+    const char* name = entry->d_name;
+    if (name[0] >= '1' && name[0] <= '9' && !(name[0] == '1' && name[1] == '\0')) ++found;
+  }
+  ::closedir(stream);
+  return found;
+}
+
+std::optional<Processes::Executable> Processes::executable_of(pid_t tid) {
+  const ProcPath link(tid, "exe");
+  struct stat about {};
+  if (::stat(link.text, &about) != 0) return std::nullopt;
+  char target[4096];
+  const ssize_t n = ::readlink(link.text, target, sizeof target);
+  return Executable{about.st_dev, about.st_ino,
+                    n > 0 ? std::string(target, static_cast<size_t>(n)) : std::string()};
+}
+
+void Processes::expect(pid_t process, Executable old_one, Executable new_one) {
+  const std::lock_guard lock(mutex_);
+  if (expected_.size() >= kMostKnown)
+    expected_.clear();  // of processes that died before their next call
+  expected_[process] = {std::move(old_one), std::move(new_one)};
+  expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
+}
+
+std::optional<std::string> Processes::unexpected(pid_t tid) {
+  // execve makes its caller the leader, so that the thread's number is the process's.
+  const std::lock_guard lock(mutex_);
+  const auto found = expected_.find(tid);
+  if (found == expected_.end()) return std::nullopt;
+  auto now = executable_of(tid);
+  const bool started_it = now && *now == found->second.new_one;
+  // Still the old one: execve has not happened yet (this is another thread's call) or has failed.
+  if (now && !started_it && *now == found->second.old_one) return std::nullopt;
+  expected_.erase(found);
+  expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
+  if (!now || started_it) return std::nullopt;
+  return std::move(now->path);
+}
+
+uint32_t Processes::forks_under_way(pid_t tid) {
+  const auto now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  std::erase_if(forks_, [&](const Fork& fork) {
+    return fork.tid == tid || now - fork.when > std::chrono::milliseconds(20);
+  });
+  return static_cast<uint32_t>(forks_.size());
+}
+
+void Processes::note_fork(pid_t tid) {
+  const std::lock_guard lock(mutex_);
+  forks_.push_back({tid, Clock::now()});
+}
+
+}  // namespace bulkhead

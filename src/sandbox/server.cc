@@ -1,0 +1,156 @@
+#include "sandbox/server.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "sandbox/identity.h"
+#include "sandbox/processes.h"
+
+namespace bulkhead {
+
+std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo) {
+  std::vector<std::string> result;
+  while (!mountinfo.empty()) {
+    size_t end = mountinfo.find('\n');
+    if (end == std::string_view::npos) end = mountinfo.size();
+    std::string_view line = mountinfo.substr(0, end);
+    mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
+    // proc(5): ID parent major:minor root MOUNTPOINT options … - TYPE source options
+    const size_t dash = line.find(" - ");
+    if (dash == std::string_view::npos || line.substr(dash + 3, 5) != "proc ") continue;
+    for (int i = 0; i < 4; ++i) {
+      const size_t blank = line.find(' ');
+      line.remove_prefix(blank == std::string_view::npos ? line.size() : blank + 1);
+    }
+    line = line.substr(0, line.find(' '));
+    std::string place;
+    for (size_t i = 0; i < line.size(); ++i) {
+      const auto digit = [&](size_t at) {
+        return at < line.size() && line[at] >= '0' && line[at] <= '7';
+      };
+      if (line[i] == '\\' && digit(i + 1) && digit(i + 2) && digit(i + 3)) {
+        place += static_cast<char>((line[i + 1] - '0') * 64 + (line[i + 2] - '0') * 8 +
+                                   (line[i + 3] - '0'));
+        i += 3;
+      } else {
+        place += line[i];
+      }
+    }
+    // Below /proc there are only the binds that containers put over parts of their own.
+    if (place != "/proc" && place.substr(0, 6) != "/proc/") result.push_back(std::move(place));
+  }
+  return result;
+}
+
+Server::Server(Service& service)
+    : service_(service), pool_(service.listener, [this](const Notification& notification) {
+        serve(notification, true);
+      }) {}
+
+Status Server::start() {
+  ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!ended_) return errno_error("make an eventfd");
+  // A new thread inherits the mask.
+  sigset_t all;
+  sigset_t old;
+  sigfillset(&all);
+  sigdelset(&all, kInterruptSignal);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  Status status;
+  try {
+    thread_ = std::thread([this] {
+      own_thread_settings();
+      loop();
+      finished_.store(true);
+      const uint64_t one = 1;
+      (void)!::write(ended_.get(), &one, sizeof one);
+    });
+  } catch (const std::system_error& error) {
+    status = errno_error("start the serving thread", error.code().value());
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  return status;
+}
+
+void Server::stop() {
+  stopping_.store(true);
+  if (thread_.joinable()) {
+    // A signal that comes just before the thread sleeps does not wake it: again.
+    while (!finished_.load()) {
+      pthread_kill(thread_.native_handle(), kInterruptSignal);
+      ::usleep(200);
+    }
+    thread_.join();
+  }
+  pool_.stop();
+}
+
+std::string Server::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void Server::loop() {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    auto received = service_.listener.receive();
+    if (!received.ok()) {
+      const std::lock_guard lock(mutex_);
+      failure_ = received.error().message;
+      return;
+    }
+    if (!received->has_value()) {
+      // Interrupted, or that caller died, or all of them did.
+      pollfd state = {service_.listener.fd(), POLLIN, 0};
+      if (::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0) return;
+      continue;
+    }
+    notifications_.fetch_add(1, std::memory_order_relaxed);
+    serve(**received, false);
+  }
+}
+
+void Server::serve(const Notification& notification, bool may_block) {
+  Listener& listener = service_.listener;
+  Processes& processes = service_.processes;
+  const CallRow* const row = find_call(notification.number);
+  if (row == nullptr) {
+    // The filter notifies what the table has; a test compares them.
+    (void)listener.send(notification, Reply::error(ENOSYS));
+    return;
+  }
+  Call call(notification, service_, may_block);
+  if (processes.expects_any()) {
+    if (const auto other = processes.unexpected(notification.tid)) {
+      call.note_refusal(Kind::kRun, *other, "started in place of the program that was decided on");
+      if (listener.still_valid(notification)) ::kill(notification.tid, SIGKILL);
+      (void)listener.send(notification, Reply::error(EPERM));
+      return;
+    }
+  }
+  Reply reply = Reply::error(EPERM);
+  if (processes.changed_identity()) {
+    if (const auto status = processes.status(notification.tid)) {
+      const BorrowedIdentity identity(*status);
+      if (identity.ok()) reply = row->handler(call);
+    }
+  } else {
+    reply = row->handler(call);
+  }
+  if (reply.type() == Reply::Type::kLater) {
+    if (!may_block)
+      pool_.submit(notification);
+    else  // a handler that may wait has no reason to ask again
+      (void)listener.send(notification, Reply::error(EAGAIN));
+    return;
+  }
+  (void)listener.send(notification, std::move(reply));
+}
+
+}  // namespace bulkhead

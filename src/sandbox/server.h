@@ -1,0 +1,58 @@
+// Server: the thread that receives notifications and has each one served by its handler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "sandbox/calls/call.h"
+#include "sandbox/pool.h"
+
+namespace bulkhead {
+
+class Server {
+ public:
+  explicit Server(Service& service);
+  ~Server() { stop(); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // All signals but kInterruptSignal are blocked in its threads; a handler for that one must be
+  // set.
+  Status start();
+  // Ends all threads. Their callers must be dead or dying: what is under way is answered or
+  // dropped.
+  void stop();
+
+  // Readable once the thread has ended by itself: all callers are dead, or failure() says why.
+  int ended_fd() const { return ended_.get(); }
+  std::string failure() const;
+  // Interrupts calls that wait for a caller that is gone. About every 100 ms.
+  void tick() { pool_.tick(); }
+  bool idle() const { return pool_.idle(); }
+  uint64_t notifications() const { return notifications_.load(std::memory_order_relaxed); }
+
+ private:
+  void loop();
+  void serve(const Notification& notification, bool may_block);
+
+  Service& service_;
+  Pool pool_;
+  Fd ended_;
+  std::thread thread_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> finished_ = false;
+  std::atomic<uint64_t> notifications_ = 0;
+  mutable std::mutex mutex_;
+  std::string failure_;
+};
+
+// Where proc file systems are mounted besides /proc, from the text of /proc/PID/mountinfo.
+std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo);
+
+}  // namespace bulkhead

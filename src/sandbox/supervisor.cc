@@ -1,0 +1,206 @@
+#include "sandbox/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/job_control.h"
+#include "sandbox/limits.h"
+#include "sandbox/network/name_cache.h"
+#include "sandbox/network/resolver.h"
+#include "sandbox/processes.h"
+#include "sandbox/server.h"
+#include "sandbox/walker.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr int kQuiet = 1000;  // milliseconds between looks when nothing waits
+constexpr int kTick = 100;
+
+constexpr const char* kHosts = "/etc/hosts";
+
+// The program as the program's user would name it.
+CannotRun cannot_run(const Plan& plan, int errno_value) {
+  return {errno_value, fmt::format("{}: {}", plan.program, std::strerror(errno_value))};
+}
+
+// The outcome that this report of init means; nullopt: the program lives.
+std::optional<Outcome> outcome_of(const ProgramEvent& event, const Plan& plan) {
+  using Kind = ProgramEvent::Kind;
+  switch (event.kind) {
+    case Kind::kExited:
+      return Exited{event.value};
+    case Kind::kSignaled:
+      return Signaled{event.value, false};
+    case Kind::kCoreDumped:
+      return Signaled{event.value, true};
+    case Kind::kExecFailed:
+      return cannot_run(plan, event.value);
+    case Kind::kSetupFailed:
+      return SupervisorFailed{
+          fmt::format("setting up the compartment failed at {}: {}",
+                      std::string(event.step, strnlen(event.step, sizeof event.step)),
+                      std::strerror(event.value))};
+    case Kind::kStopped:
+    case Kind::kContinued:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The file descriptor of a folder that is the compartment's alone; -1 otherwise.
+Fd private_folder(const Compartment& compartment, const char* path, bool is_private) {
+  return is_private ? Fd(::openat(compartment.root.get(), path, O_PATH | O_DIRECTORY | O_CLOEXEC))
+                    : Fd();
+}
+
+// Watches one compartment until its outcome is known. The first final outcome wins.
+class Watch {
+ public:
+  Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
+        LimitKeeper& limits, const JobControl& job)
+      : plan_(plan),
+        arbiter_(arbiter),
+        compartment_(compartment),
+        server_(server),
+        limits_(limits),
+        job_(job) {}
+
+  Outcome run() {
+    std::optional<Outcome> outcome;
+    while (!outcome) outcome = step();
+    return *outcome;
+  }
+
+ private:
+  std::optional<Outcome> step() {
+    pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
+                    {compartment_.init_pidfd.get(), POLLIN, 0},
+                    {job_.fd(), POLLIN, 0},
+                    {limits_.fd(), POLLIN, 0},
+                    {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0}};
+    if (::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick) < 0 && errno != EINTR)
+      return SupervisorFailed{
+          fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
+    server_.tick();
+    // A breach first: what it did to the program is its consequence.
+    if (fds[3].revents != 0)
+      if (auto breach = limits_.poll()) return std::move(*breach);
+    if (fds[0].revents != 0)
+      if (auto outcome = read_status()) return outcome;
+    if (fds[2].revents != 0) job_.pass_on(compartment_.program);
+    if (fds[4].revents != 0) {
+      if (const std::string failure = server_.failure(); !failure.empty())
+        return SupervisorFailed{"serving system calls failed: " + failure};
+      server_ended_ = true;  // every process with the filter is dead: init is about to tell
+    }
+    if (fds[1].revents != 0) {
+      if (auto outcome = read_status()) return outcome;
+      if (auto breach = limits_.poll()) return std::move(*breach);
+      return SupervisorFailed{"the compartment's first process was killed from outside"};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Outcome> read_status() {
+    for (;;) {
+      ProgramEvent event{};
+      const ssize_t n = ::recv(compartment_.status.get(), &event, sizeof event, MSG_DONTWAIT);
+      if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
+      if (auto outcome = outcome_of(event, plan_)) return outcome;
+      // While a question is on the terminal, the program was stopped for touching it meanwhile.
+      if (event.kind == ProgramEvent::Kind::kStopped && !arbiter_.asking())
+        job_.stop_with(compartment_.program);
+    }
+  }
+
+  const Plan& plan_;
+  Arbiter& arbiter_;
+  Compartment& compartment_;
+  Server& server_;
+  LimitKeeper& limits_;
+  const JobControl& job_;
+  bool server_ended_ = false;
+};
+
+// Kills the compartment on every way out, before the threads that serve it are joined.
+class Ending {
+ public:
+  Ending(Compartment& compartment, Arbiter& arbiter)
+      : compartment_(compartment), arbiter_(arbiter) {}
+  ~Ending() {
+    arbiter_.stop_asking();
+    kill_compartment(compartment_);
+  }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  Compartment& compartment_;
+  Arbiter& arbiter_;
+};
+
+}  // namespace
+
+Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
+  BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
+  // Before signals are blocked: the program inherits this thread's mask.
+  BULKHEAD_TRY(Compartment compartment, launch(plan));
+  Listener listener(std::move(compartment.listener));
+
+  NameCache names;
+  (void)names.load_hosts_file(kHosts);  // without it, names are only resolved upstream
+  Processes processes(compartment.proc.get());
+  std::vector<std::string> foreign_proc;
+  if (auto mounts = read_file(fmt::format("/proc/{}/mountinfo", compartment.init), 16U << 20);
+      mounts.ok()) {
+    foreign_proc = foreign_proc_mounts(*mounts);
+  } else {
+    kill_compartment(compartment);
+    return std::move(mounts).error();
+  }
+  Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
+  Service service{plan, compartment, listener, arbiter, walker, names, processes};
+
+  // From here on, in the order of their destruction: kill, then join.
+  auto job = JobControl::take(options.job_control);
+  Server server(service);
+  std::unique_ptr<Resolver> resolver;
+  RunReport report;
+  {
+    const Ending ending(compartment, arbiter);
+    if (!job.ok()) return std::move(job).error();
+    const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
+    const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
+    BULKHEAD_CHECK(limits->attach(
+        {compartment.init, compartment.program, compartment.proc.get(), tmp.get(), shm.get()}));
+    ResolverOptions resolving;
+    resolving.server = options.dns_server;
+    BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
+    BULKHEAD_CHECK(server.start());
+    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job).run();
+  }
+  server.stop();
+  resolver->stop();
+  // The kernel kills by itself at the memory limit; the program's death was its consequence.
+  if (auto breach = limits->poll();
+      breach && !std::holds_alternative<LimitBreached>(report.outcome)) {
+    const auto* died = std::get_if<Signaled>(&report.outcome);
+    const bool killed = died != nullptr && died->signal == SIGKILL;
+    if (killed || std::holds_alternative<SupervisorFailed>(report.outcome))
+      report.outcome = std::move(*breach);
+  }
+  report.notifications = server.notifications();
+  report.peak_memory = limits->peak_memory();
+  return report;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,517 @@
+#include "sandbox/walker.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+
+#include "base/path.h"
+#include "sandbox/calls/call.h"
+
+namespace bulkhead {
+
+namespace {
+
+constexpr int kMostLinks = 40;  // MAXSYMLINKS of the kernel, path_resolution(7)
+constexpr std::string_view kDeleted = " (deleted)";
+
+int openat2_raw(int folder, const char* path, int flags, mode_t mode, uint64_t resolve) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags));
+  how.mode = mode;
+  how.resolve = resolve;
+  return static_cast<int>(syscall(SYS_openat2, folder, path, &how, sizeof how));
+}
+
+// The text of a link that /proc holds, or an errno: ENAMETOOLONG above a page, like the kernel's.
+int read_proc_link(const char* link, std::string* text) {
+  char buffer[PATH_MAX];
+  const ssize_t n = ::readlink(link, buffer, sizeof buffer);
+  if (n < 0) return errno;
+  if (n == PATH_MAX) return ENAMETOOLONG;
+  text->assign(buffer, static_cast<size_t>(n));
+  return 0;
+}
+
+int read_own_link(int fd, std::string* text) {
+  char link[32];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  return read_proc_link(link, text);
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Splits off the first component of "/a/b" or "a/b": "a", rest "/b".
+std::string_view take_component(std::string_view* text) {
+  size_t from = 0;
+  while (from < text->size() && (*text)[from] == '/') ++from;
+  size_t end = text->find('/', from);
+  if (end == std::string_view::npos) end = text->size();
+  const std::string_view component = text->substr(from, end - from);
+  text->remove_prefix(end);
+  return component;
+}
+
+bool only_slashes(std::string_view text) {
+  return text.find_first_not_of('/') == std::string_view::npos;
+}
+
+// The open flags of a descriptor, from fdinfo ("flags:\t0100002", octal).
+std::optional<int> flags_of(int proc_folder_fd, const std::string& info) {
+  const Fd file(::openat(proc_folder_fd, info.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  char buffer[512];
+  const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+  if (n <= 0) return std::nullopt;
+  const std::string_view text(buffer, static_cast<size_t>(n));
+  size_t at = text.find("flags:");
+  if (at == std::string_view::npos) return std::nullopt;
+  at = text.find_first_of("01234567", at);
+  if (at == std::string_view::npos) return std::nullopt;
+  int flags = 0;
+  std::from_chars(text.data() + at, text.data() + text.size(), flags, 8);
+  return flags;
+}
+
+}  // namespace
+
+std::optional<ProcPlace> parse_proc(std::string_view canonical) noexcept {
+  constexpr std::string_view kProc = "/proc/";
+  if (canonical.substr(0, kProc.size()) != kProc) return std::nullopt;
+  const char* const from = canonical.data() + kProc.size();
+  const char* const end = canonical.data() + canonical.size();
+  ProcPlace place;
+  const auto parsed = std::from_chars(from, end, place.inner_process);
+  if (parsed.ec != std::errc() || place.inner_process <= 0) return std::nullopt;
+  if (parsed.ptr != end && *parsed.ptr != '/') return std::nullopt;
+  place.rest = std::string_view(parsed.ptr, static_cast<size_t>(end - parsed.ptr));
+  return place;
+}
+
+int Walker::read_path(const Call& call, uint64_t address, std::string* path) const {
+  auto text = call.memory().read_string(address, PATH_MAX);
+  if (!text.ok()) return text.error().errno_value;
+  *path = std::move(text).value();
+  return 0;
+}
+
+int Walker::spell(const Call& call, int folder, std::string_view path, Spelling* spelling) const {
+  if (path.empty()) return ENOENT;
+  std::string& text = spelling->text;
+  text.clear();
+  spelling->parents = false;
+  if (path[0] != '/') {
+    char link[64];
+    if (folder == AT_FDCWD)
+      std::snprintf(link, sizeof link, "/proc/%d/cwd", call.tid());
+    else if (folder >= 0)
+      std::snprintf(link, sizeof link, "/proc/%d/fd/%d", call.tid(), folder);
+    else
+      return EBADF;
+    if (const int error = read_proc_link(link, &text); error != 0)
+      return error == ENOENT ? (folder == AT_FDCWD ? ESRCH : EBADF) : error;
+    if (text.empty() || text[0] != '/') return ENOTDIR;  // a pipe, a socket
+    if (text.ends_with(kDeleted)) {
+      // Either removed, or really named so.
+      struct stat named {
+      }, held{};
+      if (::fstatat(root_, text.c_str() + 1, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+          ::stat(link, &held) != 0 || !same_file(named, held))
+        return ENOENT;
+    }
+    if (text == "/") text.clear();
+  }
+  text.reserve(text.size() + path.size() + 24);
+  Tail tail = Tail::kName;
+  std::string_view rest = path;
+  while (!rest.empty()) {
+    const std::string_view component = take_component(&rest);
+    if (component.empty()) {
+      tail = tail == Tail::kName ? Tail::kSlash : tail;
+      continue;
+    }
+    if (component == ".") {
+      tail = Tail::kDot;
+      continue;
+    }
+    tail = Tail::kName;
+    if (component == "..") {
+      spelling->parents = true;
+      tail = Tail::kDotDot;
+    }
+    text += '/';
+    text += component;
+  }
+  if (path.back() == '/' && tail == Tail::kName) tail = Tail::kSlash;
+  if (text.empty()) {
+    text = "/";
+    if (tail == Tail::kName || tail == Tail::kSlash) tail = Tail::kDot;  // "/" has no last name
+  }
+  spelling->tail = tail;
+  // "/proc/self" is the supervisor's own for the supervisor (kernel.md, trap 4).
+  constexpr std::string_view kSelf = "/proc/self";
+  constexpr std::string_view kThread = "/proc/thread-self";
+  const bool self =
+      text.starts_with(kSelf) && text.size() > kSelf.size() && text[kSelf.size()] == '/';
+  const bool thread =
+      text.starts_with(kThread) && text.size() > kThread.size() && text[kThread.size()] == '/';
+  if (self || thread) {
+    const auto status = processes_.status(call.tid());
+    if (!status) return ESRCH;
+    std::string own = "/proc/" + std::to_string(status->inner_process);
+    if (thread) own += "/task/" + std::to_string(status->inner_thread);
+    text.replace(0, self ? kSelf.size() : kThread.size(), own);
+  }
+  return 0;
+}
+
+int Walker::open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const {
+  // RESOLVE_IN_ROOT takes "/a" as below root_.
+  const int opened = openat2_raw(root_, canonical.c_str(), flags | O_CLOEXEC, mode,
+                                 RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+  if (opened < 0) return errno;
+  fd->reset(opened);
+  return 0;
+}
+
+Walker::Way Walker::way_to(const Spelling& spelling, Follow last) const {
+  if (spelling.parents) return Way::kSymlink;
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  const uint64_t changes = changes_.load(std::memory_order_relaxed);
+  Clear& slot = clear_[std::hash<std::string_view>()(spelling.text) % clear_.size()];
+  const bool follow = last == Follow::kYes || spelling.folder();
+  if (follow) {
+    const std::lock_guard lock(mutex_);
+    if (slot.changes == changes && slot.second == now.tv_sec && slot.text == spelling.text)
+      return Way::kClear;
+  }
+  Fd fd;
+  const int flags = O_PATH | (spelling.folder() ? O_DIRECTORY : 0) | (follow ? 0 : O_NOFOLLOW);
+  const int error = open_exact(spelling.text, flags, 0, &fd);
+  if (error == ELOOP) return Way::kSymlink;
+  if (error != 0) return Way::kMissing;
+  if (follow) {
+    const std::lock_guard lock(mutex_);
+    slot = {spelling.text, changes, now.tv_sec};
+  }
+  return Way::kClear;
+}
+
+int Walker::resolve(const Call& call, const Spelling& spelling, Follow last, Found* found) const {
+  found->fd.reset();
+  found->canonical.clear();
+  found->is_path = true;
+  found->held.reset();
+  const bool folder = spelling.folder();
+  // "link/" follows the link whatever the flags say, path_resolution(7).
+  const bool follow = last == Follow::kYes || folder;
+  const int flags = O_PATH | (follow ? 0 : O_NOFOLLOW) | (folder ? O_DIRECTORY : 0);
+  if (!spelling.parents) {
+    const int error = open_exact(spelling.text, flags, 0, &found->fd);
+    if (error == 0) {
+      found->canonical = spelling.text;
+      return 0;
+    }
+    if (error == ENOENT) {
+      // Without a symlink on the way this is the truth; is at least the folder there?
+      Fd parent;
+      const std::string above(parent_of(spelling.text));
+      if (open_exact(above, O_PATH | O_DIRECTORY, 0, &parent) == 0)
+        found->canonical = spelling.text;
+      return ENOENT;
+    }
+    if (error != ELOOP) return error;
+  }
+  const int fd = openat2_raw(root_, spelling.text.c_str(), flags | O_CLOEXEC, 0,
+                             RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+  if (fd >= 0) {
+    found->fd.reset(fd);
+    if (const int error = read_own_link(fd, &found->canonical); error != 0) return error;
+    if (!found->canonical.ends_with(kDeleted)) return 0;
+    // Removed meanwhile, or named so.
+    return find_again(found->canonical, std::move(found->fd), found) == 0 && found->is_path
+               ? 0
+               : ENOENT;
+  }
+  const int error = errno;
+  if (error == ELOOP || error == ENOENT || error == EXDEV || error == EAGAIN)
+    return walk(call, spelling.text, folder, follow ? Follow::kYes : Follow::kNo, found);
+  return error;
+}
+
+// Sees whether `text` names in the compartment what `fd` is. If so, found holds it as opened by
+// that name; if not, found holds `fd`, which no path can be decided for.
+int Walker::find_again(std::string text, Fd fd, Found* found) const {
+  found->canonical = std::move(text);
+  if (is_canonical(found->canonical)) {
+    Fd named;
+    struct stat a {
+    }, b{};
+    if (open_exact(found->canonical, O_PATH | O_NOFOLLOW, 0, &named) == 0 &&
+        ::fstat(named.get(), &a) == 0 && ::fstat(fd.get(), &b) == 0 && same_file(a, b)) {
+      found->fd = std::move(named);
+      found->is_path = true;
+      return 0;
+    }
+  }
+  found->fd = std::move(fd);
+  found->is_path = false;
+  return 0;
+}
+
+int Walker::resolve_descriptor(const Call& call, int number, Found* found) const {
+  char link[64];
+  std::string text;
+  if (number == AT_FDCWD)
+    std::snprintf(link, sizeof link, "/proc/%d/cwd", call.tid());
+  else if (number >= 0)
+    std::snprintf(link, sizeof link, "/proc/%d/fd/%d", call.tid(), number);
+  else
+    return EBADF;
+  Fd fd(::open(link, O_PATH | O_CLOEXEC));
+  if (!fd) return errno == ENOENT || errno == ESRCH ? EBADF : errno;
+  if (const int error = read_own_link(fd.get(), &text); error != 0) return error;
+  found->held.reset();
+  return find_again(std::move(text), std::move(fd), found);
+}
+
+// A link of proc that is no text to follow but a jump: `link` is "/proc/N/…" (canonical).
+// Returns 0 with *target set to where to go on, or with found filled (only for `last`), or an
+// errno.
+int Walker::follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
+                         Found* found) const {
+  const auto place = parse_proc(link);
+  std::string_view rest = place->rest;
+  // "/task/M/cwd" as "/cwd".
+  constexpr std::string_view kTask = "/task/";
+  if (rest.starts_with(kTask)) {
+    rest.remove_prefix(kTask.size());
+    const size_t slash = rest.find('/');
+    rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash);
+  }
+  if (place->inner_process == 1) return EACCES;
+  if (rest == "/root") {  // nobody can chroot inside
+    *target = "/";
+    return 0;
+  }
+  char buffer[PATH_MAX];
+  const ssize_t n = ::readlinkat(link_fd, "", buffer, sizeof buffer);
+  if (n < 0) return errno;
+  std::string text(buffer, static_cast<size_t>(n));
+  if (rest == "/cwd" || rest == "/exe") {
+    if (text.empty() || text[0] != '/') return ENOENT;
+    *target = std::move(text);  // found again by name: what was removed is not there
+    return 0;
+  }
+  if (!rest.starts_with("/fd/")) return EACCES;  // map_files, ns
+  // The supervisor may follow what the caller may: both see only processes of the compartment
+  // here, which may all look at each other.
+  Fd fd(::openat(root_, link.c_str() + 1, O_PATH | O_CLOEXEC));
+  if (!fd) return errno;
+  const std::optional<int> held = [&]() -> std::optional<int> {
+    std::string info = link.substr(1);
+    const size_t at = info.rfind("/fd/");
+    info.replace(at, 4, "/fdinfo/");
+    return flags_of(root_, info);
+  }();
+  Found again;
+  find_again(std::move(text), std::move(fd), &again);
+  if (!last) {
+    if (!again.is_path) return EACCES;
+    *target = std::move(again.canonical);
+    return 0;
+  }
+  again.held = held;
+  *found = std::move(again);
+  return 0;
+}
+
+int Walker::walk(const Call& call, std::string_view start, bool folder, Follow last,
+                 Found* found) const {
+  found->canonical.clear();
+  found->fd.reset();
+  std::string done;  // canonical so far, "" for "/"
+  std::string todo(start);
+  int links = 0;
+  std::optional<ThreadStatus> status;
+  while (!only_slashes(todo)) {
+    std::string_view rest = todo;
+    const std::string component(take_component(&rest));
+    std::string remaining(rest);
+    const bool at_end = only_slashes(remaining);
+    const bool slash_after = folder || !remaining.empty();
+    if (component == ".") {
+      todo = std::move(remaining);
+      continue;
+    }
+    if (component == "..") {
+      done = std::string(parent_of(done.empty() ? "/" : done));
+      if (done == "/") done.clear();
+      todo = std::move(remaining);
+      continue;
+    }
+    const std::string here = done + "/" + component;
+    Fd fd;
+    if (const int error = open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd); error != 0) {
+      if (error == ENOENT && at_end) found->canonical = here;
+      return error;
+    }
+    struct stat about {};
+    if (::fstat(fd.get(), &about) != 0) return errno;
+    if (!S_ISLNK(about.st_mode)) {
+      if ((!at_end || slash_after) && !S_ISDIR(about.st_mode)) return ENOTDIR;
+      done = here;
+      todo = std::move(remaining);
+      continue;
+    }
+    if (at_end && !slash_after && last == Follow::kNo) {
+      found->fd = std::move(fd);
+      found->canonical = here;
+      return 0;
+    }
+    if (++links > kMostLinks) return ELOOP;
+    std::string target;
+    if (here == "/proc/self" || here == "/proc/thread-self") {
+      if (!status) status = processes_.status(call.tid());
+      if (!status) return ESRCH;
+      target = "/proc/" + std::to_string(status->inner_process);
+      if (here != "/proc/self") target += "/task/" + std::to_string(status->inner_thread);
+    } else if (parse_proc(here)) {
+      Found jumped;
+      if (const int error = follow_magic(here, fd.get(), at_end, &target, &jumped); error != 0)
+        return error;
+      if (jumped.fd) {
+        if (slash_after) {
+          struct stat there {};
+          if (::fstat(jumped.fd.get(), &there) != 0) return errno;
+          if (!S_ISDIR(there.st_mode)) return ENOTDIR;
+        }
+        *found = std::move(jumped);
+        return 0;
+      }
+    } else {
+      char buffer[PATH_MAX];
+      const ssize_t n = ::readlinkat(fd.get(), "", buffer, sizeof buffer);
+      if (n < 0) return errno;
+      target.assign(buffer, static_cast<size_t>(n));
+      if (target.empty()) return ENOENT;
+    }
+    if (target[0] == '/') done.clear();
+    if (target.size() + remaining.size() >= 4 * PATH_MAX) return ENAMETOOLONG;
+    todo = target + remaining;
+    if (at_end && slash_after && todo.back() != '/') todo += '/';
+  }
+  const std::string canonical = done.empty() ? "/" : done;
+  const int flags = O_PATH | O_NOFOLLOW | (folder ? O_DIRECTORY : 0);
+  if (const int error = open_exact(canonical, flags, 0, &found->fd); error != 0) return error;
+  found->canonical = canonical;
+  return 0;
+}
+
+int Walker::resolve_entry(const Call& call, const Spelling& spelling, FoundEntry* entry) const {
+  entry->tail = spelling.tail;
+  entry->name.clear();
+  if (spelling.tail == Tail::kDot || spelling.tail == Tail::kDotDot) {
+    Found folder;
+    Spelling whole = spelling;
+    whole.tail = Tail::kSlash;
+    if (const int error = resolve(call, whole, Follow::kYes, &folder); error != 0) return error;
+    entry->folder = std::move(folder.fd);
+    entry->canonical = std::move(folder.canonical);
+    return 0;
+  }
+  const size_t slash = spelling.text.rfind('/');
+  Spelling above;
+  above.text = slash == 0 ? "/" : spelling.text.substr(0, slash);
+  above.tail = Tail::kSlash;
+  above.parents = spelling.parents;
+  entry->name = spelling.text.substr(slash + 1);
+  if (!above.parents && open_exact(above.text, O_PATH | O_DIRECTORY, 0, &entry->folder) == 0) {
+    entry->canonical = spelling.text;
+  } else {
+    Found folder;
+    if (const int error = resolve(call, above, Follow::kYes, &folder); error != 0) return error;
+    if (!folder.is_path) return EACCES;
+    entry->folder = std::move(folder.fd);
+    entry->canonical =
+        folder.canonical == "/" ? "/" + entry->name : folder.canonical + "/" + entry->name;
+  }
+  if (spelling.tail == Tail::kSlash) entry->name += '/';
+  return 0;
+}
+
+int Walker::resolve_scoped(const Call& call, int folder, std::string_view path, uint64_t scope,
+                           Follow last, Found* found) const {
+  found->canonical.clear();
+  if (path.empty()) return ENOENT;
+  // Documented as "try again without": openat2(2).
+  if (scope & RESOLVE_CACHED) return EAGAIN;
+  const bool bounded = (scope & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) != 0;
+  Spelling base;
+  Found start;
+  const bool absolute = path[0] == '/';
+  if ((scope & RESOLVE_BENEATH) && absolute) return EXDEV;
+  if (bounded || !absolute) {
+    if (const int error = spell(call, folder, ".", &base); error != 0) return error;
+    if (const int error = resolve(call, base, Follow::kYes, &start); error != 0) return error;
+  } else if (const int error = open_exact("/", O_PATH | O_DIRECTORY, 0, &start.fd); error != 0) {
+    return error;
+  }
+  // Without a bound an absolute symlink would lead into the supervisor's own root, so only what
+  // refuses symlinks can be left to the kernel here.
+  if (!bounded) {
+    if (!(scope & RESOLVE_NO_SYMLINKS)) return ENOSYS;
+    if (absolute) scope |= RESOLVE_IN_ROOT;
+  }
+  const std::string text(path);
+  const int flags = O_PATH | O_CLOEXEC | (last == Follow::kNo ? O_NOFOLLOW : 0);
+  const int fd = openat2_raw(start.fd.get(), text.c_str(), flags, 0, scope | RESOLVE_NO_MAGICLINKS);
+  if (fd >= 0) {
+    found->fd.reset(fd);
+    return read_own_link(fd, &found->canonical);
+  }
+  const int error = errno;
+  if (error != ENOENT) return error;
+  // For creating: the folder of what is missing, under the same rules.
+  const size_t slash = text.rfind('/');
+  const std::string above = slash == std::string::npos ? "." : text.substr(0, slash + 1);
+  const std::string name = slash == std::string::npos ? text : text.substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") return ENOENT;
+  const Fd parent(openat2_raw(start.fd.get(), above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+                              scope | RESOLVE_NO_MAGICLINKS));
+  std::string canonical;
+  if (parent && read_own_link(parent.get(), &canonical) == 0) {
+    // A dangling symlink is there, and is not followed under these rules.
+    struct stat about {};
+    if (::fstatat(parent.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0) return ELOOP;
+    found->canonical = canonical == "/" ? "/" + name : canonical + "/" + name;
+  }
+  return ENOENT;
+}
+
+int Walker::look(Found* found) {
+  struct stat about {};
+  if (::fstat(found->fd.get(), &about) != 0) return errno;
+  found->type = about.st_mode & S_IFMT;
+  found->links = about.st_nlink;
+  return 0;
+}
+
+bool Walker::is_foreign_proc(std::string_view canonical) const noexcept {
+  return std::any_of(foreign_proc_.begin(), foreign_proc_.end(),
+                     [&](const std::string& place) { return is_within(canonical, place); });
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,137 @@
+// Walker: paths as the target sees them, resolved by the supervisor without a race: what it returns
+// is a descriptor and the canonical path of exactly what that descriptor is.
+//
+// Three ways, the cheapest first:
+//  1. A path without ".." that openat2(RESOLVE_NO_SYMLINKS) accepts is its own canonical path.
+//  2. One with symlinks or "..": the kernel resolves it below the compartment's root, and
+//     /proc/self/fd/N tells the canonical path.
+//  3. One that meets /proc/self or a magic link (/proc/PID/fd/N, cwd, exe): the supervisor's own
+//     would answer, so these are substituted component by component.
+// A relative path is made absolute by the text of the caller's folder, so that a folder descriptor
+// that leads outside of the compartment's mounts (an inherited one) means nothing but its name.
+//
+// What this does not do: judge. Every result is to be decided on by its canonical path. The
+// functions return 0 or an errno value: they are on the hot path, and the errno is the answer.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "sandbox/processes.h"
+
+namespace bulkhead {
+
+class Call;
+
+// What stands after the last name of a path.
+enum class Tail : uint8_t { kName, kSlash, kDot, kDotDot };
+
+// A path made absolute, not yet resolved: no "//", no "." components; ".." only where `parents`.
+struct Spelling {
+  std::string text;
+  Tail tail = Tail::kName;
+  bool parents = false;
+  bool folder() const { return tail != Tail::kName; }
+};
+
+// What a path names.
+struct Found {
+  Fd fd;                  // O_PATH; invalid where nothing is there
+  std::string canonical;  // "/a/b"; or a name that is no path ("pipe:[7]", "/memfd:x (deleted)")
+  bool is_path = true;    // false: `canonical` cannot be decided on, only `held` counts
+  // Reached through /proc/PID/fd/N: the open flags of that descriptor. Opening it again with no
+  // more access than it has gives nothing new.
+  std::optional<int> held;
+  mode_t type = 0;  // S_IF…; filled by Walker::look()
+  uint64_t links = 0;
+};
+
+// The folder that holds (or will hold) a path's last component.
+struct FoundEntry {
+  Fd folder;                // O_PATH
+  std::string canonical;    // of the entry: folder + "/" + name
+  std::string name;         // with a trailing slash where the caller wrote one
+  Tail tail = Tail::kName;  // kDot and kDotDot: there is no entry; canonical is the folder itself
+};
+
+enum class Follow : uint8_t { kYes, kNo };
+
+class Walker {
+ public:
+  // `root`: O_PATH of "/" in the compartment's mount namespace (not owned). `foreign_proc`: where
+  // proc file systems other than the compartment's own are mounted, canonical.
+  Walker(int root, Processes& processes, std::vector<std::string> foreign_proc = {})
+      : root_(root), processes_(processes), foreign_proc_(std::move(foreign_proc)) {}
+
+  // Reads a path from the caller's memory.
+  int read_path(const Call& call, uint64_t address, std::string* path) const;
+  // Makes `path` absolute: by the caller's working folder or its descriptor `folder`.
+  int spell(const Call& call, int folder, std::string_view path, Spelling* spelling) const;
+
+  int resolve(const Call& call, const Spelling& spelling, Follow last, Found* found) const;
+  // ENOENT with found->canonical set: nothing is there, but its folder is.
+  static bool may_be_created(int error, const Found& found) {
+    return error == ENOENT && !found.canonical.empty();
+  }
+  int resolve_entry(const Call& call, const Spelling& spelling, FoundEntry* entry) const;
+  // What the caller's descriptor is, found again by its path where it has one in the compartment.
+  int resolve_descriptor(const Call& call, int number, Found* found) const;
+  // openat2 with the caller's own RESOLVE_* flags, below its own folder.
+  int resolve_scoped(const Call& call, int folder, std::string_view path, uint64_t scope,
+                     Follow last, Found* found) const;
+
+  // Fills type and links.
+  static int look(Found* found);
+  // Opens a canonical path's file itself with `flags`: no symlink anywhere on it.
+  int open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const;
+  // Whether no symlink stands on the way, so that the kernel would resolve the path to its own
+  // text. For answering CONTINUE where Landlock decides: remembers for a second what it found, so
+  // what somebody outside changes meanwhile is met by Landlock's refusal instead of the supervisor.
+  enum class Way : uint8_t { kClear, kMissing, kSymlink };
+  Way way_to(const Spelling& spelling, Follow last) const;
+  // A name was changed: way_to() forgets.
+  void note_change() const noexcept { changes_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Inside a proc file system of somebody else.
+  bool is_foreign_proc(std::string_view canonical) const noexcept;
+  int root() const noexcept { return root_; }
+  Processes& processes() const noexcept { return processes_; }
+
+ private:
+  int walk(const Call& call, std::string_view text, bool folder, Follow last, Found* found) const;
+  int follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
+                   Found* found) const;
+  int find_again(std::string text, Fd fd, Found* found) const;
+
+  int root_;
+  Processes& processes_;
+  std::vector<std::string> foreign_proc_;
+
+  struct Clear {
+    std::string text;
+    uint64_t changes = 0;
+    int64_t second = 0;
+  };
+  mutable std::atomic<uint64_t> changes_ = 0;
+  mutable std::mutex mutex_;
+  mutable std::array<Clear, 1024> clear_;  // by hash of the text
+};
+
+// "/proc/PID/rest" → PID and rest ("" or "/rest"); nullopt for other paths.
+struct ProcPlace {
+  pid_t inner_process = 0;
+  std::string_view rest;
+};
+std::optional<ProcPlace> parse_proc(std::string_view canonical) noexcept;
+
+}  // namespace bulkhead
