@@ -1,21 +1,23 @@
 // LimitKeeper: holds a compartment to its limits, by the tightest mechanism that this machine and
 // this user have, and refuses a limit for which there is none.
 //
-// | limit     | with a cgroup (root, or delegated)   | otherwise                                     |
+// | limit     | with a cgroup (root, or delegated)   | otherwise |
 // |-----------|--------------------------------------|-----------------------------------------------|
-// | memory    | memory.max, swap included            | sampled: RSS, confirmed by PSS; RLIMIT_DATA   |
-// | cpu       | cpu.max                              | whole cores only: affinity                    |
-// | cpu_time  | cpu.stat of the cgroup               | sampled: living processes and waited-for ones |
-// | wall_time | timer                                | timer                                         |
-// | files     | RLIMIT_NOFILE of each process        | the same                                      |
-// | written   | sampled: /proc/PID/io                | the same                                      |
-// | processes | counted where they fork (calls/process.cc), not here                                 |
+// | memory    | memory.max, swap included            | sampled: RSS, confirmed by PSS; RLIMIT_DATA
+// | | cpu       | cpu.max                              | whole cores only: affinity | | cpu_time  |
+// cpu.stat of the cgroup               | sampled: living processes and waited-for ones | |
+// wall_time | timer                                | timer | | files     | RLIMIT_NOFILE of each
+// process        | the same                                      | | written   | sampled:
+// /proc/PID/io                | the same                                      | | processes |
+// counted where they fork (calls/process.cc), not here                                 |
 //
 // What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
 // limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
 // parent ignores SIGCHLD; memory that no process maps, except memfds (seen every 200 ms) and the
-// private /tmp and /dev/shm; kernel memory. `written` counts pages as the kernel dirties them for
-// storage: not tmpfs (that is memory), not what network and FUSE file systems write through.
+// private /tmp and /dev/shm; kernel memory. Shared memory counts by what is mapped or by what the
+// files hold, whichever is more. `written` counts pages as the kernel dirties them for storage: not
+// tmpfs (that is memory), not metadata, not what network and FUSE file systems write through.
+// A compartment that may write below /sys/fs/cgroup as the owner of our cgroup may leave it.
 #pragma once
 
 #include <sys/types.h>
@@ -44,7 +46,7 @@ struct LimitMechanisms {
 };
 
 struct LimitOptions {
-  bool use_cgroups = true;  // false: the fallbacks, also where a cgroup could be had (tests, --audit of them)
+  bool use_cgroups = true;  // false: the fallbacks, also where a cgroup could be had (tests)
 };
 
 // What the filter has to refuse so that a limit holds.
@@ -60,11 +62,12 @@ int apply_rlimits(const Limits& limits) noexcept;
 
 // The compartment, as far as its limits are concerned.
 struct LimitTarget {
-  pid_t init = -1;     // as the supervisor sees them; program has not executed yet, so it has no children
+  pid_t init =
+      -1;  // as the supervisor sees them; program has not executed yet, so it has no children
   pid_t program = -1;
-  int proc = -1;       // its /proc (O_PATH); duplicated
-  int tmp = -1;        // a file system that is its alone (/tmp), counted as memory; -1: none
-  int shm = -1;        // the same for /dev/shm
+  int proc = -1;  // its /proc (O_PATH); duplicated
+  int tmp = -1;   // a file system that is its alone (/tmp), counted as memory; -1: none
+  int shm = -1;   // the same for /dev/shm
 };
 
 class LimitKeeper {
@@ -79,10 +82,13 @@ class LimitKeeper {
 
   // Readable when poll() wants to be called (a timer); -1 where nothing is to be watched.
   virtual int fd() const = 0;
-  // Looks at everything and sets the timer anew. A breach is told each time from then on; the caller
-  // kills the compartment. Call it once more after the end of the compartment and before settling
-  // the outcome: the kernel may have killed init because of the memory limit.
+  // Looks at everything and sets the timer anew. A breach is told each time from then on; the
+  // caller kills the compartment.
   virtual std::optional<LimitBreached> poll() = 0;
+  // After the end of the compartment, before its outcome is settled: whether the kernel killed some
+  // of it for its memory limit, which looks like any other end. Exits and signals count first for
+  // all other limits.
+  virtual std::optional<LimitBreached> ended_by_kernel() = 0;
 
   virtual uint64_t peak_memory() const = 0;  // bytes; 0 where memory is not limited
   virtual LimitMechanisms mechanisms() const = 0;

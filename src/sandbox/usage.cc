@@ -1,0 +1,188 @@
+#include "sandbox/usage.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+
+namespace bulkhead {
+namespace {
+
+// The number at the start of `text`, and what follows it.
+bool take_number(std::string_view& text, uint64_t* value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+bool skip_field(std::string_view& text) {
+  const size_t space = text.find(' ');
+  if (space == std::string_view::npos) return false;
+  text.remove_prefix(space + 1);
+  return true;
+}
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+}  // namespace
+
+bool parse_stat(std::string_view text, CpuTimes* times) {
+  // proc_pid_stat(5): the name in parentheses may itself hold spaces and parentheses.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos || text.size() < name_end + 2) return false;
+  text.remove_prefix(name_end + 2);
+  // Here begins field 3; utime, stime, cutime, cstime are 14 to 17, starttime is 22.
+  std::array<uint64_t, 4> ticks{};
+  for (int field = 3; field < 14; ++field)
+    if (!skip_field(text)) return false;
+  for (uint64_t& tick : ticks)
+    if (!take_number(text, &tick) || !skip_field(text)) return false;
+  for (int field = 18; field < 22; ++field)
+    if (!skip_field(text)) return false;
+  if (!take_number(text, &times->start_ticks)) return false;
+  times->own_ticks = ticks[0] + ticks[1];
+  times->children_ticks = ticks[2] + ticks[3];
+  return true;
+}
+
+bool parse_resident_pages(std::string_view text, uint64_t* pages) {
+  return skip_field(text) && take_number(text, pages);
+}
+
+bool parse_field(std::string_view text, std::string_view name, uint64_t* value) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
+    line.remove_prefix(name.size() + 1);
+    const size_t digit = line.find_first_not_of(" \t");
+    if (digit == std::string_view::npos) return false;
+    line.remove_prefix(digit);
+    if (!take_number(line, value)) return false;
+    if (line == " kB") *value *= 1024;
+    return true;
+  }
+  return false;
+}
+
+uint64_t Inheritance::update(const std::map<uint64_t, Sample>& living) {
+  uint64_t sum = 0, inherited = 0, gone = 0;
+  for (const auto& [key, now] : living) {
+    sum += now.own;
+    // A process that is new here inherited from younger ones only: from none of last_.
+    const auto then = last_.find(key);
+    if (then != last_.end())
+      inherited += now.inherited - std::min(now.inherited, then->second.inherited);
+  }
+  for (const auto& [key, then] : last_)
+    if (!living.contains(key)) gone += then.own;
+  // What the dead had and nobody inherited would be forgotten. What the living inherited may come
+  // from processes that were never sampled: then less is added here than could be, never more.
+  if (gone > inherited) lost_ += gone - inherited;
+  last_ = living;
+  total_ = std::max(total_, sum + lost_);
+  return total_;
+}
+
+Result<std::vector<pid_t>> ProcReader::processes() const {
+  Fd copy(::openat(proc_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!copy) return errno_error("list the compartment's processes");
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(copy.get()));
+  if (folder == nullptr) return errno_error("list the compartment's processes");
+  (void)copy.release();  // closedir closes it
+  std::vector<pid_t> pids;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    std::string_view name = entry->d_name;
+    uint64_t pid = 0;
+    if (take_number(name, &pid) && name.empty()) pids.push_back(static_cast<pid_t>(pid));
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const {
+  std::array<char, 64> path{};
+  fmt::format_to_n(path.data(), path.size() - 1, "{}/{}", pid, name);
+  const Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return false;
+  const ssize_t size = ::read(fd.get(), buffer_.data(), buffer_.size());
+  if (size <= 0) return false;
+  *text = std::string_view(buffer_.data(), static_cast<size_t>(size));
+  return true;
+}
+
+bool ProcReader::cpu_times(pid_t pid, CpuTimes* times) const {
+  std::string_view text;
+  return read(pid, "stat", &text) && parse_stat(text, times);
+}
+
+bool ProcReader::resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const {
+  static const auto kPage = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::string_view text;
+  if (!with_swap) {
+    uint64_t pages = 0;
+    if (!read(pid, "statm", &text) || !parse_resident_pages(text, &pages)) return false;
+    *bytes = pages * kPage;
+    return true;
+  }
+  uint64_t resident = 0, swapped = 0;
+  if (!read(pid, "status", &text)) return false;
+  // A zombie has neither line, and no memory.
+  (void)parse_field(text, "VmRSS", &resident);
+  (void)parse_field(text, "VmSwap", &swapped);
+  *bytes = resident + swapped;
+  return true;
+}
+
+bool ProcReader::proportional(pid_t pid, Proportional* memory) const {
+  std::string_view text;
+  if (!read(pid, "smaps_rollup", &text)) return false;
+  uint64_t all = 0, swapped = 0, shared = 0;
+  if (!parse_field(text, "Pss", &all)) return false;
+  (void)parse_field(text, "SwapPss", &swapped);
+  (void)parse_field(text, "Pss_Shmem", &shared);
+  memory->shared_files = shared;
+  memory->other = all - std::min(all, shared) + swapped;
+  return true;
+}
+
+bool ProcReader::written_bytes(pid_t pid, uint64_t* bytes) const {
+  std::string_view text;
+  return read(pid, "io", &text) && parse_field(text, "write_bytes", bytes);
+}
+
+void ProcReader::memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const {
+  std::array<char, 64> path{};
+  fmt::format_to_n(path.data(), path.size() - 1, "{}/fd", pid);
+  Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return;
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
+  if (folder == nullptr) return;
+  (void)fd.release();
+  while (const dirent* entry = ::readdir(folder.get())) {
+    std::array<char, 32> target{};
+    const ssize_t size =
+        ::readlinkat(::dirfd(folder.get()), entry->d_name, target.data(), target.size());
+    // The kernel names them so; a file that is called "/memfd:" on disk has a path before it, and
+    // would only be counted more than it is.
+    if (size <= 0 ||
+        !std::string_view(target.data(), static_cast<size_t>(size)).starts_with("/memfd:"))
+      continue;
+    struct stat status {};
+    if (::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) == 0)
+      (*sizes)[status.st_ino] = static_cast<uint64_t>(status.st_blocks) * 512;
+  }
+}
+
+}  // namespace bulkhead

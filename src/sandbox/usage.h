@@ -1,0 +1,78 @@
+// What the processes of a compartment use, read from its /proc. Works unprivileged for the owner of
+// the compartment's user namespace.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace bulkhead {
+
+// Parsers, pure: false on what the kernel would not write.
+struct CpuTimes {
+  uint64_t own_ticks = 0;       // user and system
+  uint64_t children_ticks = 0;  // of children that were waited for
+  uint64_t start_ticks = 0;     // tells a reused pid
+};
+bool parse_stat(std::string_view text, CpuTimes* times);            // /proc/PID/stat
+bool parse_resident_pages(std::string_view text, uint64_t* pages);  // /proc/PID/statm
+// "Name:   123 kB" in /proc/PID/status, smaps_rollup, io (there without unit); false if absent.
+bool parse_field(std::string_view text, std::string_view name, uint64_t* value);
+
+// The sum of a quantity that a process takes with it when it dies, unless its parent waits for it:
+// CPU time, written bytes (wait_task_zombie() in the kernel adds both to the parent).
+// A death nobody waited for keeps its last sampled value; what was inherited is not counted twice.
+class Inheritance {
+ public:
+  struct Sample {
+    uint64_t own = 0;        // including everything inherited so far
+    uint64_t inherited = 0;  // part of own; where the kernel does not tell: own, see update()
+  };
+  // One key per process (pid and start time). Returns the total of the whole life of the tree,
+  // which never falls. With inherited = own, growth of the living hides as much of an unwaited
+  // death.
+  uint64_t update(const std::map<uint64_t, Sample>& living);
+
+ private:
+  std::map<uint64_t, Sample> last_;
+  uint64_t lost_ = 0;
+  uint64_t total_ = 0;
+};
+
+// A compartment's /proc.
+class ProcReader {
+ public:
+  explicit ProcReader(Fd proc) : proc_(std::move(proc)) {}
+
+  // Process ids inside the compartment, ascending. Includes init.
+  Result<std::vector<pid_t>> processes() const;
+
+  // Each returns false where the process is gone.
+  bool cpu_times(pid_t pid, CpuTimes* times) const;
+  bool resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const;
+  // Each page divided by the number of processes that map it, with swap; slower. Shared memory
+  // (tmpfs files, memfds, shared anonymous memory) apart, because it may be counted elsewhere too.
+  struct Proportional {
+    uint64_t other = 0;
+    uint64_t shared_files = 0;
+  };
+  bool proportional(pid_t pid, Proportional* memory) const;
+  bool written_bytes(pid_t pid, uint64_t* bytes) const;
+  // Pages of the memfds that the process has open, by inode, into `sizes`.
+  void memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const;
+
+ private:
+  bool read(pid_t pid, const char* name, std::string_view* text) const;
+  Fd proc_;
+  mutable std::array<char, 8192> buffer_;  // so: one thread
+};
+
+}  // namespace bulkhead
