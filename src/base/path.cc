@@ -25,7 +25,7 @@ std::string normalize(std::string_view path) {
     result += '/';
     result += component;
   }
-  if (result.empty()) result = "/";
+  if (result.empty()) result.push_back('/');  // g++ 12 sees an overlap in assigning "/"
   return result;
 }
 
