@@ -8,18 +8,38 @@
 
 namespace bulkhead {
 
+// One edit. All of a change's steps together alter the decision: `change` is made of them, and
+// tests apply them and compile again.
+struct ChangeStep {
+  enum class What : uint8_t {
+    kGrant,    // add `text` to the manifest's list for `kind`, or give the flag
+    kUnblock,  // lift the built-in block group `text` for a run
+    kRemove,   // remove the entry `text` at `where`, or the flag, or the remembered answer
+    kBlock,    // add `text` to files.block, or for other kinds to a group of the user's policy.json
+    kHide,     // add `text` to files.hide
+  } what = What::kGrant;
+  Kind kind = Kind::kRead;
+  std::string text;                               // an entry in the manifest's syntax
+  Rule::Source source = Rule::Source::kManifest;  // kRemove: what it is removed from
+  Location where;
+};
+
 struct Explanation {
   Decision decision;
   Kind kind = Kind::kRead;
-  std::string resource;            // as decided: canonical path, host:port, name
-  std::string because;             // a sentence that names the rule, its file and line
-  std::vector<RuleId> also;        // other rules that matched and were overruled
-  std::string change;              // smallest edit that alters it: a manifest line, a flag, or why there is none
+  std::string resource;           // as decided: canonical path, host:port, name
+  std::string because;            // a sentence that names the rule, its file and line
+  std::vector<RuleId> also;       // other rules that matched: overruled, or saying the same
+  std::vector<ChangeStep> steps;  // empty where nothing that you can edit would alter it
+  std::string change;             // the steps in words, or why there are none
 };
 
+// What would allow a denied access, or deny an allowed one. For kConnect to a host name the answer
+// holds for its public addresses.
 Explanation explain(const Policy& policy, Kind kind, std::string_view resource);
 
-// "--read /a/b": the run flag that would grant this; empty where no flag can (blocked).
+// "--read /a/b": the run flag that would grant this, quoted for a shell where that is needed; empty
+// where no flag can (blocked, allowed anyway, or no flag grants this kind).
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource);
 
 }  // namespace bulkhead

@@ -1,0 +1,325 @@
+#include "policy/explain.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/path.h"
+#include "policy/pattern.h"
+#include "policy/rule_match.h"
+#include "policy/vscode_permissions.h"
+
+namespace bulkhead {
+namespace {
+
+using What = ChangeStep::What;
+
+constexpr bool is_path_kind(Kind kind) {
+  return kind == Kind::kRead || kind == Kind::kWrite || kind == Kind::kReadStatus ||
+         kind == Kind::kWriteStatus || kind == Kind::kRun;
+}
+
+std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
+
+std::string place(const Location& where) {
+  std::string text = escape_for_display(where.file);
+  if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
+  return text;
+}
+
+// The run flag for a kind; empty where there is none.
+std::string_view flag_of(Kind kind) {
+  switch (kind) {
+    case Kind::kRead:
+      return "--read";
+    case Kind::kWrite:
+    case Kind::kWriteStatus:
+      return "--write";
+    case Kind::kConnect:
+    case Kind::kLookup:
+      return "--connect";
+    case Kind::kRun:
+      return "--run";
+    case Kind::kEnvironment:
+      return "--env";
+    case Kind::kReadStatus:
+    case Kind::kVscode:
+    case Kind::kSystem:
+      return "";
+  }
+  return "";
+}
+
+// One word of a shell. Anything that a terminal could take amiss is written byte by byte.
+std::string shell_word(std::string_view text) {
+  const auto plain = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./:@%+=,").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string without_backslashes(text);
+  std::erase(without_backslashes, '\\');
+  if (escape_for_display(without_backslashes) == without_backslashes &&
+      text.find('\'') == std::string_view::npos)
+    return fmt::format("'{}'", text);
+  std::string result = "$'";
+  for (const char each : text) {
+    const auto c = static_cast<unsigned char>(each);
+    if (each == '\\' || each == '\'') {
+      result += '\\';
+      result += each;
+    } else if (c < 0x20 || c >= 0x7F) {
+      result += fmt::format("\\{:03o}", static_cast<unsigned>(c));  // \x could run on into a digit
+    } else {
+      result += each;
+    }
+  }
+  return result + "'";
+}
+
+// What a flag takes: paths as they are, since the command line quotes them; other entries as in a
+// manifest.
+std::string flag_for(Kind kind, std::string_view resource) {
+  const std::string_view flag = flag_of(kind);
+  if (flag.empty()) return {};
+  if (kind == Kind::kLookup)
+    return fmt::format("{} {}", flag, shell_word(fmt::format("{}:443", resource)));
+  return fmt::format("{} {}", flag, shell_word(resource));
+}
+
+// The entry in a manifest that grants exactly this; empty where none can.
+std::string entry_for(Kind kind, std::string_view resource) {
+  if (is_path_kind(kind)) return is_canonical(resource) ? quote_path(resource) : std::string();
+  switch (kind) {
+    case Kind::kConnect: {
+      const auto endpoint = parse_endpoint(kind, resource);
+      return endpoint ? std::string(resource) : std::string();
+    }
+    case Kind::kLookup: {
+      const auto endpoint = parse_endpoint(kind, resource);
+      return endpoint ? endpoint->name + ":443" : std::string();
+    }
+    case Kind::kEnvironment: {
+      const auto ok = [](unsigned char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+      };
+      const bool name = !resource.empty() && (resource[0] < '0' || resource[0] > '9') &&
+                        std::all_of(resource.begin(), resource.end(), ok);
+      return name ? std::string(resource) : std::string();
+    }
+    case Kind::kVscode:
+      return is_vscode_permission(resource) ? std::string(resource) : std::string();
+    default:
+      return {};
+  }
+}
+
+// "the built-in blocklist, group ssh-keys", "the manifest".
+std::string who(const Rule& rule) {
+  std::string text;
+  switch (rule.source) {
+    case Rule::Source::kOtherwise:
+      return "\"otherwise\"";
+    case Rule::Source::kCommandLine:
+      return "the command line";
+    case Rule::Source::kRemembered:
+      return "a remembered answer";
+    default:
+      text = fmt::format("the {}", label(rule.source));
+  }
+  if (!rule.group.empty() && rule.group[0] != '@' && rule.group != "scratch")
+    text += fmt::format(", group {}", rule.group);
+  return text;
+}
+
+std::string because_of(const Policy& policy, const Explanation& found) {
+  const Rule& rule = policy.rule(found.decision.rule);
+  const std::string verb = found.decision.verdict == Verdict::kAllow  ? "allowed"
+                           : found.decision.verdict == Verdict::kDeny ? "denied"
+                                                                      : "asked";
+  if (found.decision.rule == kOtherwiseRule) {
+    if (is_path_kind(found.kind) && !is_canonical(found.resource))
+      return "denied because it is no canonical path: absolute, without \"//\", \".\", \"..\" and "
+             "a slash at the end";
+    if ((found.kind == Kind::kConnect || found.kind == Kind::kLookup) &&
+        !parse_endpoint(found.kind, found.resource))
+      return found.kind == Kind::kConnect
+                 ? "denied because it is no host and port, such as example.com:443"
+                 : "denied because it is no host name";
+    if (found.kind == Kind::kSystem)
+      return "denied because no compartment has this kernel interface";
+    if (found.decision.verdict == Verdict::kAsk)
+      return "asked about, because no rule grants or blocks it and \"otherwise\" is \"ask\"";
+    return "denied because no rule grants it";
+  }
+  if (rule.resolved.empty() || rule.group == "scratch")  // the fixed rules, with a reason each
+    return fmt::format("{} because {}", verb, rule.reason);
+  std::string text = fmt::format("{} by {}: {}", verb, who(rule), quoted(rule.text));
+  if (rule.text != rule.resolved) text += fmt::format(", which is {}", quoted(rule.resolved));
+  if (!rule.where.field.empty() && rule.source != Rule::Source::kCommandLine)
+    text += fmt::format(" in {}", escape_for_display(rule.where.field));
+  if (!rule.where.file.empty() && rule.source != Rule::Source::kCommandLine)
+    text += fmt::format(" ({})", place(rule.where));
+  if (!rule.reason.empty()) text += fmt::format(". {}", rule.reason);
+  return text;
+}
+
+std::string in_words(const ChangeStep& step, std::string_view resource) {
+  switch (step.what) {
+    case What::kGrant: {
+      const std::string manifest =
+          fmt::format("add {} to \"{}\" in the manifest", quoted(step.text), field(step.kind));
+      const std::string flag = flag_for(step.kind, resource);
+      return flag.empty() ? manifest : fmt::format("run with {}, or {}", flag, manifest);
+    }
+    case What::kUnblock:
+      return fmt::format("run with --unblock {}", step.text);
+    case What::kRemove:
+      if (step.source == Rule::Source::kCommandLine)
+        return fmt::format("leave out {} {}", escape_for_display(step.where.field),
+                           escape_for_display(step.text));
+      return fmt::format("remove {} at {}", quoted(step.text), place(step.where));
+    case What::kBlock:
+      if (is_path_kind(step.kind))
+        return fmt::format("add {} to \"files.block\" in the manifest", quoted(step.text));
+      return fmt::format(
+          "add {{\"name\": \"my-blocks\", \"{}\": [{}]}} to \"groups\" in your policy.json",
+          field(step.kind), quoted(step.text));
+    case What::kHide:
+      return fmt::format("add {} to \"files.hide\" in the manifest", quoted(step.text));
+  }
+  return {};
+}
+
+// What a step that takes this rule away is. False where nobody but the organisation can.
+bool add_removal(const Rule& rule, Kind kind, std::vector<ChangeStep>& steps) {
+  ChangeStep step;
+  step.kind = kind;
+  step.text = rule.text;
+  step.where = rule.where;
+  step.source = rule.source;
+  step.what = What::kRemove;
+  switch (rule.source) {
+    case Rule::Source::kBuiltin:
+      step.what = What::kUnblock;
+      step.text = rule.group;
+      break;
+    case Rule::Source::kOrganisation:
+    case Rule::Source::kOtherwise:
+    case Rule::Source::kBaseline:
+      return false;
+    case Rule::Source::kUser:
+    case Rule::Source::kManifest:
+    case Rule::Source::kCommandLine:
+    case Rule::Source::kRemembered:
+      break;
+  }
+  // One entry may have become several rules: folders of a workspace, members of a set or a group.
+  const auto same = [&](const ChangeStep& each) {
+    return each.what == step.what && each.text == step.text && each.where.file == step.where.file &&
+           each.where.line == step.where.line && each.where.column == step.where.column;
+  };
+  if (std::none_of(steps.begin(), steps.end(), same)) steps.push_back(std::move(step));
+  return true;
+}
+
+// Steps that turn a denial, or a question, into a grant; `why_not` where there are none.
+std::vector<ChangeStep> towards_allow(const Policy& policy, const Explanation& found,
+                                      const std::vector<RuleId>& matching, std::string& why_not) {
+  std::vector<ChangeStep> steps;
+  bool granted = found.kind == Kind::kReadStatus;  // free once nothing hides it
+  const std::string entry = entry_for(found.kind, found.resource);
+  if (entry.empty()) {
+    why_not = found.kind == Kind::kSystem
+                  ? "nothing: no manifest and no flag gives a compartment this kernel interface"
+                  : "nothing: no rule can name it";
+    return {};
+  }
+  for (const RuleId id : matching) {
+    const Rule& rule = policy.rule(id);
+    if (rule.verdict == Verdict::kAllow) {
+      granted = true;
+    } else if (!add_removal(rule, found.kind, steps)) {
+      why_not =
+          fmt::format("nothing that you can edit: {} blocks it ({})", who(rule), place(rule.where));
+      return {};
+    }
+  }
+  if (!granted) {
+    ChangeStep step;
+    step.what = What::kGrant;
+    step.kind = found.kind;
+    step.text = entry;
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+// Steps that turn a grant into a denial.
+std::vector<ChangeStep> towards_deny(const Policy& policy, const Explanation& found,
+                                     const std::vector<RuleId>& matching) {
+  ChangeStep step;
+  step.kind = found.kind;
+  step.text = entry_for(found.kind, found.resource);
+  if (found.kind == Kind::kReadStatus) {
+    step.what = What::kHide;
+    return {step};
+  }
+  // Where one entry grants exactly this and nothing else, taking it out is the smaller edit; it is
+  // the only one for a host that a wide grant covers, beside which no block by name can stand.
+  std::vector<ChangeStep> removals;
+  bool removable = true, exact = true, wide = false;
+  for (const RuleId id : matching) {
+    const Rule& rule = policy.rule(id);
+    if (rule.verdict != Verdict::kAllow) continue;
+    removable = add_removal(rule, found.kind, removals) && removable;
+    exact = exact && rule.resolved == step.text && rule.group.empty();
+    wide =
+        wide || rule.resolved.starts_with("*:") || rule.resolved.find("/0:") != std::string::npos;
+  }
+  const bool alone = removals.size() == 1;
+  if (removable && !removals.empty() &&
+      ((exact && alone) || (wide && found.kind == Kind::kConnect) ||
+       (wide && found.kind == Kind::kLookup)))
+    return removals;
+  step.what = What::kBlock;
+  if (found.kind == Kind::kLookup)  // only a block of every port stops looking a name up
+    step.text = std::string(found.resource) + ":*";
+  return {step};
+}
+
+}  // namespace
+
+Explanation explain(const Policy& policy, Kind kind, std::string_view resource) {
+  Explanation found;
+  found.kind = kind;
+  found.resource = resource;
+  found.decision = decide(policy, kind, resource);
+  found.because = because_of(policy, found);
+
+  std::vector<RuleId> matching = matching_rules(policy, kind, resource);
+  const bool allowed = found.decision.verdict == Verdict::kAllow;
+  // In a scratch tree wildcard blocks match and do not count (policy.h): the decision has the word.
+  const auto block = [&](RuleId id) { return policy.rule(id).verdict == Verdict::kDeny; };
+  if (allowed) std::erase_if(matching, block);
+  for (const RuleId id : matching)
+    if (id != found.decision.rule) found.also.push_back(id);
+
+  std::string why_not;
+  found.steps = allowed ? towards_deny(policy, found, matching)
+                        : towards_allow(policy, found, matching, why_not);
+  for (const ChangeStep& step : found.steps)
+    found.change += (found.change.empty() ? "" : "; and ") + in_words(step, resource);
+  if (found.steps.empty()) found.change = why_not;
+  return found;
+}
+
+std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource) {
+  const Decision decision = decide(policy, kind, resource);
+  if (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule) return {};
+  if (entry_for(kind, resource).empty()) return {};
+  return flag_for(kind, resource);
+}
+
+}  // namespace bulkhead

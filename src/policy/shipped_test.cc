@@ -1,0 +1,379 @@
+// What is shipped in manifests/: that it parses, compiles and means what design.md says.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "base/path.h"
+#include "policy/config.h"
+#include "policy/pattern.h"
+#include "policy/rule_match.h"
+
+namespace bulkhead {
+namespace {
+
+using ::testing::IsEmpty;
+
+class ShippedTest : public ::testing::Test {
+ protected:
+  static const Shipped& shipped() {
+    static const Shipped kShipped = [] {
+      Places places = find_places().value();
+      places.config = "/nonexistent";
+      places.organisation = "/nonexistent/policy.json";
+      auto loaded = load_shipped(places);
+      if (!loaded.ok()) ADD_FAILURE() << to_string(loaded.error());
+      return std::move(loaded).value();
+    }();
+    return kShipped;
+  }
+  // A run without a manifest, of a project in a made-up home folder.
+  static PolicyInputs inputs() {
+    PolicyInputs result;
+    result.baseline = shipped().baseline;
+    result.sets = shipped().sets;
+    result.blocklists = shipped().blocklists;
+    result.variables.workspace = {"/home/me/project"};
+    result.variables.extension = "/home/me/project/node_modules/tool";
+    result.variables.home = "/home/me";
+    result.variables.config = "/home/me/.config/bulkhead";
+    result.variables.state = "/home/me/.local/state/bulkhead";
+    result.variables.storage = "/home/me/.local/state/bulkhead/storage/tool";
+    result.variables.runtime = "/run/user/1000";
+    result.scratch = {"/tmp", "/dev/shm"};
+    result.search_path = {"/usr/bin", "/bin"};
+    return result;
+  }
+  static std::shared_ptr<const Policy> compile(const PolicyInputs& inputs) {
+    auto policy = Policy::compile(inputs);
+    if (!policy.ok()) ADD_FAILURE() << to_string(policy.error());
+    return policy.ok() ? policy.value() : nullptr;
+  }
+  static std::shared_ptr<const Policy> everything_granted() {
+    PolicyInputs all = inputs();
+    all.manifest.files.read = {Entry{"/", {}}};
+    all.manifest.files.write = {Entry{"/", {}}};
+    all.scratch.clear();
+    return compile(all);
+  }
+};
+
+TEST_F(ShippedTest, BaselineGrantsTheProjectAndTheSystemAndNothingElse) {
+  const auto policy = compile(inputs());
+  ASSERT_TRUE(policy);
+  const auto verdict = [&](Kind kind, const char* path) {
+    return policy->decide_path(kind, path).verdict == Verdict::kAllow;
+  };
+  for (const char* path : {"/home/me/project/src/a.js",
+                           "/usr/lib/libc.so.6",
+                           "/etc/ld.so.cache",
+                           "/etc/passwd",
+                           "/etc/hosts",
+                           "/etc/resolv.conf",
+                           "/etc/nsswitch.conf",
+                           "/etc/ssl/certs/ca.pem",
+                           "/dev/null",
+                           "/dev/urandom",
+                           "/proc/cpuinfo",
+                           "/proc/meminfo",
+                           "/proc/42/status",
+                           "/proc/42/maps",
+                           "/proc/42/fd/3",
+                           "/proc/42/task/43/stat",
+                           "/proc/self",
+                           "/proc/sys/kernel/osrelease",
+                           "/sys/devices/system/cpu/online",
+                           "/sys/fs/cgroup/user.slice/memory.max",
+                           "/home/me/.nvm/versions/node/v20/bin/node",
+                           "/tmp/x",
+                           "/etc/localtime",
+                           "/home/me/.local/state/bulkhead/storage/tool/a"})
+    EXPECT_TRUE(verdict(Kind::kRead, path)) << path;
+  for (const char* path : {"/home/me",
+                           "/home/me/notes.txt",
+                           "/home/me/.ssh/id_rsa",
+                           "/home/me/.gitconfig",
+                           "/etc",
+                           "/etc/shadow",
+                           "/etc/machine-id",
+                           "/etc/environment",
+                           "/root/x",
+                           "/var/log/syslog",
+                           "/proc",
+                           "/proc/1/environ",
+                           "/proc/42/mem",
+                           "/proc/kcore",
+                           "/proc/kallsyms",
+                           "/proc/keys",
+                           "/proc/interrupts",
+                           "/proc/sys/net/ipv4/conf",
+                           "/sys",
+                           "/dev/sda",
+                           "/dev/mem",
+                           "/dev/kmsg",
+                           "/dev",
+                           "/run/docker.sock",
+                           "/home/other/x",
+                           "/home/me/.local/state/bulkhead/journal.db",
+                           "/home/me/.config/bulkhead/grants.json",
+                           "/opt/app/secret",
+                           "/var/lib/dpkg/status"}) {
+    EXPECT_FALSE(verdict(Kind::kRead, path)) << path;
+  }
+  for (const char* path :
+       {"/home/me/project/src/a.js", "/dev/null", "/dev/tty", "/dev/pts/3", "/tmp/x",
+        "/proc/42/comm", "/proc/42/oom_score_adj", "/home/me/.local/state/bulkhead/storage/tool/a"})
+    EXPECT_TRUE(verdict(Kind::kWrite, path)) << path;
+  for (const char* path :
+       {"/usr/bin/x", "/etc/passwd", "/home/me/.bashrc", "/home/me/project/.git/hooks/x",
+        "/home/me/project/.git/config", "/home/me/project/.vscode/settings.json",
+        "/home/me/project/bulkhead.json", "/proc/42/mem", "/proc/sysrq-trigger",
+        "/proc/sys/vm/swappiness", "/dev/sda", "/sys/fs/cgroup/cgroup.procs"})
+    EXPECT_FALSE(verdict(Kind::kWrite, path)) << path;
+  EXPECT_EQ(policy->decide_environment("PATH").verdict, Verdict::kAllow);
+  EXPECT_EQ(policy->decide_environment("LC_ALL").verdict, Verdict::kAllow);
+  EXPECT_EQ(policy->decide_environment("GITHUB_TOKEN").verdict, Verdict::kDeny);
+  EXPECT_EQ(decide(*policy, Kind::kConnect, "example.com:443").verdict, Verdict::kDeny);
+  EXPECT_EQ(policy->decide_path(Kind::kRun, "/usr/bin/git").verdict, Verdict::kDeny);
+}
+
+// The kernel decides about whole trees, which is what makes a compartment cheap: no block of the
+// shipped list may break up the trees that every run uses.
+TEST_F(ShippedTest, TheWorkspaceAndTheSystemStayWholeTreesForReading) {
+  const auto policy = compile(inputs());
+  ASSERT_TRUE(policy);
+  for (const char* tree : {"/usr", "/home/me/project", "/etc/ssl/certs"}) {
+    const auto& trees = policy->whole_trees();
+    EXPECT_TRUE(std::any_of(trees.begin(), trees.end(), [&](const WholeTree& each) {
+      return each.read && is_within(tree, each.path);
+    })) << tree;
+  }
+}
+
+TEST_F(ShippedTest, PrivateTreesAreNotGrantedBySets) {
+  PolicyInputs in = inputs();
+  in.scratch.clear();
+  const auto policy = compile(in);
+  for (const char* tree : {"/tmp", "/dev/shm", "/tmp/x", "/dev/shm/x"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, tree).verdict, Verdict::kDeny)
+        << tree << ": a set that grants it would share the machine's own";
+}
+
+TEST_F(ShippedTest, NothingInScratchTreesIsBlocked) {
+  const auto policy = compile(inputs());
+  for (const char* path :
+       {"/tmp/.X11-unix/X0", "/tmp/ssh-abc/agent.1", "/tmp/.git/hooks/a", "/dev/shm/a"})
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
+  for (const char* path : {"/tmp", "/tmp/a", "/dev/shm"})
+    EXPECT_FALSE(policy->above_block(path)) << path;
+}
+
+TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
+  const auto policy = everything_granted();
+  ASSERT_TRUE(policy);
+  const auto denied = [&](Kind kind, const std::string& path) {
+    EXPECT_EQ(policy->decide_path(kind, path).verdict, Verdict::kDeny)
+        << label(kind) << " " << path;
+  };
+  for (const char* path : {"/home/me/.ssh/id_ed25519",
+                           "/home/me/.gnupg/private-keys-v1.d/x",
+                           "/home/me/.config/sops/age/keys.txt",
+                           "/home/me/.aws/credentials",
+                           "/home/me/.config/gcloud/credentials.db",
+                           "/home/me/.azure/x",
+                           "/home/me/.kube/config",
+                           "/home/me/.docker/config.json",
+                           "/home/me/.npmrc",
+                           "/home/me/.pypirc",
+                           "/home/me/.cargo/credentials.toml",
+                           "/home/me/.netrc",
+                           "/home/me/.gem/credentials",
+                           "/home/me/.config/composer/auth.json",
+                           "/home/me/.nuget/NuGet/NuGet.Config",
+                           "/home/me/.m2/settings.xml",
+                           "/home/me/.terraform.d/credentials.tfrc.json",
+                           "/home/me/.vault-token",
+                           "/home/me/.config/gh/hosts.yml",
+                           "/home/me/.config/hub",
+                           "/home/me/.config/glab-cli/config.yml",
+                           "/home/me/.git-credentials",
+                           "/home/me/.mozilla/firefox/x",
+                           "/home/me/.config/google-chrome/Default/Cookies",
+                           "/home/me/.local/share/keyrings/login.keyring",
+                           "/home/me/.password-store/a.gpg",
+                           "/home/me/.bitcoin/wallet.dat",
+                           "/home/me/.bash_history",
+                           "/home/me/.zsh_history",
+                           "/run/user/1000/bus",
+                           "/run/user/1000/keyring/ssh",
+                           "/run/user/1000/gnupg/S.gpg-agent",
+                           "/run/docker.sock",
+                           "/run/podman/podman.sock",
+                           "/run/containerd/containerd.sock",
+                           "/run/dbus/system_bus_socket",
+                           "/tmp/.X11-unix/X0",
+                           "/tmp/ssh-XXXX/agent.77",
+                           "/run/user/1000/wayland-0",
+                           "/run/user/1000/pulse/native",
+                           "/run/user/1000/pipewire-0",
+                           "/run/user/1000/systemd/private",
+                           "/run/nscd/socket",
+                           "/home/me/.Xauthority",
+                           "/etc/shadow",
+                           "/proc/kcore",
+                           "/proc/1/environ",
+                           "/proc/9/mem",
+                           "/proc/9/task/10/mem",
+                           "/proc/kallsyms",
+                           "/proc/sysrq-trigger",
+                           "/dev/sda1",
+                           "/dev/mem",
+                           "/dev/input/event0",
+                           "/dev/nvme0n1",
+                           "/dev/tty1",
+                           "/dev/video0",
+                           "/dev/kvm",
+                           "/home/me/.config/bulkhead/grants.json",
+                           "/home/me/.local/state/bulkhead/journal.db",
+                           "/home/me/.local/state/bulkhead/journal.db-wal",
+                           "/home/me/.config/Code/User/globalStorage/state.vscdb"}) {
+    denied(Kind::kRead, path);
+    denied(Kind::kWrite, path);
+  }
+  for (const char* path : {"/home/me/.bashrc",
+                           "/home/me/.profile",
+                           "/home/me/.zshenv",
+                           "/home/me/.config/fish/config.fish",
+                           "/home/me/.config/autostart/x.desktop",
+                           "/home/me/.config/systemd/user/x.service",
+                           "/var/spool/cron/crontabs/me",
+                           "/etc/cron.d/x",
+                           "/home/me/Library/LaunchAgents/x.plist",
+                           "/home/me/.config/Code/User/settings.json",
+                           "/home/me/.vscode/extensions/x",
+                           "/home/me/.gitconfig",
+                           "/home/me/.local/bin/ls",
+                           "/home/me/p/.git/hooks/post-checkout",
+                           "/home/me/p/.git/config",
+                           "/home/me/p/.git/modules/m/hooks/x",
+                           "/srv/bare.git/hooks/x",
+                           "/home/me/p/.vscode/tasks.json",
+                           "/home/me/p/.vscode/launch.json",
+                           "/home/me/p/.vscode/settings.json",
+                           "/home/me/p/x.code-workspace",
+                           "/etc/bulkhead/policy.json",
+                           "/home/me/p/bulkhead.json",
+                           "/proc/sys/kernel/core_pattern",
+                           "/sys/kernel/x",
+                           "/run/systemd/notify",
+                           "/dev/log",
+                           "/etc/ld.so.preload",
+                           "/etc/sudoers"})
+    denied(Kind::kWrite, path);
+  // Blocked for writing only.
+  for (const char* path :
+       {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
+  // Names that begin alike and are not meant.
+  for (const char* path :
+       {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/random", "/dev/tty", "/dev/pts/1",
+        "/dev/null", "/home/me/.sshx", "/proc/10/status", "/proc/9/memx",
+        "/home/me/project/.ssh/id_rsa.pub", "/home/me/.local/share/x"})
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
+}
+
+TEST_F(ShippedTest, EveryGroupSaysWhyAndBlocksSomething) {
+  for (const BlockGroup& group : shipped().blocklists[0].groups) {
+    EXPECT_TRUE(group.reason.size() > 10 && group.reason.back() == '.') << group.name;
+    EXPECT_GT(group.block.size() + group.block_write.size() + group.network.size() +
+                  group.run.size() + group.environment.size() + group.vscode.size(),
+              0U)
+        << group.name;
+    PolicyInputs lifted = inputs();
+    lifted.lifted = {group.name};
+    EXPECT_TRUE(compile(lifted)) << group.name;
+  }
+}
+
+// A read block that could match anywhere would take the fast path from every workspace.
+TEST_F(ShippedTest, ReadBlocksAreAnchored) {
+  for (const BlockGroup& group : shipped().blocklists[0].groups)
+    for (const Entry& entry : group.block)
+      EXPECT_FALSE(entry.text.starts_with("**/")) << group.name << ": " << entry.text;
+}
+
+TEST_F(ShippedTest, NoEntryOfAGroupIsCoveredByAnotherOfIt) {
+  for (const BlockGroup& group : shipped().blocklists[0].groups)
+    for (const auto* list : {&group.block, &group.block_write})
+      for (const Entry& a : *list)
+        for (const Entry& b : *list)
+          EXPECT_FALSE(&a != &b && a.text.find('*') == std::string::npos &&
+                       a.text.starts_with(b.text + "/"))
+              << group.name << ": " << a.text << " lies in " << b.text;
+}
+
+TEST_F(ShippedTest, NoSetGrantsAWholeHomeOrEtc) {
+  for (const auto& [name, set] : shipped().sets) {
+    EXPECT_FALSE(set.about.empty()) << name;
+    for (const char* wide :
+         {"/", "/etc", "/home", "/home/me", "/var", "/run", "/proc", "/sys", "/dev", "/root",
+          "/tmp", "/opt", "/home/me/.config", "/home/me/.local/share"}) {
+      PolicyInputs one = inputs();
+      one.baseline.reset();
+      one.blocklists.clear();
+      one.scratch.clear();
+      one.manifest.files.read = {Entry{"@" + name, {}}};
+      const auto policy = compile(one);
+      ASSERT_TRUE(policy);
+      EXPECT_EQ(policy->decide_path(Kind::kRead, wide).verdict, Verdict::kDeny)
+          << "@" << name << " grants " << wide;
+    }
+  }
+}
+
+// What a set grants shall be of use: no entry of one lies wholly in a block of reading.
+TEST_F(ShippedTest, NoSetGrantsWhatIsBlocked) {
+  for (const auto& [name, set] : shipped().sets) {
+    PolicyInputs one = inputs();
+    one.baseline.reset();
+    one.manifest.files.read = {Entry{"@" + name, {}}};
+    if (!set.run.empty()) one.manifest.run = {Entry{"@" + name, {}}};
+    const auto policy = compile(one);
+    ASSERT_TRUE(policy);
+    for (const Rule& rule : policy->rules()) {
+      if (rule.group != "@" + name || rule.resolved.find('*') != std::string::npos) continue;
+      if (rule.resolved.empty() || rule.resolved.find('\\') != std::string::npos) continue;
+      const Kind kind =
+          (rule.kinds & (1U << static_cast<unsigned>(Kind::kRead))) != 0 ? Kind::kRead : Kind::kRun;
+      EXPECT_EQ(policy->decide_path(kind, rule.resolved).verdict, Verdict::kAllow)
+          << "@" << name << ": " << rule.resolved << " is blocked by "
+          << policy->rule(policy->decide_path(kind, rule.resolved).rule).group;
+    }
+  }
+}
+
+TEST_F(ShippedTest, AWideNetworkGrantCompilesBesideTheBlocklist) {
+  PolicyInputs in = inputs();
+  in.manifest.network = {Entry{"*:443", {}}, Entry{"169.254.0.0/16:*", {}}};
+  const auto policy = compile(in);
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(decide(*policy, Kind::kConnect, "example.com:443").verdict, Verdict::kAllow);
+  EXPECT_EQ(decide(*policy, Kind::kConnect, "169.254.1.1:80").verdict, Verdict::kAllow);
+  EXPECT_EQ(decide(*policy, Kind::kConnect, "169.254.169.254:80").verdict, Verdict::kDeny);
+}
+
+TEST_F(ShippedTest, EssentialsGrantOnlyDevicesAndTheProcessItself) {
+  PolicyInputs in = inputs();
+  in.baseline = shipped().essentials;
+  const auto policy = compile(in);
+  ASSERT_TRUE(policy);
+  EXPECT_EQ(policy->decide_path(Kind::kWrite, "/dev/null").verdict, Verdict::kAllow);
+  for (const char* path : {"/home/me/project/a", "/usr/bin/cat", "/etc/passwd"}) {
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kDeny) << path;
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kDeny) << path;
+  }
+  EXPECT_EQ(policy->decide_environment("PATH").verdict, Verdict::kDeny);
+}
+
+}  // namespace
+}  // namespace bulkhead
