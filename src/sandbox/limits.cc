@@ -33,13 +33,11 @@ constexpr Microseconds kKernelKills =
 constexpr uint64_t kBytesPerMs = 4U << 20U;  // what two cores dirty at the most, about
 constexpr int kMemfdEvery = 4;               // samples
 
+// Rounded up, so that what is over a limit also reads so.
 std::string size_text(uint64_t bytes) {
   constexpr uint64_t kKiB = 1024, kMiB = kKiB * 1024;
-  if (bytes >= 10 * kMiB || (bytes >= kMiB && bytes % kMiB == 0))
-    return fmt::format("{} MiB", bytes / kMiB);
-  if (bytes >= kMiB)
-    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / static_cast<double>(kMiB));
-  if (bytes >= kKiB) return fmt::format("{} KiB", bytes / kKiB);
+  if (bytes >= kMiB) return fmt::format("{} MiB", (bytes + kMiB - 1) / kMiB);
+  if (bytes >= kKiB) return fmt::format("{} KiB", (bytes + kKiB - 1) / kKiB);
   return fmt::format("{} bytes", bytes);
 }
 

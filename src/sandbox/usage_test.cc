@@ -1,0 +1,136 @@
+#include "sandbox/usage.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace bulkhead {
+namespace {
+
+TEST(ParseStat, NamesMayHoldAnything) {
+  CpuTimes times;
+  ASSERT_TRUE(parse_stat(
+      "7 (a) R 9 (b c) S 1 7 7 0 -1 4194560 10 20 0 0 11 12 13 14 20 0 1 0 5555 1 2\n", &times));
+  EXPECT_EQ(times.own_ticks, 23U);
+  EXPECT_EQ(times.children_ticks, 27U);
+  EXPECT_EQ(times.start_ticks, 5555U);
+}
+
+TEST(ParseStat, ShortTextIsRefused) {
+  CpuTimes times;
+  for (const char* text :
+       {"", "7", "7 (x", "7 (x)", "7 (x) ", "7 (x) S 1 7 7 0 -1 4194560 10 20 0 0 11 12 13 14",
+        "7 (x) S 1 7 7 0 -1 4194560 10 20 0 0 a b c d 20 0 1 0 5555 1"})
+    EXPECT_FALSE(parse_stat(text, &times)) << text;
+}
+
+TEST(ParseField, WholeNamesAndUnits) {
+  uint64_t value = 0;
+  const std::string_view text =
+      "Name:\tVmRSS: 9 kB\nVmRSSX:\t1 kB\nVmRSS:\t  123 kB\nplain: 7\nlast:";
+  ASSERT_TRUE(parse_field(text, "VmRSS", &value));
+  EXPECT_EQ(value, 123U * 1024);
+  ASSERT_TRUE(parse_field(text, "plain", &value));
+  EXPECT_EQ(value, 7U);
+  EXPECT_FALSE(parse_field(text, "last", &value));
+  EXPECT_FALSE(parse_field(text, "absent", &value));
+  EXPECT_FALSE(parse_field(text, "VmRS", &value));
+}
+
+using Sample = Inheritance::Sample;
+
+TEST(Inheritance, AWaitedForDeathIsNotCountedTwice) {
+  Inheritance total;
+  EXPECT_EQ(total.update({{1, {10, 0}}, {2, {50, 0}}}), 60U);
+  // 2 used 5 more, died, and 1 waited for it.
+  EXPECT_EQ(total.update({{1, {10 + 55, 55}}}), 65U);
+  EXPECT_EQ(total.update({{1, {70, 55}}}), 70U);
+}
+
+TEST(Inheritance, AnUnwaitedDeathKeepsItsLastSample) {
+  Inheritance total;
+  total.update({{1, {10, 0}}, {2, {50, 0}}});
+  EXPECT_EQ(total.update({{1, {12, 0}}}), 62U);
+  EXPECT_EQ(total.update({{1, {12, 0}}, {3, {30, 0}}}), 92U);
+  EXPECT_EQ(total.update({{1, {12, 0}}}), 92U);
+}
+
+TEST(Inheritance, GoesUpThroughSeveralGenerations) {
+  Inheritance total;
+  total.update({{1, {1, 0}}, {2, {10, 0}}, {3, {100, 0}}});
+  EXPECT_EQ(total.update({{1, {1 + 110, 110}}}), 111U);
+}
+
+TEST(Inheritance, AReusedPidIsAnotherProcess) {
+  Inheritance total;
+  total.update({{1, {0, 0}}, {2, {50, 0}}});
+  // The key holds the start time, so the new process is not taken for one that went back in time.
+  EXPECT_EQ(total.update({{1, {0, 0}}, {1002, {5, 0}}}), 55U);
+}
+
+TEST(Inheritance, WithoutTheInheritedPartGrowthHidesADeath) {
+  // As for written bytes: less than what was, never more.
+  Inheritance total;
+  total.update({{1, {10, 10}}, {2, {50, 50}}});
+  EXPECT_EQ(total.update({{1, {60, 60}}}), 60U) << "waited for";
+  Inheritance other;
+  other.update({{1, {10, 10}}, {2, {50, 50}}});
+  EXPECT_EQ(other.update({{1, {30, 30}}}), 60U) << "not waited for, while 1 wrote 20";
+}
+
+TEST(Inheritance, NeverFalls) {
+  Inheritance total;
+  uint64_t last = 0, state = 12345;
+  for (int round = 0; round < 1000; ++round) {
+    std::map<uint64_t, Sample> living;
+    for (uint64_t key = 0; key < 6; ++key) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      if ((state >> 60U) < 8) living[key] = {state >> 50U, state >> 52U};
+    }
+    const uint64_t now = total.update(living);
+    EXPECT_GE(now, last);
+    last = now;
+  }
+}
+
+class OwnProc : public ::testing::Test {
+ protected:
+  ProcReader reader_{Fd(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC))};
+};
+
+TEST_F(OwnProc, SeesThisProcess) {
+  const auto pids = reader_.processes();
+  ASSERT_TRUE(pids.ok());
+  EXPECT_THAT(*pids, ::testing::Contains(::getpid()));
+  CpuTimes times;
+  EXPECT_TRUE(reader_.cpu_times(::getpid(), &times));
+  EXPECT_GT(times.start_ticks, 0U);
+  uint64_t resident = 0, with_swap = 0, written = 0;
+  ASSERT_TRUE(reader_.resident_bytes(::getpid(), false, &resident));
+  ASSERT_TRUE(reader_.resident_bytes(::getpid(), true, &with_swap));
+  EXPECT_GT(resident, 1U << 20U);
+  EXPECT_GT(with_swap, 1U << 20U);
+  EXPECT_TRUE(reader_.written_bytes(::getpid(), &written));
+  ProcReader::Proportional memory;
+  ASSERT_TRUE(reader_.proportional(::getpid(), &memory));
+  EXPECT_GT(memory.other, 1U << 18U);
+  EXPECT_FALSE(reader_.cpu_times(-1, &times));
+}
+
+TEST_F(OwnProc, CountsUnmappedMemfdsOnce) {
+  const Fd memfd(::memfd_create("test", MFD_CLOEXEC));
+  const Fd same(::fcntl(memfd.get(), F_DUPFD_CLOEXEC, 3));
+  const std::string megabyte(1U << 20U, 'x');
+  ASSERT_EQ(::write(memfd.get(), megabyte.data(), megabyte.size()),
+            static_cast<ssize_t>(megabyte.size()));
+  std::map<uint64_t, uint64_t> sizes;
+  reader_.memfds(::getpid(), &sizes);
+  uint64_t sum = 0;
+  for (const auto& [inode, bytes] : sizes) sum += bytes;
+  EXPECT_GE(sum, megabyte.size());
+  EXPECT_LT(sum, 2 * megabyte.size());
+}
+
+}  // namespace
+}  // namespace bulkhead
