@@ -5,8 +5,8 @@
 // exports share one, because VS Code hands exports over within a host only.
 (() => {
   "use strict";
-  /** Settings that the launcher wrote into the page: { builtin: string[] } */
-  const settings = globalThis.bulkheadSettings ?? { builtin: [] };
+  /** Settings that the launcher wrote into the page: { builtin: string[], companion: string } */
+  const settings = globalThis.bulkheadSettings ?? { builtin: [], companion: "" };
   /** @type {Map<string, number>} extension id → affinity */
   const placed = new Map();
   /** @type {Map<number, Set<string>>} affinity → extension ids */
@@ -16,9 +16,12 @@
   const idOf = (extension) => extension.identifier.value.toLowerCase();
   const dependenciesOf = (extension) =>
     (extension.extensionDependencies ?? []).map((id) => id.toLowerCase());
+  // By the folder that we installed it in, never by its name: anybody can take a name.
+  const isCompanion = (extension) =>
+    Boolean(settings.companion) && extension.extensionLocation?.path === settings.companion;
   const confined = (extension) =>
     Boolean(extension.main || extension.browser) &&
-    idOf(extension) !== "bulkhead.companion" &&
+    !isCompanion(extension) &&
     (!extension.isBuiltin || settings.builtin.includes(idOf(extension)));
 
   function groupOf(extension, all) {
