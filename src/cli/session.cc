@@ -274,6 +274,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   if (!options.manifest.empty()) {
     BULKHEAD_TRY(inputs.manifest, read_manifest(options, request));
     if (!inputs.manifest.extension.empty()) session.subject = inputs.manifest.extension;
+    inputs.baseline = std::move(shipped.essentials);
   } else {
     inputs.baseline = std::move(shipped.baseline);
     inputs.manifest.otherwise = request.otherwise;

@@ -1,0 +1,414 @@
+#include "cli/prompt.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "base/fd.h"
+
+namespace bulkhead {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(QuestionText, NamesProgramSubjectAndResource) {
+  const std::string text = question_text({.kind = Kind::kRead,
+                                          .resource = "/home/me/.npmrc",
+                                          .program = "/usr/bin/node",
+                                          .pid = 7,
+                                          .subject = "/srv/tool.js",
+                                          .detail = "openat"},
+                                         80);
+  EXPECT_EQ(text, "\nbulkhead: /usr/bin/node (/srv/tool.js) wants to read\n  /home/me/.npmrc\n");
+}
+
+TEST(QuestionText, EveryKindHasItsWords) {
+  for (size_t i = 0; i < kKindLabels.size(); ++i) {
+    const std::string text = question_text({.kind = static_cast<Kind>(i),
+                                            .resource = "X",
+                                            .program = "/p",
+                                            .pid = 1,
+                                            .subject = "/p",
+                                            .detail = ""},
+                                           80);
+    EXPECT_THAT(text, HasSubstr("bulkhead: /p wants to ")) << kKindLabels[i];
+  }
+}
+
+TEST(QuestionText, EscapesAndWraps) {
+  const std::string evil = "/tmp/a\033[2K\rbulkhead: allowed\n\u202Egpj";
+  const std::string text = question_text({.kind = Kind::kWrite,
+                                          .resource = evil,
+                                          .program = "/p\n",
+                                          .pid = 1,
+                                          .subject = "",
+                                          .detail = ""},
+                                         30);
+  for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  EXPECT_THAT(text, Not(HasSubstr("\u202E")));
+  size_t start = 0;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', start)) {
+    EXPECT_LE(end - start, 30U);
+    start = end + 1;
+  }
+}
+
+TEST(QuestionText, AVeryLongResourceKeepsItsEnds) {
+  const std::string path = "/START" + std::string(20'000, 'x') + "END";
+  const std::string text = question_text({.kind = Kind::kRead,
+                                          .resource = path,
+                                          .program = "/p",
+                                          .pid = 1,
+                                          .subject = "",
+                                          .detail = ""},
+                                         80);
+  EXPECT_THAT(text, HasSubstr("/START"));
+  EXPECT_THAT(text, HasSubstr("END\n"));
+  EXPECT_THAT(text, HasSubstr("lines left out"));
+  EXPECT_LT(text.size(), 2'500U);
+}
+
+TEST(ParseAnswer, KeysAndWords) {
+  EXPECT_EQ(parse_answer(""), Answer::kNo);
+  EXPECT_EQ(parse_answer("\n"), Answer::kNo);
+  EXPECT_EQ(parse_answer("n\n"), Answer::kNo);
+  EXPECT_EQ(parse_answer("O\n"), Answer::kOnce);
+  EXPECT_EQ(parse_answer(" r \r\n"), Answer::kThisRun);
+  EXPECT_EQ(parse_answer("Always"), Answer::kAlways);
+  EXPECT_EQ(parse_answer("v"), Answer::kNever);
+  EXPECT_EQ(parse_answer("never\n"), Answer::kNever);
+}
+
+TEST(ParseAnswer, AnythingElseIsNoAnswer) {
+  for (const char* text : {"y", "yes", "aa", "o r", "oo", "1", "\x1b[A", "alway"})
+    EXPECT_EQ(parse_answer(text), std::nullopt) << text;
+}
+
+// A process that leads a session on a terminal of its own, and the terminal's other end.
+class Session {
+ public:
+  // `body` runs in the process; what it returns is the exit code.
+  explicit Session(const std::function<int(int report)>& body) {
+    master_.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!master_ || grantpt(master_.get()) != 0 || unlockpt(master_.get()) != 0) return;
+    std::array<char, 64> name = {};
+    if (ptsname_r(master_.get(), name.data(), name.size()) != 0) return;
+    std::array<int, 2> ends = {-1, -1};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    reports_.reset(ends[0]);
+    const Fd report(ends[1]);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    setsid();
+    const int terminal = open(name.data(), O_RDWR);  // becomes the controlling terminal
+    if (terminal < 0 || ioctl(terminal, TIOCSCTTY, 0) != 0) _exit(98);
+    for (int fd = 0; fd < 3; ++fd) dup2(terminal, fd);
+    // The leader stands for the shell, the body for its job. In the leader's own group, which is
+    // orphaned, the kernel would not stop anybody.
+    signal(SIGTTOU, SIG_IGN);
+    const pid_t job = fork();
+    if (job == 0) {
+      setpgid(0, 0);
+      tcsetpgrp(0, getpid());
+      signal(SIGTTOU, SIG_DFL);
+      _exit(body(report.get()));
+    }
+    setpgid(job, job);
+    int status = 0;
+    waitpid(job, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+  }
+  ~Session() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void type(std::string_view text) {
+    ASSERT_EQ(write(master_.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  // Reads the screen until it shows `text`. False where the session ended before.
+  bool wait_for(const std::string& text) {
+    while (screen_.find(text, seen_) == std::string::npos) {
+      std::array<char, 4096> part = {};
+      const ssize_t n = read(master_.get(), part.data(), part.size());
+      if (n <= 0) return false;
+      screen_.append(part.data(), static_cast<size_t>(n));
+    }
+    seen_ = screen_.find(text, seen_) + text.size();
+    return true;
+  }
+  // One byte that the body reports; 0 where it ended instead.
+  char report() {
+    char what = 0;
+    return read(reports_.get(), &what, 1) == 1 ? what : '\0';
+  }
+  int exit_code() {
+    int status = 0;
+    if (waitpid(std::exchange(pid_, -1), &status, 0) < 0) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  const std::string& screen() const { return screen_; }
+
+ private:
+  Fd master_, reports_;
+  pid_t pid_ = -1;
+  std::string screen_;
+  size_t seen_ = 0;
+};
+
+void tell(int report, char what) { static_cast<void>(!write(report, &what, 1)); }
+
+const Question kQuestion = {.kind = Kind::kRead,
+                            .resource = "/secret",
+                            .program = "/bin/p",
+                            .pid = 1,
+                            .subject = "/bin/p",
+                            .detail = "openat"};
+constexpr int kBase = 10;  // exit code kBase + answer
+
+int ask_once(TerminalAsker::Options options) {
+  auto asker = TerminalAsker::open(std::move(options));
+  if (!asker.ok()) return 99;
+  return kBase + static_cast<int>((*asker)->ask(kQuestion));
+}
+
+int answer(Answer value) { return kBase + static_cast<int>(value); }
+
+TEST(TerminalAsker, TakesAnAnswer) {
+  Session session([](int) { return ask_once({}); });
+  ASSERT_TRUE(session.wait_for("[N]o: ")) << session.screen();
+  EXPECT_THAT(session.screen(), HasSubstr("bulkhead: /bin/p wants to read"));
+  session.type("a\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kAlways));
+}
+
+TEST(TerminalAsker, AsksAgainThenGivesUp) {
+  Session session([](int) { return ask_once({}); });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("yes\n");
+  ASSERT_TRUE(session.wait_for("then Enter: "));
+  session.type("o\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
+}
+
+TEST(TerminalAsker, ForgetsWhatWasTypedBefore) {
+  Session session([](int report) {
+    tell(report, 'r');
+    // Typed ahead: the line is in the terminal's buffer once it can be read.
+    struct pollfd waiting = {.fd = 0, .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, -1) != 1) return 97;
+    return ask_once({});
+  });
+  ASSERT_EQ(session.report(), 'r');
+  session.type("a\n");
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("n\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, NoAnswerIsNo) {
+  Session eof([](int) { return ask_once({}); });
+  ASSERT_TRUE(eof.wait_for("[N]o: "));
+  eof.type("\x04");
+  EXPECT_EQ(eof.exit_code(), answer(Answer::kNo));
+
+  Session late(
+      [](int) { return ask_once({.lock_file = "", .patience = std::chrono::milliseconds(1)}); });
+  EXPECT_TRUE(late.wait_for("no answer in time")) << late.screen();
+  EXPECT_EQ(late.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, PutsModesAndForegroundBack) {
+  Session session([](int) {
+    struct termios raw = {};
+    if (tcgetattr(0, &raw) != 0) return 97;
+    cfmakeraw(&raw);
+    if (tcsetattr(0, TCSANOW, &raw) != 0 || tcgetattr(0, &raw) != 0) return 97;
+    const int code = ask_once({});
+    struct termios after = {};
+    if (tcgetattr(0, &after) != 0 || after.c_lflag != raw.c_lflag || after.c_iflag != raw.c_iflag ||
+        after.c_oflag != raw.c_oflag || after.c_cc[VMIN] != raw.c_cc[VMIN])
+      return 96;
+    return tcgetpgrp(0) == getpgrp() ? code : 95;
+  });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("r\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kThisRun));
+}
+
+// State of a process as in /proc/PID/stat: 'S' sleeping, 'T' stopped.
+char state_of(pid_t pid) {
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+  if (!text.ok()) return '\0';
+  return (*text)[text->rfind(')') + 2];
+}
+
+TEST(TerminalAsker, AProgramThatReadsTheTerminalDoesNotGetTheAnswer) {
+  Session session([](int report) {
+    const pid_t reader = fork();
+    if (reader == 0) {
+      std::array<char, 64> line = {};
+      const ssize_t n = read(0, line.data(), line.size());
+      _exit(n > 0 ? line[0] : 1);
+    }
+    while (state_of(reader) != 'S') sched_yield();
+    const int code = ask_once({});
+    tell(report, 'd');
+    int status = 0;
+    waitpid(reader, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 'm' ? code : 96;
+  });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("a\n");
+  ASSERT_EQ(session.report(), 'd');
+  session.type("mine\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kAlways));
+}
+
+TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {
+  Session session([](int report) {
+    std::array<int, 2> ends = {-1, -1};
+    if (pipe(ends.data()) != 0) return 97;
+    const pid_t writer = fork();
+    if (writer == 0) {
+      char go = 0;
+      if (read(ends[0], &go, 1) == 1) static_cast<void>(!write(1, "PAINT", 5));
+      _exit(0);
+    }
+    auto asker = TerminalAsker::open({});
+    if (!asker.ok()) return 99;
+    Answer got = Answer::kNo;
+    std::thread asking([&] { got = (*asker)->ask(kQuestion); });
+    while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
+    // It may be stopped already, by the signal that stops readers.
+    tell(ends[1], 'g');
+    while (state_of(writer) != 'T') sched_yield();
+    tell(report, 's');
+    asking.join();
+    int status = 0;
+    waitpid(writer, &status, 0);
+    return WIFEXITED(status) ? kBase + static_cast<int>(got) : 96;
+  });
+  ASSERT_EQ(session.report(), 's');
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  EXPECT_THAT(session.screen(), Not(HasSubstr("PAINT")));
+  session.type("o\n");
+  EXPECT_TRUE(session.wait_for("PAINT"));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
+}
+
+volatile sig_atomic_t g_interrupts = 0;
+
+TEST(TerminalAsker, CtrlCIsNoAndReachesTheJob) {
+  Session session([](int) {
+    signal(SIGINT, [](int) { g_interrupts = g_interrupts + 1; });
+    const int code = ask_once({});
+    return g_interrupts == 1 ? code : 96;
+  });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("\x03");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, CancelEndsTheQuestion) {
+  Session session([](int) {
+    auto asker = TerminalAsker::open({});
+    if (!asker.ok()) return 99;
+    Answer got = Answer::kAlways;
+    std::thread asking([&] { got = (*asker)->ask(kQuestion); });
+    while (!(*asker)->asking()) sched_yield();
+    (*asker)->cancel();
+    asking.join();
+    if ((*asker)->asking() || (*asker)->ask(kQuestion) != Answer::kNo) return 96;
+    return tcgetpgrp(0) == getpgrp() ? kBase + static_cast<int>(got) : 95;
+  });
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, DoesNotDisturbFromTheBackground) {
+  Session session([](int) {
+    const pid_t job = fork();
+    if (job == 0) {
+      setpgid(0, 0);
+      auto asker = TerminalAsker::open({});
+      if (!asker.ok()) _exit(99);
+      const Answer got = (*asker)->ask(kQuestion);
+      _exit((*asker)->unasked() == 1 ? kBase + static_cast<int>(got) : 96);
+    }
+    int status = 0;
+    waitpid(job, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 94;
+  });
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_FALSE(session.wait_for("wants to"));
+}
+
+TEST(TerminalAsker, TheForegroundMayBelongToTheProgram) {
+  Session session([](int report) {
+    const pid_t program = fork();
+    if (program == 0) {
+      setpgid(0, 0);
+      signal(SIGTTOU, SIG_IGN);
+      tcsetpgrp(0, getpid());
+      tell(report, 'f');
+      pause();
+      _exit(0);
+    }
+    while (tcgetpgrp(0) != program) sched_yield();
+    const int code = ask_once({});
+    const bool back = tcgetpgrp(0) == program;
+    kill(program, SIGKILL);
+    waitpid(program, nullptr, 0);
+    return back ? code : 96;
+  });
+  ASSERT_EQ(session.report(), 'f');
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("v\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNever));
+}
+
+TEST(TerminalAsker, AsksOnlySoOften) {
+  Session session([](int) {
+    auto asker = TerminalAsker::open(
+        {.lock_file = "", .patience = std::chrono::milliseconds(60'000), .most = 2});
+    if (!asker.ok()) return 99;
+    const bool both =
+        (*asker)->ask(kQuestion) == Answer::kOnce && (*asker)->ask(kQuestion) == Answer::kOnce;
+    const Answer third = (*asker)->ask(kQuestion);
+    return both && (*asker)->unasked() == 1 ? kBase + static_cast<int>(third) : 96;
+  });
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(session.wait_for("[N]o: "));
+    session.type("o\n");
+  }
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, NeedsATerminal) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    _exit(TerminalAsker::open({}).ok() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace bulkhead

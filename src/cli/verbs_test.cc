@@ -1,0 +1,114 @@
+// The command line's tables: verbs, help and completions.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+int run_words(std::vector<const char*> words, std::string* out = nullptr,
+              std::string* err = nullptr) {
+  words.insert(words.begin(), "bulkhead");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int code = run_command_line(static_cast<int>(words.size()), words.data());
+  const std::string printed = testing::internal::GetCapturedStdout();
+  const std::string complained = testing::internal::GetCapturedStderr();
+  if (out != nullptr) *out = printed;
+  if (err != nullptr) *err = complained;
+  return code;
+}
+
+TEST(Verbs, NearestIsOneOrTwoMistakesAway) {
+  EXPECT_EQ(nearest_verb("rn"), "run");
+  EXPECT_EQ(nearest_verb("explian"), "explain");
+  EXPECT_EQ(nearest_verb("logs"), "log");
+  EXPECT_EQ(nearest_verb("docter"), "doctor");
+  EXPECT_EQ(nearest_verb("xyzzy"), "");
+  EXPECT_EQ(nearest_verb(""), "");
+}
+
+TEST(Verbs, AnUnknownOneSuggests) {
+  std::string err;
+  EXPECT_EQ(run_words({"explian"}, nullptr, &err), kExitFailed);
+  EXPECT_EQ(err,
+            "bulkhead: unknown verb \"explian\": did you mean \"explain\"?; `bulkhead --help` "
+            "lists them\n");
+  EXPECT_EQ(run_words({"--frobnicate"}, nullptr, &err), kExitFailed);
+}
+
+TEST(Verbs, HelpInAllItsForms) {
+  std::string out, same;
+  EXPECT_EQ(run_words({"--help"}, &out), 0);
+  for (const Verb& verb : verbs()) EXPECT_THAT(out, HasSubstr(verb.name));
+  EXPECT_EQ(run_words({"help"}, &same), 0);
+  EXPECT_EQ(out, same);
+  EXPECT_EQ(run_words({"help", "run"}, &out), 0);
+  EXPECT_THAT(out, HasSubstr("bulkhead run [OPTIONS] [--] PROGRAM [ARGS...]"));
+  EXPECT_THAT(out, HasSubstr("--workspace FOLDER"));
+  EXPECT_EQ(run_words({"run", "--help"}, &same), 0);
+  EXPECT_EQ(out, same);
+  EXPECT_EQ(run_words({"help", "rum"}, &out), kExitFailed);
+}
+
+TEST(Verbs, Version) {
+  std::string out;
+  EXPECT_EQ(run_words({"--version"}, &out), 0);
+  EXPECT_EQ(out, "bulkhead " BULKHEAD_VERSION "\n");
+}
+
+TEST(Verbs, NoVerbIsAnErrorThatHelps) {
+  std::string err;
+  EXPECT_EQ(run_words({}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("Usage: bulkhead VERB"));
+}
+
+TEST(Verbs, WrongOptionsSayWhereToLook) {
+  std::string err;
+  EXPECT_EQ(run_words({"log", "--nonsense"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("bulkhead help log"));
+  EXPECT_EQ(run_words({"run", "--otherwise", "maybe", "true"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("ask"));
+  EXPECT_EQ(run_words({"run", "--files", "many", "true"}, nullptr, &err), kExitFailed);
+  EXPECT_EQ(run_words({"run"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("no program to run"));
+}
+
+// Every option of every verb, in every shell's completion, by the name that the parser knows.
+class Completion : public testing::TestWithParam<const char*> {};
+
+TEST_P(Completion, HasEveryVerbAndOption) {
+  std::string script;
+  ASSERT_EQ(run_words({"completion", GetParam()}, &script), 0);
+  const bool fish = std::string(GetParam()) == "fish";
+  size_t options = 0;
+  for (const Verb& verb : verbs()) {
+    EXPECT_THAT(script, HasSubstr(verb.name));
+    const ParsedVerb parsed = parser_of(verb);
+    for (const CLI::Option* option : parsed.app->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        ++options;
+        EXPECT_THAT(script, HasSubstr(fish ? "-l " + name + " " : "--" + name));
+      }
+    }
+  }
+  EXPECT_GT(options, 30U);
+  EXPECT_THAT(script, Not(HasSubstr("{}")));
+}
+INSTANTIATE_TEST_SUITE_P(Shells, Completion, testing::Values("bash", "zsh", "fish"));
+
+TEST(Completion, OtherShellsAreRefused) {
+  std::string err;
+  EXPECT_EQ(run_words({"completion", "csh"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("bash, zsh, fish"));
+}
+
+}  // namespace
+}  // namespace bulkhead
