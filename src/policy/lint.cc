@@ -1,0 +1,495 @@
+#include "policy/lint.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/path.h"
+#include "policy/network_rule.h"
+#include "policy/pattern.h"
+#include "policy/rule_match.h"
+
+namespace bulkhead {
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+constexpr size_t kMaxNamed = 4;  // blocked places told in one finding
+
+constexpr bool has(const Rule& rule, Kind kind) {
+  return (rule.kinds & (1U << static_cast<unsigned>(kind))) != 0;
+}
+
+std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
+
+bool is_concrete(std::string_view resolved) {
+  const auto parsed = parse_pattern(resolved);
+  return parsed.ok() && parsed->pattern.is_concrete();
+}
+
+// A concrete pattern without its escapes.
+std::string path_of(std::string_view resolved) {
+  const auto parsed = parse_pattern(resolved);
+  return parsed.ok() ? parsed->pattern.path() : std::string(resolved);
+}
+
+bool same_place(const Location& a, const Location& b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
+class Linter {
+ public:
+  Linter(const PolicyInputs& inputs, const Policy& policy) : inputs_(inputs), policy_(policy) {
+    for (const Rule& rule : policy.rules())
+      if (rule.source == Rule::Source::kManifest && rule.verdict == Verdict::kAllow)
+        grants_.push_back(&rule);
+  }
+
+  std::vector<Diagnostic> run() {
+    const Manifest& manifest = inputs_.manifest;
+    repeated(manifest.files.read);
+    repeated(manifest.files.write);
+    repeated(manifest.files.block);
+    repeated(manifest.files.hide);
+    repeated(manifest.network);
+    repeated(manifest.run);
+    repeated(manifest.environment);
+    repeated(manifest.vscode);
+    covered_paths(manifest.files.read, Kind::kRead);
+    covered_paths(manifest.files.write, Kind::kWrite);
+    covered_networks();
+    covered_names(manifest.environment, Kind::kEnvironment);
+    covered_names(manifest.vscode, Kind::kVscode);
+    cancelled();
+    idle_blocks();
+    wide_paths();
+    wide_networks();
+    secret_variables();
+    programs();
+    written_and_run();
+    unreadable_writes();
+    // What the compiler left out belongs here where the manifest says it; the rest is not its
+    // author's doing.
+    for (const Diagnostic& note : policy_.notes())
+      if (of_manifest(note.file, note.line)) add_once(note);
+    std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return std::tie(a.file, a.line, a.column, a.severity) <
+             std::tie(b.file, b.line, b.column, b.severity);
+    });
+    return std::move(found_);
+  }
+
+ private:
+  void add(Severity severity, const Location& where, std::string message, std::string fix) {
+    add_once({severity, where.file, where.line, where.column, where.field, std::move(message),
+              std::move(fix)});
+  }
+  void add_once(Diagnostic diagnostic) {
+    for (const Diagnostic& each : found_)
+      if (each.file == diagnostic.file && each.line == diagnostic.line &&
+          each.column == diagnostic.column && each.message == diagnostic.message)
+        return;
+    found_.push_back(std::move(diagnostic));
+  }
+
+  bool of_manifest(const std::string& file, int line) const {
+    const Manifest& m = inputs_.manifest;
+    for (const auto* list : {&m.files.read, &m.files.write, &m.files.block, &m.files.hide,
+                             &m.network, &m.run, &m.environment, &m.vscode})
+      for (const Entry& entry : *list)
+        if (entry.where.file == file && entry.where.line == line) return true;
+    return false;
+  }
+
+  std::vector<const Rule*> rules_of(const Entry& entry, Kind kind) const {
+    std::vector<const Rule*> result;
+    for (const Rule& rule : policy_.rules())
+      if (rule.source == Rule::Source::kManifest && has(rule, kind) &&
+          same_place(rule.where, entry.where) && !rule.resolved.empty())
+        result.push_back(&rule);
+    return result;
+  }
+
+  void repeated(const std::vector<Entry>& entries) {
+    std::map<std::string_view, const Entry*> seen;
+    for (const Entry& entry : entries) {
+      const auto [first, fresh] = seen.try_emplace(entry.text, &entry);
+      if (!fresh)
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} stands in this list twice, first in line {}", quoted(entry.text),
+                        first->second->where.line),
+            "remove one");
+    }
+  }
+
+  // An entry every rule of which lies within rules of another entry adds nothing.
+  void covered_paths(const std::vector<Entry>& entries, Kind kind) {
+    // Concrete trees are found by walking up; the few patterns with wildcards are tried in turn.
+    std::map<std::string, std::vector<const Rule*>> trees;
+    std::vector<const Rule*> patterns;
+    for (const Rule* rule : grants_) {
+      if (!has(*rule, kind) || rule->resolved.empty()) continue;
+      if (is_concrete(rule->resolved)) {
+        trees[path_of(rule->resolved)].push_back(rule);
+      } else {
+        patterns.push_back(rule);
+      }
+    }
+    const auto covering = [&](const Rule& rule) -> const Rule* {
+      const auto other = [&](const Rule* each) {
+        return !same_place(each->where, rule.where) && each->text != rule.text;
+      };
+      if (!is_concrete(rule.resolved)) return nullptr;
+      const std::string path = path_of(rule.resolved);
+      for (std::string at = path;; at = std::string(parent_of(at))) {
+        if (const auto found = trees.find(at); found != trees.end())
+          for (const Rule* each : found->second)
+            // Two entries for one tree: the later one is told of.
+            if (other(each) && (at != path || each->where.line < rule.where.line)) return each;
+        if (at == "/") break;
+      }
+      for (const Rule* each : patterns)
+        if (other(each) && pattern_matches(each->resolved, path)) return each;
+      return nullptr;
+    };
+    for (const Entry& entry : entries) {
+      if (entry.text.starts_with('@')) continue;  // a set repeats others by its nature
+      const auto rules = rules_of(entry, kind);
+      const Rule* by = nullptr;
+      for (const Rule* rule : rules) {
+        by = covering(*rule);
+        if (by == nullptr) break;
+      }
+      if (by != nullptr)
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entry.text),
+                        quoted(by->text), by->where.line),
+            "remove it");
+    }
+  }
+
+  void covered_networks() {
+    using Host = NetworkPattern::Host;
+    const std::vector<Entry>& entries = inputs_.manifest.network;
+    std::vector<std::optional<NetworkPattern>> parsed;
+    for (const Entry& entry : entries) {
+      auto one = parse_network(entry.text);
+      parsed.push_back(one.ok() ? std::optional(*one) : std::nullopt);
+    }
+    const auto covers = [](const NetworkPattern& a, const NetworkPattern& b) {
+      if (a.first_port > b.first_port || a.last_port < b.last_port) return false;
+      switch (a.host) {
+        case Host::kName:
+          return b.host == Host::kName && a.name == b.name;
+        case Host::kBelowName:
+          return (b.host == Host::kName || b.host == Host::kBelowName) &&
+                 (b.name.ends_with("." + a.name) ||
+                  (b.host == Host::kBelowName && a.name == b.name));
+        case Host::kNetwork:
+          return b.host == Host::kNetwork && a.prefix_bits <= b.prefix_bits &&
+                 b.network.in_network(a.network, a.prefix_bits);
+        case Host::kLoopback:
+          return b.host == Host::kLoopback;
+        case Host::kAny:
+          return b.host == Host::kName || b.host == Host::kBelowName || b.host == Host::kAny;
+      }
+      return false;
+    };
+    for (size_t i = 0; i < entries.size(); ++i) {
+      for (size_t j = 0; j < entries.size(); ++j) {
+        if (i == j || !parsed[i] || !parsed[j] || entries[i].text == entries[j].text) continue;
+        if (!covers(*parsed[j], *parsed[i])) continue;
+        if (covers(*parsed[i], *parsed[j]) && i < j) continue;  // equal: the later one is told of
+        add(Severity::kWarning, entries[i].where,
+            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entries[i].text),
+                        quoted(entries[j].text), entries[j].where.line),
+            "remove it");
+        break;
+      }
+    }
+  }
+
+  void covered_names(const std::vector<Entry>& entries, Kind kind) {
+    for (const Entry& entry : entries) {
+      if (entry.text.ends_with('*') || entry.text.starts_with('@')) continue;
+      for (const Rule* rule : grants_) {
+        if (!has(*rule, kind) || same_place(rule->where, entry.where) || rule->text == entry.text)
+          continue;
+        if (!rule_matches(*rule, kind, entry.text)) continue;
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entry.text),
+                        quoted(rule->text), rule->where.line),
+            "remove it");
+        break;
+      }
+    }
+  }
+
+  // Grants that a block takes back.
+  void cancelled() {
+    std::vector<const Rule*> blocks;
+    for (const Rule& rule : policy_.rules())
+      if (rule.verdict == Verdict::kDeny && !rule.resolved.empty()) blocks.push_back(&rule);
+    struct Partly {
+      const Rule* grant;
+      std::set<std::string> places;  // "~/.ssh (ssh-keys)"
+    };
+    std::map<std::tuple<std::string, int, int, Kind>, Partly> partly;
+    for (const Rule* grant : grants_) {
+      if (grant->resolved.empty() || grant->text.starts_with('@')) continue;
+      for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect,
+                              Kind::kEnvironment, Kind::kVscode}) {
+        if (!has(*grant, kind)) continue;
+        const std::string resource = representative(*grant, kind);
+        if (resource.empty()) continue;
+        const Decision decision = decide(policy_, kind, resource);
+        if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule) {
+          const Rule& block = policy_.rule(decision.rule);
+          add(Severity::kWarning, grant->where,
+              fmt::format("{} grants nothing: {} blocks {}", quoted(grant->text), who(block),
+                          quoted(block.text)),
+              block.source == Rule::Source::kBuiltin
+                  ? fmt::format("remove it, or tell users to run with --unblock {}", block.group)
+              : block.source == Rule::Source::kManifest ? "remove one of the two"
+                                                        : "remove it");
+          continue;
+        }
+        if (kind != Kind::kRead && kind != Kind::kWrite) continue;
+        for (const Rule* block : blocks) {
+          // The manifest's own blocks are there to cut something out of its grants.
+          if (block->source == Rule::Source::kManifest || !has(*block, kind) ||
+              !is_concrete(block->resolved))
+            continue;
+          const std::string inside = path_of(block->resolved);
+          if (inside == resource || !is_within(inside, resource)) continue;
+          Partly& one = partly[{grant->where.file, grant->where.line, grant->where.column, kind}];
+          one.grant = grant;
+          one.places.insert(fmt::format(
+              "{} ({})", quoted(block->text),
+              block->group.empty() ? label(block->source) : std::string_view(block->group)));
+        }
+      }
+    }
+    for (const auto& [key, one] : partly) {
+      std::string named;
+      size_t count = 0;
+      for (const std::string& place : one.places) {
+        if (++count > kMaxNamed) break;
+        named += (named.empty() ? "" : ", ") + place;
+      }
+      if (one.places.size() > kMaxNamed)
+        named += fmt::format(" and {} more", one.places.size() - kMaxNamed);
+      add(Severity::kNote, one.grant->where,
+          fmt::format("{} does not grant all in it for {}: blocked are {}", quoted(one.grant->text),
+                      std::get<Kind>(key) == Kind::kRead ? "reading" : "writing", named),
+          "name the folders that are needed");
+    }
+  }
+
+  // Something that the grant alone is about; empty where there is no such thing.
+  static std::string representative(const Rule& grant, Kind kind) {
+    if (kind == Kind::kConnect) {
+      const auto pattern = parse_network(grant.resolved);
+      if (!pattern.ok()) return {};
+      const uint16_t port = pattern->first_port;
+      switch (pattern->host) {
+        case NetworkPattern::Host::kName:
+          return fmt::format("{}:{}", pattern->name, port);
+        case NetworkPattern::Host::kNetwork: {
+          const bool single = pattern->prefix_bits == (pattern->network.is_v4() ? 32 : 128);
+          if (!single) return {};
+          return pattern->network.is_v4()
+                     ? fmt::format("{}:{}", pattern->network.to_string(), port)
+                     : fmt::format("[{}]:{}", pattern->network.to_string(), port);
+        }
+        default:
+          return {};
+      }
+    }
+    if (kind == Kind::kEnvironment || kind == Kind::kVscode)
+      return grant.resolved.ends_with('*') ? std::string() : grant.resolved;
+    return is_concrete(grant.resolved) ? path_of(grant.resolved) : std::string();
+  }
+
+  static std::string who(const Rule& rule) {
+    std::string text = fmt::format("the {}", label(rule.source));
+    if (rule.source == Rule::Source::kRemembered) text = "a remembered answer";
+    if (!rule.group.empty()) text += fmt::format(" ({})", rule.group);
+    return text;
+  }
+
+  // Own blocks of what nothing grants: nothing is wrong, but perhaps something is misspelt.
+  void idle_blocks() {
+    for (const Entry& entry : inputs_.manifest.files.block) {
+      bool idle = true;
+      std::vector<const Rule*> own;
+      for (const Rule& rule : policy_.rules())
+        if (rule.source == Rule::Source::kManifest && rule.verdict == Verdict::kDeny &&
+            same_place(rule.where, entry.where))
+          own.push_back(&rule);
+      for (const Rule* block : own) {
+        if (!is_concrete(block->resolved)) idle = false;
+        const std::string path = path_of(block->resolved);
+        for (const Rule& grant : policy_.rules()) {
+          if (!idle) break;
+          if (grant.verdict != Verdict::kAllow || grant.resolved.empty() ||
+              !(has(grant, Kind::kRead) || has(grant, Kind::kWrite) || has(grant, Kind::kRun)))
+            continue;
+          if (!is_concrete(grant.resolved)) {
+            // A wildcard grant could match inside the blocked tree.
+            idle = idle && !grant.resolved.starts_with("**/") &&
+                   !pattern_matches(grant.resolved, path);
+          } else {
+            const std::string tree = path_of(grant.resolved);
+            idle = !is_within(path, tree) && !is_within(tree, path);
+          }
+        }
+      }
+      if (idle && !own.empty())
+        add(Severity::kNote, entry.where,
+            fmt::format("{} blocks nothing: no rule grants anything there", quoted(entry.text)),
+            "check its spelling, or remove it");
+    }
+  }
+
+  void wide_paths() {
+    static constexpr std::array<std::string_view, 14> kWide = {
+        "/",    "/home", "/root", "/etc", "/var", "/run",   "/proc",
+        "/sys", "/dev",  "/srv",  "/mnt", "/opt", "/media", "/boot"};
+    for (const Rule* grant : grants_) {
+      if (!is_concrete(grant->resolved) || grant->text.starts_with('@')) continue;
+      const bool path =
+          has(*grant, Kind::kRead) || has(*grant, Kind::kWrite) || has(*grant, Kind::kRun);
+      if (!path) continue;
+      const std::string tree = path_of(grant->resolved);
+      const std::string& home = inputs_.variables.home;
+      const bool home_or_above = !home.empty() && is_within(home, tree);
+      if (home_or_above && tree != "/") {
+        add(Severity::kWarning, grant->where,
+            fmt::format("{} grants the whole home folder", quoted(grant->text)),
+            "name the folders in it that are needed");
+      } else if (std::find(kWide.begin(), kWide.end(), tree) != kWide.end()) {
+        add(Severity::kWarning, grant->where,
+            fmt::format("{} grants all of {}", quoted(grant->text),
+                        tree == "/" ? "the file system" : tree),
+            "name the folders that are needed, or a set such as @system");
+      } else if (has(*grant, Kind::kWrite) &&
+                 (tree == "/usr" || tree == "/bin" || tree == "/lib" || tree == "/sbin")) {
+        add(Severity::kWarning, grant->where,
+            fmt::format("{} lets programs of the whole machine be changed", quoted(grant->text)),
+            "name the folders that are written");
+      }
+    }
+  }
+
+  void wide_networks() {
+    for (const Entry& entry : inputs_.manifest.network) {
+      const auto pattern = parse_network(entry.text);
+      if (!pattern.ok()) continue;
+      const bool any =
+          pattern->host == NetworkPattern::Host::kAny ||
+          (pattern->host == NetworkPattern::Host::kNetwork && pattern->prefix_bits == 0);
+      if (any) {
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants every host: whatever can be read can be sent anywhere",
+                        quoted(entry.text)),
+            "name the hosts");
+      } else if (pattern->host == NetworkPattern::Host::kBelowName &&
+                 pattern->name.find('.') == std::string::npos) {
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants every host of a top-level domain", quoted(entry.text)),
+            "name the hosts");
+      } else if (pattern->all_ports()) {
+        add(Severity::kNote, entry.where, fmt::format("{} grants every port", quoted(entry.text)),
+            "name the port, such as 443");
+      }
+    }
+  }
+
+  void secret_variables() {
+    static constexpr std::array<std::string_view, 8> kSigns = {
+        "TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "API_KEY", "PRIVATE_KEY", "CREDENTIAL"};
+    for (const Entry& entry : inputs_.manifest.environment) {
+      const bool secret = std::any_of(kSigns.begin(), kSigns.end(), [&](std::string_view sign) {
+        return entry.text.find(sign) != std::string::npos;
+      });
+      if (secret)
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} looks like a secret", quoted(entry.text)),
+            "leave it out if the program works without it");
+      else if (entry.text.ends_with('*') && entry.text.size() <= 3)
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants many unrelated variables", quoted(entry.text)),
+            "name the variables");
+    }
+  }
+
+  // Shells and interpreters run whatever text they are given, so granting one grants all that its
+  // compartment allows. That is so by design, but an author should know it.
+  void programs() {
+    static constexpr std::array<std::string_view, 29> kInterpreters = {
+        "sh",      "bash",    "dash", "zsh",   "fish",  "ksh",  "mksh",   "csh",
+        "tcsh",    "busybox", "env",  "xargs", "nohup", "node", "nodejs", "python",
+        "python2", "python3", "perl", "ruby",  "php",   "lua",  "awk",    "gawk",
+        "mawk",    "deno",    "bun",  "make",  "find"};
+    for (const Entry& entry : inputs_.manifest.run) {
+      const std::string_view name =
+          entry.text.starts_with('/') ? last_of(entry.text) : std::string_view(entry.text);
+      if (std::find(kInterpreters.begin(), kInterpreters.end(), name) != kInterpreters.end())
+        add(Severity::kNote, entry.where,
+            fmt::format("{} runs whatever it is told to: with it the list of programs says little",
+                        quoted(entry.text)),
+            "name the programs that are needed, if they are few");
+      if (name.starts_with("ld.so") || name.starts_with("ld-linux"))
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} is the loader: it runs any file", quoted(entry.text)), "remove it");
+    }
+  }
+
+  void written_and_run() {
+    for (const Rule* run : grants_) {
+      if (!has(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
+      const std::string path = path_of(run->resolved);
+      for (const Rule* write : grants_) {
+        if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved)) continue;
+        const std::string tree = path_of(write->resolved);
+        if (!is_within(path, tree) && !is_within(tree, path)) continue;
+        add(Severity::kNote, run->where,
+            fmt::format("{} can be written (line {}) and run: the program can make programs of its "
+                        "own there",
+                        quoted(run->text), write->where.line),
+            "keep what is written apart from what is run");
+        break;
+      }
+    }
+  }
+
+  void unreadable_writes() {
+    for (const Rule* write : grants_) {
+      if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved)) continue;
+      const std::string path = path_of(write->resolved);
+      if (policy_.decide_path(Kind::kRead, path).verdict != Verdict::kAllow &&
+          policy_.decide_path(Kind::kWrite, path).verdict == Verdict::kAllow)
+        add(Severity::kNote, write->where,
+            fmt::format("{} can be written and not read", quoted(write->text)),
+            "add it to files.read if the program reads what it writes");
+    }
+  }
+
+  const PolicyInputs& inputs_;
+  const Policy& policy_;
+  std::vector<const Rule*> grants_;
+  std::vector<Diagnostic> found_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> lint(const PolicyInputs& inputs, const Policy& policy) {
+  return Linter(inputs, policy).run();
+}
+
+}  // namespace bulkhead
