@@ -190,14 +190,9 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   }
   server.stop();
   resolver->stop();
-  // The kernel kills by itself at the memory limit; the program's death was its consequence.
-  if (auto breach = limits->poll();
-      breach && !std::holds_alternative<LimitBreached>(report.outcome)) {
-    const auto* died = std::get_if<Signaled>(&report.outcome);
-    const bool killed = died != nullptr && died->signal == SIGKILL;
-    if (killed || std::holds_alternative<SupervisorFailed>(report.outcome))
-      report.outcome = std::move(*breach);
-  }
+  // The kernel kills by itself at the memory limit, which looks like any other end.
+  if (!std::holds_alternative<LimitBreached>(report.outcome))
+    if (auto breach = limits->ended_by_kernel()) report.outcome = std::move(*breach);
   report.notifications = server.notifications();
   report.peak_memory = limits->peak_memory();
   return report;

@@ -273,8 +273,9 @@ Reply serve_xattr(Call& call) {
     return Reply::error(name.error().errno_value == ENAMETOOLONG ? ERANGE
                                                                  : name.error().errno_value);
   if (name->empty()) return Reply::error(ERANGE);
+  if (removing) size = 0;  // another argument, or none
   if (size > XATTR_SIZE_MAX) return Reply::error(E2BIG);
-  std::vector<char> value(removing ? 0 : size);
+  std::vector<char> value(size);
   if (!value.empty() && !call.memory().read(value_at, value.data(), value.size()).ok())
     return Reply::error(EFAULT);
 

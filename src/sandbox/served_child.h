@@ -1,0 +1,49 @@
+// For tests: code of the test's own runs in a forked child whose calls are served by a real Server,
+// without namespaces and Landlock. What the child returns is compared with what it did.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sandbox/plan.h"
+
+namespace bulkhead::testing {
+
+// A throwaway folder; removed with everything in it.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  // Makes a file (and the folders above it).
+  std::string file(const std::string& name, const std::string& content, unsigned mode = 0644) const;
+  std::string folder(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+struct Grants {
+  std::vector<std::string> read = {}, write = {}, block = {}, run = {};
+  bool audit = false;
+  std::vector<WholeTree> kernel_decides = {};  // answered CONTINUE there
+  // The child gets a network namespace of its own, with lo up, and these connections out of it.
+  bool own_network = false;
+  std::vector<std::string> connect = {};
+};
+
+// Runs `code` in the child and returns what it returned ("died: 9" if it was killed by a signal).
+// The journal's denials go to *denied as "kind path" lines, where wanted.
+std::string serve(const Grants& grants, const std::function<std::string()>& code,
+                  std::vector<std::string>* denied = nullptr);
+
+// "ok" or the name of errno: what a test compares.
+std::string outcome_of(long result);
+// The file's content, or the name of errno.
+std::string read_all(const std::string& path);
+
+}  // namespace bulkhead::testing
