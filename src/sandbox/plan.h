@@ -1,9 +1,12 @@
 // Plan: everything about a compartment that is decided before a process of it exists. Pure data,
 // so that what will be enforced can be printed (`bulkhead run --dry-run`) and tested.
+//
+// What it does not hold: what is allowed. That is the policy's; Landlock's rules are a part of it.
 #pragma once
 
 #include <linux/filter.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,8 +38,12 @@ struct Plan {
   // supervisor. Sorted by path.
   std::vector<LandlockRule> landlock;
   // The trees among them that openat and friends may be answered CONTINUE in, for lexical paths
-  // without symlinks: subset of policy->whole_trees(), plus scratch that holds no bind.
+  // without symlinks: subset of policy->whole_trees(), plus scratch that holds no bind. Folders
+  // only: a file is often replaced by another, which Landlock's rule, bound to the inode, does not
+  // cover. Sorted by index_kernel_decides().
   std::vector<WholeTree> kernel_decides;
+  std::vector<int32_t> enclosing;  // for each of them: the smallest other one around it, or -1
+  std::shared_ptr<std::atomic<bool>[]> withdrawn;  // for each of them: see withdraw_from_kernel()
 
   bool private_tmp = true;  // fresh tmpfs on /tmp
   bool private_shm = true;  // fresh tmpfs on /dev/shm
@@ -60,7 +67,15 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
                        std::vector<std::string> environment, std::string folder,
                        const PlanOptions& options);
 
-// True where kernel_decides covers this access; binary search, no allocation.
+// Sorts plan.kernel_decides and makes its index; for whoever fills it by hand.
+void index_kernel_decides(Plan& plan);
+
+// True where the kernel may decide this access: kRead and kWrite below a tree of kernel_decides
+// with that right. Never for /proc, whose names mean something else to each process. No allocation.
 bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept;
+
+// To be called before `path` is removed, renamed or replaced: trees at and below it are decided by
+// the supervisor from now on, because Landlock's rules stay on the old inodes. Thread-safe.
+void withdraw_from_kernel(const Plan& plan, std::string_view path) noexcept;
 
 }  // namespace bulkhead

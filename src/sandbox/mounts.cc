@@ -1,0 +1,266 @@
+#include "sandbox/mounts.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/path.h"
+#include "sandbox/kernel.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr unsigned long kPlain = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+constexpr char kNameServer[] =
+    "# made by bulkhead: names are looked up by the supervisor, for granted hosts\n"
+    "nameserver 127.0.0.1\n"
+    "options ndots:1\n";
+
+// Where the files that cover others are made. /proc is there on every machine, and is mounted over
+// for good later on.
+constexpr char kStage[] = "/proc";
+constexpr char kStageFile[] = "/proc/file";
+constexpr char kStageFolder[] = "/proc/folder";
+constexpr char kStageResolv[] = "/proc/resolv.conf";
+
+int open_without_links(const char* path) noexcept {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
+}
+
+// A mount of the tree at `path` (with all that is mounted in it), not attached anywhere yet.
+int clone_tree(const char* path) noexcept {
+  const int place = open_without_links(path);
+  if (place < 0) return -1;
+  // AT_RECURSIVE also because the kernel refuses to leave out locked mounts: that would reveal
+  // what they cover.
+  const long tree = ::syscall(SYS_open_tree, place, "",
+                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+  const int error = errno;
+  ::close(place);
+  errno = error;
+  return static_cast<int>(tree);
+}
+
+// Attaches a tree over `path`, which must be there and hold no symlink: it might have been swapped.
+int attach_tree(int tree, const char* path) noexcept {
+  const int place = open_without_links(path);
+  if (place < 0) return -1;
+  const long done = ::syscall(SYS_move_mount, tree, "", place, "",
+                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+  const int error = errno;
+  ::close(place);
+  errno = error;
+  return static_cast<int>(done);
+}
+
+int set_read_only(int tree, const char* path, unsigned flags) noexcept {
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_RDONLY;
+  return static_cast<int>(::syscall(SYS_mount_setattr, tree, path, flags, &attr, sizeof attr));
+}
+
+int cover(const char* source, const char* target) noexcept {
+  const int tree = clone_tree(source);
+  if (tree < 0) return -1;
+  const int done = attach_tree(tree, target);
+  const int error = errno;
+  ::close(tree);
+  errno = error;
+  return done;
+}
+
+bool write_file(const char* path, const char* text, unsigned mode) noexcept {
+  const int fd = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (fd < 0) return false;
+  const size_t size = std::strlen(text);
+  const bool done =
+      ::write(fd, text, size) == static_cast<ssize_t>(size) && ::fchmod(fd, mode) == 0;
+  ::close(fd);
+  return done;
+}
+
+// Safe: a tmpfs of our own user namespace, which nobody but this init has reached yet.
+bool make_stage(const MountSetup& setup, Failure& failure) noexcept {
+  if (::mount("bulkhead", kStage, "tmpfs", kPlain, "mode=0755,size=64k") != 0) {
+    return failed(failure, "mount a tmpfs", kStage);
+  }
+  if (!write_file(kStageResolv, kNameServer, 0644) || !write_file(kStageFile, "", 0444)) {
+    return failed(failure, "make a file in a tmpfs");
+  }
+  if (::mkdir(kStageFolder, 0555) != 0) return failed(failure, "make a folder in a tmpfs");
+  // The whole file system becomes read-only, so that no name of it is ever writable.
+  if (::mount("bulkhead", kStage, "tmpfs", MS_REMOUNT | MS_RDONLY | kPlain, nullptr) != 0) {
+    return failed(failure, "make a tmpfs read-only");
+  }
+  if (!setup.resolv_conf.empty() && cover(kStageResolv, setup.resolv_conf.c_str()) != 0) {
+    return failed(failure, "cover the resolver's configuration", setup.resolv_conf.c_str());
+  }
+  return true;
+}
+
+// Safe: binds only what the policy grants below the tree, at the very place it had, and only where
+// no symlink leads there. Sources are taken before the tmpfs covers them.
+bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexcept {
+  constexpr size_t kMost = 64;
+  int sources[kMost];
+  if (tree.binds.size() > kMost) {
+    return failed_with(failure, E2BIG, "bind granted paths below", tree.path.c_str());
+  }
+  for (size_t i = 0; i < tree.binds.size(); ++i) {
+    sources[i] = clone_tree(tree.binds[i].c_str());
+    if (sources[i] < 0) return failed(failure, "bind", tree.binds[i].c_str());
+  }
+  if (::mount("tmpfs", tree.path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, tree.options.c_str()) !=
+      0) {
+    return failed(failure, "mount a tmpfs", tree.path.c_str());
+  }
+  for (const std::string& folder : tree.folders) {
+    if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+      return failed(failure, "make a folder", folder.c_str());
+    }
+  }
+  for (size_t i = 0; i < tree.binds.size(); ++i) {
+    const char* target = tree.binds[i].c_str();
+    struct stat status;
+    if (::fstat(sources[i], &status) != 0) return failed(failure, "bind", target);
+    if (S_ISDIR(status.st_mode)) {
+      if (::mkdir(target, 0755) != 0 && errno != EEXIST) return failed(failure, "bind", target);
+    } else if (!write_file(target, "", 0600)) {
+      return failed(failure, "bind", target);
+    }
+    if (attach_tree(sources[i], target) != 0) return failed(failure, "bind", target);
+    ::close(sources[i]);
+  }
+  return true;
+}
+
+bool mount_terminals(const MountSetup& setup, Failure& failure) noexcept {
+  if (setup.devpts_options.empty()) return true;
+  // Safe: a new instance has no terminals yet, and shows those of this compartment alone.
+  if (::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+              setup.devpts_options.c_str()) != 0) {
+    return failed(failure, "mount /dev/pts");
+  }
+  if (setup.cover_ptmx && cover("/dev/pts/ptmx", "/dev/ptmx") != 0) {
+    return failed(failure, "cover /dev/ptmx");
+  }
+  return true;
+}
+
+bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
+  // Safe: shows the processes of our own pid namespace. The kernel allows it where the surrounding
+  // /proc is shown whole, so it reveals nothing new.
+  if (::mount("proc", "/proc", "proc", kPlain, nullptr) != 0) return failed(failure, "mount /proc");
+  if (setup.as_root) {
+    // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Only this network
+    // namespace is meant by it. Not vital, so a failure is none.
+    const int fd = ::open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+      [[maybe_unused]] const ssize_t written = ::write(fd, "0", 1);
+      ::close(fd);
+    }
+  }
+  // Root's id is the machine's root here too, and these files ask for the id, not a capability.
+  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
+                           "/proc/acpi", "/proc/mtrr", "/proc/fs", "/proc/scsi"}) {
+    const int tree = clone_tree(path);
+    if (tree < 0) {
+      if (errno == ENOENT) continue;
+      return failed(failure, "make read-only", path);
+    }
+    const bool done = set_read_only(tree, "", AT_EMPTY_PATH) == 0 && attach_tree(tree, path) == 0;
+    if (!done) return failed(failure, "make read-only", path);
+    ::close(tree);
+  }
+  return true;
+}
+
+}  // namespace
+
+MountSetup prepare_mounts(const Plan& plan, bool as_root) {
+  MountSetup setup;
+  setup.as_root = as_root;
+  std::vector<std::string> trees;
+  if (plan.private_tmp) trees.emplace_back("/tmp");
+  if (plan.private_shm) trees.emplace_back("/dev/shm");
+  for (const std::string& path : trees) {
+    MountSetup::PrivateTree tree;
+    tree.path = path;
+    // Memory, so the memory limit bounds it; without one, the kernel's default: half of the RAM.
+    tree.options =
+        plan.limits.memory ? fmt::format("mode=1777,size={}", *plan.limits.memory) : "mode=1777";
+    for (const std::string& bind : plan.binds) {
+      if (bind == path || !is_within(bind, path)) continue;
+      tree.binds.push_back(bind);
+      std::vector<std::string> parents;
+      for (std::string_view up = parent_of(bind); up != path; up = parent_of(up)) {
+        parents.emplace_back(up);
+      }
+      tree.folders.insert(tree.folders.end(), parents.rbegin(), parents.rend());
+    }
+    setup.private_trees.push_back(std::move(tree));
+  }
+  setup.hidden = plan.hidden;
+
+  char target[PATH_MAX];
+  // Without the file, libc asks 127.0.0.1 by itself.
+  if (::realpath("/etc/resolv.conf", target) != nullptr) {
+    setup.resolv_conf = target;
+    for (const std::string& path : trees) {
+      if (is_within(setup.resolv_conf, path)) setup.resolv_conf.clear();
+    }
+  }
+  struct stat status;
+  if (::stat("/dev/pts", &status) == 0 && S_ISDIR(status.st_mode)) {
+    setup.devpts_options = "newinstance,ptmxmode=0666,mode=0620";
+    // The group of terminals, as far as it exists in there.
+    if (as_root && ::stat("/dev/tty", &status) == 0) {
+      setup.devpts_options += fmt::format(",gid={}", status.st_gid);
+    }
+    setup.cover_ptmx = ::lstat("/dev/ptmx", &status) == 0 && S_ISCHR(status.st_mode);
+  }
+  return setup;
+}
+
+bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
+  // Nothing that is mounted here reaches the outside, and nothing mounted outside later appears.
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return failed(failure, "make mounts private");
+  }
+  if (!make_stage(setup, failure)) return false;
+  for (const MountSetup::PrivateTree& tree : setup.private_trees) {
+    if (!mount_private(tree, failure)) return false;
+  }
+  if (!mount_terminals(setup, failure)) return false;
+  for (const std::string& path : setup.hidden) {
+    struct stat status;
+    if (::lstat(path.c_str(), &status) != 0) {
+      if (errno == ENOENT || errno == ENOTDIR) continue;  // a private tree covers it
+      return failed(failure, "hide", path.c_str());
+    }
+    if (cover(S_ISDIR(status.st_mode) ? kStageFolder : kStageFile, path.c_str()) != 0) {
+      return failed(failure, "hide", path.c_str());
+    }
+  }
+  if (::umount2(kStage, MNT_DETACH) != 0) return failed(failure, "unmount a tmpfs", kStage);
+  if (!mount_proc(setup, failure)) return false;
+  // Root could switch devices and cgroups through it. EINVAL: nothing is mounted there.
+  if (set_read_only(AT_FDCWD, "/sys", AT_RECURSIVE) != 0 && errno != EINVAL && errno != ENOENT) {
+    return failed(failure, "make read-only", "/sys");
+  }
+  return true;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,45 @@
+// Mounts: what a compartment sees differently from its surroundings.
+//
+//   /tmp, /dev/shm   fresh, where the plan says so; granted paths below them bound at the same
+//   place /dev/pts         a devpts of its own: nobody else's terminals /proc            of its own
+//   pid namespace; what configures the machine is read-only there /sys             read-only
+//   resolv.conf      names the stub resolver
+//   hidden paths     an empty folder or file
+//
+// What this does not stop: reading anything else. The root stays the machine's; Landlock and the
+// supervisor decide.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "sandbox/plan.h"
+#include "sandbox/step.h"
+
+namespace bulkhead {
+
+// Prepared by the parent, which may allocate.
+struct MountSetup {
+  struct PrivateTree {
+    std::string path;
+    std::string options;               // of the tmpfs
+    std::vector<std::string> binds;    // below it
+    std::vector<std::string> folders;  // to make for them, parents first
+  };
+  std::vector<PrivateTree> private_trees;
+  std::vector<std::string> hidden;
+  std::string resolv_conf;     // canonical; empty where it needs no cover
+  std::string devpts_options;  // empty: there is no /dev/pts
+  bool cover_ptmx = false;     // /dev/ptmx is a device and no link into /dev/pts
+  bool as_root = false;        // all ids are mapped
+};
+MountSetup prepare_mounts(const Plan& plan, bool as_root);
+
+// In init, single-threaded, async-signal-safe, with all capabilities in its user namespace.
+bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept;
+
+}  // namespace bulkhead

@@ -1,0 +1,351 @@
+#include "sandbox/plan.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "base/path.h"
+#include "policy/pattern.h"
+#include "sandbox/executable.h"
+#include "sandbox/filter.h"
+#include "sandbox/limits.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr unsigned kPathKinds =
+    1u << static_cast<unsigned>(Kind::kRead) | 1u << static_cast<unsigned>(Kind::kWrite) |
+    1u << static_cast<unsigned>(Kind::kWriteStatus) | 1u << static_cast<unsigned>(Kind::kRun);
+
+// The mode of what is at `path` with no symlink on the way.
+std::optional<mode_t> mode_of(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  const Fd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  struct stat status;
+  if (!fd || ::fstat(fd.get(), &status) != 0) return std::nullopt;
+  return status.st_mode;
+}
+
+std::optional<std::string> real_path(const std::string& path) {
+  char buffer[PATH_MAX];
+  if (::realpath(path.c_str(), buffer) == nullptr) return std::nullopt;
+  return std::string(buffer);
+}
+
+// By components: "/" sorts before every other byte, so that a tree comes right before all that is
+// in it ("/a", "/a/b", "/a-b").
+bool component_less(std::string_view a, std::string_view b) noexcept {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    const auto rank = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; };
+    return rank(x) < rank(y);
+  });
+}
+
+Status check_kernel() {
+  const LandlockSupport landlock = landlock_support();
+  if (landlock.abi == 0) {
+    return Error{
+        "this kernel does not enforce Landlock (feature \"landlock\"): it must be built in and "
+        "named "
+        "in the boot parameter lsm=; see `bulkhead doctor`"};
+  }
+  if (!landlock.scopes) {
+    return Error{fmt::format(
+        "this kernel's Landlock (ABI {}) cannot keep signals inside (feature \"landlock-scopes\"): "
+        "Linux 6.12 or newer is needed; see `bulkhead doctor`",
+        landlock.abi)};
+  }
+  uint32_t action = SECCOMP_RET_USER_NOTIF;
+  if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0) {
+    return Error{
+        "this kernel has no seccomp notifications (feature \"seccomp-notify\"); see `bulkhead "
+        "doctor`"};
+  }
+  return {};
+}
+
+// As execvp(3), with the PATH that the program will see.
+Result<std::string> find_program(const std::string& name,
+                                 const std::vector<std::string>& environment,
+                                 const std::string& folder) {
+  if (name.empty()) return Error{"cannot run a program without a name", ENOENT};
+  if (name.find('/') != std::string::npos) {
+    return name.front() == '/' ? name : folder + (folder.ends_with('/') ? "" : "/") + name;
+  }
+  std::string_view search = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("PATH=")) search = std::string_view(variable).substr(5);
+  }
+  bool found_file = false;
+  while (true) {
+    const size_t colon = search.find(':');
+    const std::string_view entry = search.substr(0, colon);
+    const std::string path = join(
+        entry.empty() ? std::string_view(folder) : std::string_view(join(folder, entry)), name);
+    struct stat status;
+    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) {
+      if (::access(path.c_str(), X_OK) == 0) return path;
+      found_file = true;
+    }
+    if (colon == std::string_view::npos) break;
+    search.remove_prefix(colon + 1);
+  }
+  if (found_file) {
+    return Error{fmt::format("cannot run {}: what PATH has by that name is not executable",
+                             escape_for_display(name)),
+                 EACCES};
+  }
+  return Error{fmt::format("cannot run {}: not found in PATH", escape_for_display(name)), ENOENT};
+}
+
+bool is_scratch(const Policy& policy, std::string_view tree) {
+  return std::any_of(policy.rules().begin(), policy.rules().end(), [tree](const Rule& rule) {
+    return rule.source == Rule::Source::kBaseline && rule.group == "scratch" &&
+           rule.resolved == tree;
+  });
+}
+
+bool in_private_tree(const Plan& plan, std::string_view path) {
+  return (plan.private_tmp && path != "/tmp" && is_within(path, "/tmp")) ||
+         (plan.private_shm && path != "/dev/shm" && is_within(path, "/dev/shm"));
+}
+
+// Which granted paths lie below private trees, and must be bound there. Only concrete grants: the
+// policy takes everything else in there for scratch.
+Status find_binds(Plan& plan) {
+  std::vector<std::string> binds;
+  const auto consider = [&binds, &plan](const std::string& path) {
+    if (!in_private_tree(plan, path) || !mode_of(path)) return false;
+    binds.push_back(path);
+    return true;
+  };
+  for (const Rule& rule : plan.policy->rules()) {
+    if (rule.verdict != Verdict::kAllow || rule.group == "scratch") continue;
+    if ((rule.kinds & kPathKinds) == 0) continue;
+    const auto parsed = parse_pattern(rule.resolved);
+    if (!parsed.ok() || !parsed->variable.empty() || !parsed->pattern.is_concrete()) continue;
+    const std::string path = parsed->pattern.path();
+    const bool bound = consider(path);
+    const bool writes = (rule.kinds & 1u << static_cast<unsigned>(Kind::kWrite)) != 0;
+    if (!bound && writes && rule.source == Rule::Source::kCommandLine &&
+        in_private_tree(plan, path)) {
+      return Error{
+          fmt::format("{} does not exist, and the compartment has a {} of its own, where it would "
+                      "be lost: make "
+                      "it first, or grant writing {} to share that",
+                      escape_for_display(path), is_within(path, "/tmp") ? "/tmp" : "/dev/shm",
+                      is_within(path, "/tmp") ? "/tmp" : "/dev/shm")};
+    }
+  }
+  for (const std::string& path : plan.policy->runnable_files()) consider(path);
+  for (const std::string& path : plan.policy->runnable_trees()) consider(path);
+  std::sort(binds.begin(), binds.end(), component_less);
+  for (std::string& path : binds) {
+    if (plan.binds.empty() || !is_within(path, plan.binds.back())) {
+      plan.binds.push_back(std::move(path));
+    }
+  }
+  return {};
+}
+
+Status find_hidden(Plan& plan) {
+  for (const std::string& path : plan.policy->hidden()) {
+    if (is_within(path, "/proc")) {
+      return Error{
+          fmt::format("cannot hide {}: /proc is made anew for each compartment and shows "
+                      "only its own processes",
+                      escape_for_display(path))};
+    }
+    if (auto canonical = real_path(path)) plan.hidden.push_back(*canonical);
+  }
+  std::sort(plan.hidden.begin(), plan.hidden.end());
+  plan.hidden.erase(std::unique(plan.hidden.begin(), plan.hidden.end()), plan.hidden.end());
+  return {};
+}
+
+using Grants = std::map<std::string, uint64_t>;
+
+// Landlock asks for READ_FILE besides EXECUTE, on the program and on its ELF interpreter.
+void grant_program(const std::string& path, Grants& grants) {
+  for (const std::string& file : files_to_execute(path)) {
+    grants[file] |= kLandlockExecute | (kLandlockRead & kLandlockFileRights);
+  }
+}
+
+// A rule walks up across mount points: one on /tmp would also grant what is bound below it. That is
+// right where those binds are granted as a whole for both.
+bool binds_allow_whole(const Plan& plan, std::string_view tree) {
+  return std::all_of(plan.binds.begin(), plan.binds.end(), [&](const std::string& bind) {
+    if (!is_within(bind, tree)) return true;
+    const auto& trees = plan.policy->whole_trees();
+    return std::any_of(trees.begin(), trees.end(), [&bind](const WholeTree& whole) {
+      return whole.read && whole.write && is_within(bind, whole.path);
+    });
+  });
+}
+
+void plan_landlock(Plan& plan, const PlanOptions& options) {
+  const Policy& policy = *plan.policy;
+  Grants grants;
+  // With "ask", what may run is not known now, and a ruleset cannot grow: the supervisor's check at
+  // execve is all there is (SECURITY.md).
+  const bool asks = policy.otherwise() == Otherwise::kAsk;
+  const auto add_tree = [&](const WholeTree& tree, mode_t mode) {
+    // Commands of devices are held by the filter's list.
+    uint64_t access = kLandlockIoctl;
+    if (tree.read) access |= kLandlockRead | (asks ? kLandlockExecute : 0);
+    if (tree.write) access |= kLandlockWrite;
+    grants[tree.path] |= S_ISDIR(mode) ? access : access & kLandlockFileRights;
+    if (S_ISDIR(mode) && !options.serve_every_call) plan.kernel_decides.push_back(tree);
+  };
+  for (const WholeTree& tree : policy.whole_trees()) {
+    if (!tree.read && !tree.write) continue;
+    // A process's own /proc lies behind a link, and others' is not for the kernel to give.
+    if (is_within(tree.path, "/proc")) continue;
+    if (const auto mode = mode_of(tree.path)) add_tree(tree, *mode);
+  }
+  if (plan.private_tmp && binds_allow_whole(plan, "/tmp")) add_tree({"/tmp", true, true}, S_IFDIR);
+  if (plan.private_shm && binds_allow_whole(plan, "/dev/shm")) {
+    add_tree({"/dev/shm", true, true}, S_IFDIR);
+  }
+  // Only the process itself can open its terminal by this name, so it is answered CONTINUE.
+  uint64_t terminal = 0;
+  if (policy.decide_path(Kind::kRead, "/dev/tty").verdict != Verdict::kDeny) {
+    terminal |= kLandlockRead & kLandlockFileRights;
+  }
+  if (policy.decide_path(Kind::kWrite, "/dev/tty").verdict != Verdict::kDeny) {
+    terminal |= kLandlockWrite & kLandlockFileRights;
+  }
+  if (terminal != 0) grants["/dev/tty"] |= terminal | kLandlockIoctl;
+
+  for (const std::string& file : policy.runnable_files()) grant_program(file, grants);
+  for (const std::string& tree : policy.runnable_trees()) {
+    // READ_FILE on a tree with blocked files in it would let the kernel read those.
+    const auto& whole = policy.whole_trees();
+    const bool readable = std::any_of(whole.begin(), whole.end(), [&tree](const WholeTree& w) {
+      return w.read && is_within(tree, w.path);
+    });
+    if (readable) grants[tree] |= kLandlockExecute | kLandlockRead;
+  }
+  grant_program(plan.program, grants);
+  if (plan.enforcement == Enforcement::kAuditOnly) {
+    grants.clear();
+    grants["/"] = kLandlockRead | kLandlockWrite | kLandlockExecute | kLandlockIoctl;
+  }
+  for (const auto& [path, access] : grants) plan.landlock.push_back({path, access});
+}
+
+void remember_signals(Plan& plan) {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  for (int number = 1; number <= 64; ++number) {
+    const uint64_t bit = uint64_t{1} << (number - 1);
+    if (::sigismember(&blocked, number) == 1) plan.blocked_signals |= bit;
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
+      plan.ignored_signals |= bit;
+    }
+  }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::string> command,
+                       std::vector<std::string> environment, std::string folder,
+                       const PlanOptions& options) {
+  BULKHEAD_CHECK(check_kernel());
+  if (command.empty()) return Error{"no program to run was named"};
+  Plan plan;
+  BULKHEAD_TRY(plan.program, find_program(command.front(), environment, folder));
+  plan.policy = std::move(policy);
+  plan.enforcement = options.enforcement;
+  plan.argv = std::move(command);
+  plan.environment = std::move(environment);
+  plan.folder = std::move(folder);
+  plan.limits = plan.policy->limits();
+  plan.count_processes = plan.limits.processes.has_value();
+
+  // The policy was compiled with these trees as scratch exactly where no grant names them.
+  plan.private_tmp = is_scratch(*plan.policy, "/tmp") && mode_of("/tmp");
+  plan.private_shm = is_scratch(*plan.policy, "/dev/shm") && mode_of("/dev/shm");
+  BULKHEAD_CHECK(find_binds(plan));
+  BULKHEAD_CHECK(find_hidden(plan));
+  if (in_private_tree(plan, plan.folder) &&
+      std::none_of(plan.binds.begin(), plan.binds.end(),
+                   [&plan](const std::string& bind) { return is_within(plan.folder, bind); })) {
+    return Error{fmt::format(
+        "the working folder {} is not granted, and the compartment has a {} of its own: grant "
+        "reading it, or start in another folder",
+        escape_for_display(plan.folder), is_within(plan.folder, "/tmp") ? "/tmp" : "/dev/shm")};
+  }
+  plan_landlock(plan, options);
+  index_kernel_decides(plan);
+  plan.filter = make_filter({.count_processes = plan.count_processes,
+                             .fixed_cpus = pins_cpus(plan.limits),
+                             .count_written = counts_written(plan.limits)});
+  remember_signals(plan);
+  return plan;
+}
+
+void index_kernel_decides(Plan& plan) {
+  auto& trees = plan.kernel_decides;
+  std::sort(trees.begin(), trees.end(),
+            [](const WholeTree& a, const WholeTree& b) { return component_less(a.path, b.path); });
+  plan.enclosing.assign(trees.size(), -1);
+  for (size_t i = 1; i < trees.size(); ++i) {
+    int32_t around = static_cast<int32_t>(i) - 1;
+    while (around >= 0 && !is_within(trees[i].path, trees[static_cast<size_t>(around)].path)) {
+      around = plan.enclosing[static_cast<size_t>(around)];
+    }
+    plan.enclosing[i] = around;
+  }
+  plan.withdrawn.reset(new std::atomic<bool>[trees.size()]());
+}
+
+bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept {
+  if (kind != Kind::kRead && kind != Kind::kWrite) return false;
+  const auto& trees = plan.kernel_decides;
+  // Without an index (a plan made by hand) nothing is the kernel's.
+  if (trees.empty() || plan.enclosing.size() != trees.size()) return false;
+  if (is_within(path, "/proc")) return false;
+  const auto after = std::upper_bound(
+      trees.begin(), trees.end(), path,
+      [](std::string_view p, const WholeTree& tree) { return component_less(p, tree.path); });
+  for (auto i = static_cast<int32_t>(after - trees.begin()) - 1; i >= 0;) {
+    const auto at = static_cast<size_t>(i);
+    const WholeTree& tree = trees[at];
+    if (is_within(path, tree.path) && (kind == Kind::kRead ? tree.read : tree.write) &&
+        !plan.withdrawn[at].load(std::memory_order_relaxed)) {
+      return true;
+    }
+    i = plan.enclosing[at];
+  }
+  return false;
+}
+
+void withdraw_from_kernel(const Plan& plan, std::string_view path) noexcept {
+  const auto& trees = plan.kernel_decides;
+  if (!plan.withdrawn || plan.enclosing.size() != trees.size()) return;
+  auto tree = std::lower_bound(
+      trees.begin(), trees.end(), path,
+      [](const WholeTree& each, std::string_view p) { return component_less(each.path, p); });
+  for (; tree != trees.end() && is_within(tree->path, path); ++tree) {
+    plan.withdrawn[static_cast<size_t>(tree - trees.begin())].store(true);
+  }
+}
+
+}  // namespace bulkhead
