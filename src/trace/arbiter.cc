@@ -1,6 +1,7 @@
 #include "trace/arbiter.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <atomic>
@@ -87,6 +88,26 @@ bool is_yes(Answer answer) {
 // themselves, and is kept in JSON, which is UTF-8. What cannot be written so is not remembered.
 bool can_be_entry(std::string_view text) {
   return text.find_first_of("*$@") == std::string_view::npos && escape_for_display(text) == text;
+}
+
+// Why an entry would grant more than what a person was asked; empty where it grants just that.
+std::string wider_than_asked(Kind kind, const std::string& resource) {
+  struct stat status {};
+  switch (kind) {
+    case Kind::kRead:
+    case Kind::kWrite:
+      // An entry names a whole tree; the question was about one folder's own list or name.
+      if (::stat(resource.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+      return "an entry for a folder grants all that is in it; name it in a manifest if that is "
+             "meant";
+    case Kind::kWriteStatus:
+      return "an entry for it would grant writing the content too; name it in a manifest if that "
+             "is meant";
+    case Kind::kLookup:
+      return "an entry for it would grant connecting to every port; answer when it connects";
+    default:
+      return {};
+  }
 }
 
 std::string endpoint(const IpAddress& address, uint16_t port) {
@@ -250,7 +271,11 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
     extra.kind = subject.kind;
     extra.entry.text = subject.entry.empty() ? resource : std::string(subject.entry);
     Status kept;
-    if (!can_be_entry(resource))
+    const std::string wider =
+        is_yes(result.answer) ? wider_than_asked(extra.kind, resource) : std::string();
+    if (!wider.empty())
+      kept = Error{wider};
+    else if (!can_be_entry(resource))
       kept = Error{"its name holds characters that a manifest cannot hold"};
     else if (state.remember)
       kept = state.remember(extra);

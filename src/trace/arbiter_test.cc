@@ -1,0 +1,336 @@
+#include "trace/arbiter.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "policy/test_inputs.h"
+
+namespace bulkhead {
+namespace {
+
+using Ruling = Arbiter::Ruling;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Keeps what is recorded; counted events by their counters.
+class FakeJournal final : public Journal {
+ public:
+  explicit FakeJournal(bool counts) : counts_(counts) {}
+  void record(Event event) override {
+    const std::lock_guard guard(mutex_);
+    events_.push_back(std::move(event));
+  }
+  std::atomic<uint64_t>* record_counted(Event event) override {
+    const std::lock_guard guard(mutex_);
+    events_.push_back(std::move(event));
+    if (!counts_) return nullptr;
+    return &counters_.emplace_back(1);
+  }
+  Status flush() override { return {}; }
+  Status finish(const std::string&) override { return {}; }
+  std::vector<Event> denied() const override { return {}; }
+
+  const std::vector<Event>& events() const { return events_; }
+  uint64_t counted() const {
+    uint64_t sum = 0;
+    for (const auto& counter : counters_) sum += counter;
+    return sum;
+  }
+
+ private:
+  bool counts_;
+  std::mutex mutex_;
+  std::vector<Event> events_;
+  std::deque<std::atomic<uint64_t>> counters_;
+};
+
+class FakeAsker final : public Asker {
+ public:
+  Answer ask(const Question& question) override {
+    questions.push_back(question);
+    return answer;
+  }
+  Answer answer = Answer::kNo;
+  std::vector<Question> questions;
+};
+
+class ArbiterTest : public ::testing::Test {
+ protected:
+  ArbiterTest() {
+    inputs_ = testing::inputs();
+    inputs_.manifest.files.read = testing::entries({"/no-such/ws"});
+    inputs_.manifest.files.block = testing::entries({"/no-such/ws/.env"});
+    inputs_.manifest.network = testing::entries({"api.example.com:443"});
+    inputs_.manifest.otherwise = Otherwise::kAsk;
+  }
+  Arbiter& arbiter(Asker* asker, Enforcement enforcement = Enforcement::kEnforce) {
+    auto policy = Policy::compile(inputs_);
+    if (!policy.ok()) throw std::runtime_error(to_string(policy.error()));
+    arbiter_ = std::make_unique<Arbiter>(*policy, &journal_, asker, enforcement,
+                                         [this](const Extra& extra) {
+                                           remembered_.push_back(extra);
+                                           return remember_;
+                                         });
+    arbiter_->on_warning([this](const std::string& text) { warnings_.push_back(text); });
+    return *arbiter_;
+  }
+  Ruling read(Arbiter& arbiter, std::string_view path, bool may_block = true) {
+    return arbiter.path(Kind::kRead, path, attempt_, may_block);
+  }
+  const Event& last() { return journal_.events().back(); }
+
+  PolicyInputs inputs_;
+  FakeJournal journal_{true};
+  FakeAsker asker_;
+  std::unique_ptr<Arbiter> arbiter_;
+  std::vector<Extra> remembered_;
+  std::vector<std::string> warnings_;
+  Status remember_;
+  int lookups_ = 0;
+  const std::function<std::string()> program_ = [this] {
+    ++lookups_;
+    return std::string("/bin/cat");
+  };
+  Attempt attempt_{.pid = 7, .detail = "openat", .program = &program_};
+};
+
+TEST_F(ArbiterTest, PolicyDecidesAndIsJournalled) {
+  Arbiter& it = arbiter(&asker_);
+  EXPECT_EQ(read(it, "/no-such/ws/a"), Ruling::kAllow);
+  EXPECT_EQ(last().verdict, Verdict::kAllow);
+  EXPECT_EQ(last().resource, "/no-such/ws/a");
+  EXPECT_EQ(last().program, "/bin/cat");
+  EXPECT_EQ(last().pid, 7);
+  EXPECT_EQ(last().detail, "openat");
+  EXPECT_FALSE(last().asked);
+  EXPECT_TRUE(last().enforced);
+  EXPECT_THAT(last().rule, HasSubstr("/no-such/ws (m.json:1)"));
+
+  EXPECT_EQ(read(it, "/no-such/ws/.env"), Ruling::kDeny);
+  EXPECT_EQ(last().verdict, Verdict::kDeny);
+  EXPECT_THAT(last().rule, HasSubstr("/no-such/ws/.env"));
+  EXPECT_THAT(asker_.questions, IsEmpty());
+}
+
+TEST_F(ArbiterTest, RepeatedAccessesOnlyCount) {
+  Arbiter& it = arbiter(nullptr);
+  for (int i = 0; i < 1000; ++i) read(it, "/no-such/ws/a");
+  for (int i = 0; i < 10; ++i) read(it, "/no-such/ws/.env");
+  EXPECT_THAT(journal_.events(), SizeIs(2));
+  EXPECT_EQ(journal_.counted(), 1010U);
+  EXPECT_EQ(lookups_, 2) << "the program's name is looked up for new rows only";
+}
+
+TEST_F(ArbiterTest, AnotherProgramOfTheSameProcessIsAnotherRow) {
+  Arbiter& it = arbiter(nullptr);
+  read(it, "/no-such/ws/a");
+  attempt_.execs = 1;
+  read(it, "/no-such/ws/a");
+  attempt_.pid = 8;
+  read(it, "/no-such/ws/a");
+  EXPECT_EQ(lookups_, 3);
+}
+
+TEST_F(ArbiterTest, WithoutCountersEachAccessIsRecorded) {
+  FakeJournal plain(false);
+  auto policy = Policy::compile(inputs_);
+  ASSERT_TRUE(policy.ok());
+  Arbiter it(*policy, &plain, nullptr, Enforcement::kEnforce, nullptr);
+  for (int i = 0; i < 3; ++i) read(it, "/no-such/ws/a");
+  EXPECT_THAT(plain.events(), SizeIs(3));
+}
+
+TEST_F(ArbiterTest, WithoutAnAskerWhatWouldBeAskedIsDenied) {
+  Arbiter& it = arbiter(nullptr);
+  EXPECT_EQ(read(it, "/no-such/other", false), Ruling::kDeny);
+  EXPECT_FALSE(last().asked);
+  EXPECT_THAT(last().rule, HasSubstr("nobody can be asked"));
+}
+
+TEST_F(ArbiterTest, AskingNeedsAThreadThatMayBlock) {
+  Arbiter& it = arbiter(&asker_);
+  EXPECT_EQ(read(it, "/no-such/other", false), Ruling::kWouldAsk);
+  EXPECT_THAT(journal_.events(), IsEmpty()) << "nothing is decided yet";
+  asker_.answer = Answer::kThisRun;
+  EXPECT_EQ(read(it, "/no-such/other", true), Ruling::kAllow);
+  EXPECT_EQ(read(it, "/no-such/other", false), Ruling::kAllow) << "known by now";
+  ASSERT_THAT(asker_.questions, SizeIs(1));
+  EXPECT_EQ(asker_.questions[0].resource, "/no-such/other");
+  EXPECT_EQ(asker_.questions[0].program, "/bin/cat");
+  EXPECT_TRUE(last().asked);
+  EXPECT_THAT(last().rule, HasSubstr("answered: this run"));
+  EXPECT_THAT(remembered_, IsEmpty());
+}
+
+TEST_F(ArbiterTest, OnceIsAskedAgainAndNoIsNot) {
+  Arbiter& it = arbiter(&asker_);
+  asker_.answer = Answer::kOnce;
+  EXPECT_EQ(read(it, "/no-such/other"), Ruling::kAllow);
+  asker_.answer = Answer::kNo;
+  EXPECT_EQ(read(it, "/no-such/other"), Ruling::kDeny);
+  asker_.answer = Answer::kAlways;
+  EXPECT_EQ(read(it, "/no-such/other"), Ruling::kDeny);
+  EXPECT_THAT(asker_.questions, SizeIs(2));
+}
+
+TEST_F(ArbiterTest, AlwaysAndNeverAreRemembered) {
+  Arbiter& it = arbiter(&asker_);
+  asker_.answer = Answer::kAlways;
+  EXPECT_EQ(read(it, "/no-such/yes"), Ruling::kAllow);
+  asker_.answer = Answer::kNever;
+  EXPECT_EQ(it.path(Kind::kWrite, "/no-such/no", attempt_, true), Ruling::kDeny);
+  ASSERT_THAT(remembered_, SizeIs(2));
+  EXPECT_EQ(remembered_[0].source, Rule::Source::kRemembered);
+  EXPECT_EQ(remembered_[0].verdict, Verdict::kAllow);
+  EXPECT_EQ(remembered_[0].kind, Kind::kRead);
+  EXPECT_EQ(remembered_[0].entry.text, "/no-such/yes");
+  EXPECT_EQ(remembered_[1].verdict, Verdict::kDeny);
+  EXPECT_EQ(remembered_[1].kind, Kind::kWrite);
+  EXPECT_EQ(read(it, "/no-such/yes"), Ruling::kAllow);
+  EXPECT_THAT(asker_.questions, SizeIs(2));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(ArbiterTest, WhatCannotBeRememberedHoldsForTheRun) {
+  Arbiter& it = arbiter(&asker_);
+  remember_ = Error{"the disk is full"};
+  asker_.answer = Answer::kAlways;
+  EXPECT_EQ(read(it, "/no-such/yes"), Ruling::kAllow);
+  EXPECT_EQ(read(it, "/no-such/yes", false), Ruling::kAllow);
+  ASSERT_THAT(warnings_, SizeIs(1));
+  EXPECT_THAT(warnings_[0], HasSubstr("the disk is full"));
+  EXPECT_THAT(journal_.events().front().rule, HasSubstr("not remembered: the disk is full"));
+}
+
+TEST_F(ArbiterTest, NamesThatMeanMoreInAManifestAreNotRemembered) {
+  Arbiter& it = arbiter(&asker_);
+  asker_.answer = Answer::kAlways;
+  for (const char* path :
+       {"/no-such/*", "/no-such/${home}", "/no-such/a\x1b[2J", "/no-such/\xff", "/no-such/@set"})
+    EXPECT_EQ(read(it, path), Ruling::kAllow) << path;
+  EXPECT_THAT(remembered_, IsEmpty());
+  EXPECT_THAT(warnings_, SizeIs(5));
+  for (const std::string& warning : warnings_) EXPECT_EQ(warning.find('\x1b'), std::string::npos);
+}
+
+TEST_F(ArbiterTest, AlwaysIsNotMoreThanWhatWasAsked) {
+  Arbiter& it = arbiter(&asker_);
+  asker_.answer = Answer::kAlways;
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  EXPECT_EQ(read(it, folder), Ruling::kAllow) << "the list of one folder, not the tree";
+  EXPECT_EQ(it.path(Kind::kWriteStatus, "/no-such/file", attempt_, true), Ruling::kAllow);
+  EXPECT_EQ(it.lookup("example.org", attempt_, true), Ruling::kAllow);
+  EXPECT_THAT(remembered_, IsEmpty());
+  EXPECT_THAT(warnings_, SizeIs(3));
+  asker_.answer = Answer::kNever;
+  EXPECT_EQ(it.lookup("example.net", attempt_, true), Ruling::kDeny);
+  ASSERT_THAT(remembered_, SizeIs(1));
+  EXPECT_EQ(remembered_[0].entry.text, "example.net:*");
+}
+
+TEST_F(ArbiterTest, AuditLetsPassAndAsksNobody) {
+  Arbiter& it = arbiter(&asker_, Enforcement::kAuditOnly);
+  EXPECT_EQ(read(it, "/no-such/ws/.env", false), Ruling::kAllow);
+  EXPECT_EQ(last().verdict, Verdict::kDeny);
+  EXPECT_FALSE(last().enforced);
+  EXPECT_EQ(read(it, "/no-such/other", false), Ruling::kAllow);
+  EXPECT_FALSE(last().enforced);
+  EXPECT_EQ(read(it, "/no-such/ws/a", false), Ruling::kAllow);
+  EXPECT_EQ(last().verdict, Verdict::kAllow);
+  EXPECT_TRUE(last().enforced);
+  EXPECT_THAT(asker_.questions, IsEmpty());
+  it.note_refusal(Kind::kSystem, "ptrace", "not in a compartment", attempt_);
+  EXPECT_EQ(last().verdict, Verdict::kDeny);
+  EXPECT_TRUE(last().enforced) << "an escape is refused in an audit, too";
+}
+
+TEST_F(ArbiterTest, RefusalsAreCounted) {
+  Arbiter& it = arbiter(nullptr);
+  for (int i = 0; i < 100; ++i)
+    it.note_refusal(Kind::kSystem, "io_uring_setup", "reason", attempt_);
+  it.note_refusal(Kind::kSystem, "io_uring_setup", "another reason", attempt_);
+  ASSERT_THAT(journal_.events(), SizeIs(2));
+  EXPECT_EQ(journal_.counted(), 101U);
+  EXPECT_EQ(last().kind, Kind::kSystem);
+  EXPECT_EQ(last().rule, "another reason");
+}
+
+const IpAddress kPublic = IpAddress::v4({93, 184, 216, 34});
+
+TEST_F(ArbiterTest, ConnectionsAreNamedByTheirNames) {
+  Arbiter& it = arbiter(&asker_);
+  const std::vector<std::string_view> granted = {"api.example.com"};
+  EXPECT_EQ(it.connect(kPublic, 443, granted, attempt_, false), Ruling::kAllow);
+  EXPECT_EQ(last().resource, "api.example.com:443");
+  EXPECT_EQ(last().detail, "openat 93.184.216.34");
+
+  asker_.answer = Answer::kAlways;
+  const std::vector<std::string_view> other = {"other.example.com"};
+  EXPECT_EQ(it.connect(kPublic, 443, other, attempt_, true), Ruling::kAllow);
+  ASSERT_THAT(remembered_, SizeIs(1));
+  EXPECT_EQ(remembered_[0].entry.text, "other.example.com:443");
+  EXPECT_EQ(it.connect(kPublic, 80, other, attempt_, false), Ruling::kWouldAsk) << "another port";
+}
+
+TEST_F(ArbiterTest, SpecialAddressesAreAskedAboutByAddress) {
+  Arbiter& it = arbiter(&asker_);
+  asker_.answer = Answer::kThisRun;
+  const std::vector<std::string_view> names = {"api.example.com"};  // granted, and it points inside
+  const IpAddress inside = IpAddress::v4({169, 254, 169, 254});
+  EXPECT_EQ(it.connect(inside, 443, names, attempt_, true), Ruling::kAllow);
+  ASSERT_THAT(asker_.questions, SizeIs(1));
+  EXPECT_EQ(asker_.questions[0].resource, "169.254.169.254:443");
+  std::array<uint8_t, 16> loopback{};
+  loopback[15] = 1;
+  EXPECT_EQ(it.connect(IpAddress::v6(loopback), 80, {}, attempt_, true), Ruling::kAllow);
+  EXPECT_EQ(asker_.questions[1].resource, "[::1]:80");
+}
+
+TEST_F(ArbiterTest, OfSeveralNamesANoWins) {
+  Arbiter& it = arbiter(&asker_);
+  const std::vector<std::string_view> bad = {"bad.example.com"}, good = {"good.example.com"};
+  asker_.answer = Answer::kNo;
+  EXPECT_EQ(it.connect(kPublic, 443, bad, attempt_, true), Ruling::kDeny);
+  asker_.answer = Answer::kThisRun;
+  EXPECT_EQ(it.connect(kPublic, 443, good, attempt_, true), Ruling::kAllow);
+  for (const auto& names : std::vector<std::vector<std::string_view>>{
+           {"good.example.com", "bad.example.com"}, {"bad.example.com", "good.example.com"}})
+    EXPECT_EQ(it.connect(kPublic, 443, names, attempt_, false), Ruling::kDeny);
+  const std::vector<std::string_view> with_new = {"new.example.com", "good.example.com"};
+  EXPECT_EQ(it.connect(kPublic, 443, with_new, attempt_, false), Ruling::kAllow);
+}
+
+TEST_F(ArbiterTest, AfterTheEndNobodyIsAsked) {
+  Arbiter& it = arbiter(&asker_);
+  it.stop_asking();
+  asker_.answer = Answer::kAlways;
+  EXPECT_EQ(read(it, "/no-such/other"), Ruling::kDeny);
+  EXPECT_THAT(asker_.questions, IsEmpty());
+}
+
+TEST_F(ArbiterTest, ManyThreadsLoseNothing) {
+  Arbiter& it = arbiter(nullptr);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const Attempt mine{.pid = t, .detail = "openat"};
+      for (int i = 0; i < 5000; ++i)
+        it.path(Kind::kRead, fmt::format("/no-such/ws/{}", i % 300), mine, false);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(journal_.counted(), 20'000U);
+}
+
+}  // namespace
+}  // namespace bulkhead
