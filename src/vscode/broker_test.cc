@@ -1,0 +1,340 @@
+// The broker against a policy, message by message. Each attack has its allowed twin, so that a
+// broker that refuses everything fails too.
+#include "vscode/broker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace bulkhead {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+constexpr const char* kTable = R"({"methods":{
+  "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
+                          "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
+                          "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
+  "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
+                        "$registerCommand":{"needs":"commands","check":["0 command-id"]}},
+  "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
+  "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
+  "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
+  "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
+  "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
+  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
+  "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
+  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]}},
+  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
+}})";
+
+const std::vector<std::string> kActors = {
+    "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
+    "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
+    "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
+    "MainThreadLogger",        "MainThreadWorkspace"};
+
+struct Sent : Outbox {
+  std::vector<std::vector<uint8_t>> host, workbench;
+  void to_host(std::vector<uint8_t> body) override { host.push_back(std::move(body)); }
+  void to_workbench(std::vector<uint8_t> body) override { workbench.push_back(std::move(body)); }
+};
+
+class BrokerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "broker-XXXXXX").string();
+    folder_ = fs::canonical(::mkdtemp(name.data()));
+    fs::create_directories(folder_ / "work/.git");
+    fs::create_directories(folder_ / "home/.ssh");
+    std::ofstream(folder_ / "work/a.txt") << "a";
+    std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
+    fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
+
+    PolicyInputs inputs;
+    const std::string text =
+        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
+            "block":["${home}/.ssh","${workspace}/.git"]},
+            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
+    auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
+    ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
+    inputs.manifest = *manifest;
+    inputs.variables.workspace = {(folder_ / "work").string()};
+    inputs.variables.home = (folder_ / "home").string();
+    auto policy = Policy::compile(inputs);
+    ASSERT_TRUE(policy.ok()) << to_string(policy.error());
+    auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    table_ = std::make_unique<ApiTable>(std::move(*table));
+    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
+    BrokerOptions options;
+    options.extensions = {"me.mine"};
+    options.actors = kActors;
+    options.commands = {
+        {"vscode.open", "commands"}, {"workbench.action.tasks.*", "tasks"}, {"bad.*", "refuse"}};
+    broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+    const std::string init = Json{{"parentPid", 4711},
+                                  {"remote", {{"authority", "host:1"}}},
+                                  {"logsLocation", uri((folder_ / "logs").string())}}
+                                 .dump();
+    ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+    ASSERT_EQ(sent_.host.size(), 1U);
+    EXPECT_EQ(Json::parse(sent_.host[0])["parentPid"], 0);
+    sent_.host.clear();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static Bytes bytes(const std::string& text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+  }
+  static Json uri(const std::string& path, const std::string& scheme = "vscode-remote") {
+    return {{"$mid", 1},
+            {"path", path},
+            {"scheme", scheme},
+            {"authority", scheme == "file" ? "" : "host:1"}};
+  }
+  std::string work(const std::string& name) const { return (folder_ / "work" / name).string(); }
+
+  // What became of a request: "passed", "quiet", or the error's "name: message".
+  std::string call(const std::string& actor, const std::string& method,
+                   const std::vector<Json>& arguments) {
+    const auto number = static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) -
+                                             kActors.begin() + 1);
+    return call(number, method, Json(arguments).dump());
+  }
+  std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
+    sent_ = {};
+    RpcRequest request;
+    request.number = 9;
+    request.proxy = proxy;
+    request.method = method;
+    request.json = json;
+    const Status status = broker_->from_host(write_request(request), sent_);
+    EXPECT_TRUE(status.ok());
+    if (sent_.workbench.size() == 1 && sent_.host.empty()) return "passed";
+    EXPECT_TRUE(sent_.workbench.empty()) << "answered and passed on";
+    if (sent_.host.size() != 2) return "not answered";
+    EXPECT_EQ(sent_.host[0][0], static_cast<uint8_t>(RpcType::kAcknowledged));
+    const auto reply = parse_rpc(sent_.host[1]);
+    const auto& answer = std::get<RpcReply>(*reply);
+    EXPECT_EQ(answer.number, 9U);
+    if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
+    const Json error = Json::parse(answer.json);
+    return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
+  }
+
+  fs::path folder_;
+  std::unique_ptr<ApiTable> table_;
+  std::unique_ptr<Arbiter> arbiter_;
+  std::unique_ptr<Broker> broker_;
+  Sent sent_;
+};
+
+TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("not-there"))}), "passed");
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(key)}), HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(key, "file")}),
+              HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(work("link"))}),
+              HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(work("../home/.ssh/id_rsa"))}),
+              HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {Json("/a/string")}),
+              HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {}), HasSubstr("NoPermissions"));
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri("/x", "other-extensions-scheme")}),
+              HasSubstr("NoPermissions"));
+  Json elsewhere = uri(work("a.txt"));
+  elsewhere["authority"] = "another:2";
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {elsewhere}), HasSubstr("NoPermissions"));
+}
+
+TEST_F(BrokerTest, CachedSpellingsAreNotBelieved) {
+  Json lie = uri(work("a.txt"));
+  lie["fsPath"] = "/etc/shadow";
+  lie["external"] = "file:///etc/shadow";
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {lie}), "passed");
+  const std::string passed(sent_.workbench.at(0).begin(), sent_.workbench.at(0).end());
+  EXPECT_EQ(passed.find("shadow"), std::string::npos) << passed;
+  EXPECT_NE(passed.find("a.txt"), std::string::npos);
+}
+
+TEST_F(BrokerTest, AFolderAboveABlockedPathIsNotRemoved) {
+  EXPECT_EQ(call("MainThreadFileSystem", "$delete", {uri(work("a.txt")), Json::object()}),
+            "passed");
+  EXPECT_NE(
+      call("MainThreadFileSystem", "$delete", {uri((folder_ / "work").string()), Json::object()}),
+      "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$delete", {uri(work(".git")), Json::object()}), "passed");
+}
+
+TEST_F(BrokerTest, PermissionsDecide) {
+  EXPECT_THAT(call("MainThreadTask", "$executeTask", {Json::object()}),
+              HasSubstr("no permission \"tasks\""));
+  EXPECT_THAT(call("MainThreadWindow", "$openUri", {uri("/", "https")}),
+              HasSubstr("open-external"));
+}
+
+TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
+  EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
+                 {"vscode.open", Json::array({uri(work("a.txt"))}), false}),
+            "passed");
+  EXPECT_NE(
+      call("MainThreadCommands", "$executeCommand",
+           {"vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())}), false}),
+      "passed");
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
+                   {"workbench.action.tasks.runTask", Json::array(), false}),
+              HasSubstr("tasks"));
+  EXPECT_THAT(
+      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
+      HasSubstr("commands-foreign"));
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.command", Json::array(), false}),
+              HasSubstr("cannot run"));
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
+            "passed");
+  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"vscode.open"}), "passed");
+}
+
+TEST_F(BrokerTest, AnotherExtensionsSecretsAreOutOfReach) {
+  EXPECT_EQ(call("MainThreadSecretState", "$getPassword", {"me.mine", "token"}), "passed");
+  EXPECT_EQ(call("MainThreadSecretState", "$getPassword", {"ME.Mine", "token"}), "passed");
+  EXPECT_NE(call("MainThreadSecretState", "$getPassword", {"vscode.github", "token"}), "passed");
+  EXPECT_NE(call("MainThreadSecretState", "$getPassword",
+                 {Json{{"value", "vscode.github"}, {"_lower", "me.mine"}}, "t"}),
+            "passed");
+}
+
+TEST_F(BrokerTest, EveryResourceOfAnEditIsJudged) {
+  const auto edit = [&](const std::string& key, const std::string& path) {
+    Json edits = Json::array();
+    edits.push_back({{"resource", uri(work("a.txt"))}});
+    edits.push_back({{key, uri(path)}});
+    return std::vector<Json>{Json{{"edits", std::move(edits)}}};
+  };
+  EXPECT_EQ(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", edit("resource", work("b.txt"))),
+            "passed");
+  for (const char* key : {"resource", "oldResource", "newResource"})
+    EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                   edit(key, (folder_ / "home/.bashrc").string())),
+              "passed")
+        << key;
+  EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                 std::vector<Json>{Json{{"edits", Json::array({Json{{"other", 1}}})}}}),
+            "passed");
+  EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {Json()}), "passed");
+}
+
+TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {
+  EXPECT_EQ(call("MainThreadSearch", "$registerFileSearchProvider", {1, "file"}), "quiet");
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "vscode-remote", 2}),
+            "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "FILE", 2}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "mine", 2}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri("/x", "mine")}), "passed");
+}
+
+TEST_F(BrokerTest, SettingsOfOthersNeedAnotherPermission) {
+  EXPECT_EQ(
+      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.colour", "red"}),
+      "passed");
+  EXPECT_NE(
+      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "git.path", "/tmp/evil"}),
+      "passed");
+  EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "minefield", "x"}),
+            "passed");
+}
+
+TEST_F(BrokerTest, LogsStayInTheLogFolder) {
+  EXPECT_EQ(
+      call("MainThreadLogger", "$log", {uri((folder_ / "logs/me.log").string()), Json::array()}),
+      "passed");
+  EXPECT_NE(call("MainThreadLogger", "$log",
+                 {uri((folder_ / "logs/../work/a.txt").string()), Json::array()}),
+            "passed");
+  EXPECT_NE(call("MainThreadLogger", "$log", {uri(work("a.txt")), Json::array()}), "passed");
+}
+
+TEST_F(BrokerTest, UnknownMethodsActorsAndBrokenArgumentsAreRefused) {
+  EXPECT_NE(call("MainThreadFileSystem", "$brandNew", {}), "passed");
+  EXPECT_NE(call(99, "$readFile", "[]"), "passed");
+  EXPECT_NE(call(0, "$readFile", "[]"), "passed");
+  EXPECT_NE(call(1, "$readFile", "[{\"scheme\":"), "passed");
+  EXPECT_NE(call(1, "$readFile", "{\"0\":1}"), "passed");
+  Sent sent;
+  EXPECT_FALSE(broker_->from_host(bytes("garbage!"), sent).ok());
+}
+
+TEST_F(BrokerTest, ABlockedDocumentDoesNotComeInBecauseTheUserOpenedIt) {
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  const auto incoming = [&](const std::string& method, const std::vector<Json>& arguments) {
+    sent_ = {};
+    RpcRequest request;
+    request.number = 5;
+    request.proxy = 100;
+    request.method = method;
+    const std::string text = Json(arguments).dump();
+    request.json = text;
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+    if (sent_.host.empty()) return std::string("withheld");
+    return std::string(sent_.host.at(0).begin(), sent_.host.at(0).end());
+  };
+  const auto document = [&](const std::string& path) {
+    return Json{{"uri", uri(path)}, {"lines", Json::array({"secret of " + path})}};
+  };
+  const std::string seen = incoming(
+      "$acceptDocumentsAndEditorsDelta",
+      {Json{{"addedDocuments",
+             Json::array({document(work("a.txt")), document(key), document(work("link"))})},
+            {"addedEditors", Json::array({Json{{"id", "e1"}, {"documentUri", uri(work("a.txt"))}},
+                                          Json{{"id", "e2"}, {"documentUri", uri(key)}}})},
+            {"newActiveEditor", "e2"}}});
+  EXPECT_THAT(seen, HasSubstr("a.txt"));
+  EXPECT_EQ(seen.find("id_rsa"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("secret of " + work("link")), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("e2"), std::string::npos) << seen;
+  EXPECT_EQ(
+      incoming("$acceptModelChanged", {uri(key), Json{{"changes", Json::array({"x"})}}, false}),
+      "withheld");
+  EXPECT_EQ(sent_.workbench.size(),
+            2U);  // acknowledged and answered, so that the workbench goes on
+  EXPECT_THAT(incoming("$acceptModelChanged", {uri(work("a.txt")), Json::object(), false}),
+              HasSubstr("a.txt"));
+  EXPECT_EQ(incoming("$provideHover", {1, uri(key), Json::object()}), "withheld");
+  const std::string markers = incoming(
+      "$acceptMarkersChange", {Json::array({Json::array({uri(key), Json::array()}),
+                                            Json::array({uri(work("a.txt")), Json::array()})})});
+  EXPECT_EQ(markers.find("id_rsa"), std::string::npos);
+  EXPECT_THAT(markers, HasSubstr("a.txt"));
+  // An editor of a withheld document is no way to write to it; that of a given one is.
+  EXPECT_NE(call("MainThreadTextEditors", "$tryApplyEdits", {"e2", 1, Json::array()}), "passed");
+  EXPECT_EQ(call("MainThreadTextEditors", "$tryApplyEdits", {"e1", 1, Json::array()}), "passed");
+}
+
+TEST_F(BrokerTest, SearchResultsAreFiltered) {
+  EXPECT_EQ(call("MainThreadWorkspace", "$startFileSearch", {Json(), Json::object()}), "passed");
+  const std::string found =
+      Json::array({uri(work("a.txt")), uri(work("link")), uri(work(".git/config"))}).dump();
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = 9;
+  reply.json = found;
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  const std::string seen(sent_.host.at(0).begin(), sent_.host.at(0).end());
+  EXPECT_THAT(seen, HasSubstr("a.txt"));
+  EXPECT_EQ(seen.find(".git"), std::string::npos);
+  EXPECT_EQ(seen.find("link"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bulkhead
