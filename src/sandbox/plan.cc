@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -233,13 +232,18 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
   if (terminal != 0) grants["/dev/tty"] |= terminal | kLandlockIoctl;
 
   for (const std::string& file : policy.runnable_files()) grant_program(file, grants);
+  // READ_FILE goes with EXECUTE, and on a tree with blocked files in it would let the kernel read
+  // those: so only what is both runnable and readable as a whole.
   for (const std::string& tree : policy.runnable_trees()) {
-    // READ_FILE on a tree with blocked files in it would let the kernel read those.
-    const auto& whole = policy.whole_trees();
-    const bool readable = std::any_of(whole.begin(), whole.end(), [&tree](const WholeTree& w) {
-      return w.read && is_within(tree, w.path);
-    });
-    if (readable) grants[tree] |= kLandlockExecute | kLandlockRead;
+    for (const WholeTree& whole : policy.whole_trees()) {
+      if (!whole.read) continue;
+      const bool inside = is_within(tree, whole.path);
+      if (!inside && !is_within(whole.path, tree)) continue;
+      const std::string& both = inside ? tree : whole.path;
+      if (!is_within(both, "/proc") && mode_of(both)) {
+        grants[both] |= kLandlockExecute | kLandlockRead;
+      }
+    }
   }
   grant_program(plan.program, grants);
   if (plan.enforcement == Enforcement::kAuditOnly) {

@@ -1,0 +1,284 @@
+#include "sandbox/probe.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/audit.h>
+#include <linux/bpf_common.h>
+#include <linux/filter.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+
+#include "base/fd.h"
+#include "sandbox/kernel.h"
+#include "sandbox/landlock.h"
+#include "sandbox/limits.h"
+
+namespace bulkhead {
+namespace {
+
+// Runs `trial` in a child, cloned with `flags`; its result is 0 or an errno. A child that dies
+// otherwise counts as ENOTRECOVERABLE, so nothing is ever taken for present by accident.
+int in_child(unsigned long flags, const std::function<int()>& trial) {
+  const long child = ::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0);
+  if (child == 0) ::_exit(trial());
+  if (child < 0) return errno;
+  int status = 0;
+  while (::waitpid(static_cast<pid_t>(child), &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : ENOTRECOVERABLE;
+}
+
+int result_of(long call) { return call < 0 ? errno : 0; }
+
+std::string why(int error) { return error == 0 ? std::string() : ::strerror(error); }
+
+// ---- seccomp ----
+
+// Everything allowed but getppid, which is notified.
+int install_notifying_filter(unsigned extra_flags) {
+  sock_filter code[] = {
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_getppid},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  };
+  const sock_fprog program{4, code};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                    SECCOMP_FILTER_FLAG_NEW_LISTENER | extra_flags, &program));
+}
+
+// A child of the caller makes the notified call; the caller serves it by injecting a descriptor
+// that takes the call's result with it. In a child of its own, because a filter stays.
+int try_injection() {
+  int channel[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return errno;
+  const long target = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);
+  if (target < 0) return errno;
+  if (target == 0) {
+    // The listener is passed on by number: the parent takes it with pidfd_getfd.
+    const int listener = install_notifying_filter(0);
+    const int number = listener < 0 ? -errno : listener;
+    if (::write(channel[1], &number, sizeof number) != sizeof number || listener < 0) ::_exit(1);
+    char go = 0;
+    if (::read(channel[1], &go, 1) != 1) ::_exit(1);
+    const long fd = ::syscall(SYS_getppid);
+    ::_exit(fd >= 0 && ::fcntl(static_cast<int>(fd), F_GETFD) == FD_CLOEXEC ? 0 : 2);
+  }
+  int error = 0, number = -1, status = 0;
+  if (::read(channel[0], &number, sizeof number) != sizeof number) {
+    error = EIO;
+  } else if (number < 0) {
+    error = -number;
+  }
+  if (error == 0) {
+    const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, target, 0)));
+    const Fd listener(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), number, 0)));
+    seccomp_notif call{};
+    if (!listener || ::write(channel[0], "", 1) != 1 ||
+        ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) {
+      error = errno;
+    } else {
+      seccomp_notif_addfd add{};
+      add.id = call.id;
+      add.flags = SECCOMP_ADDFD_FLAG_SEND;
+      add.srcfd = static_cast<uint32_t>(channel[0]);
+      add.newfd_flags = O_CLOEXEC;
+      if (::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0) error = errno;
+    }
+  }
+  if (error != 0) ::kill(static_cast<pid_t>(target), SIGKILL);
+  ::waitpid(static_cast<pid_t>(target), &status, 0);
+  if (error == 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) error = ENOTRECOVERABLE;
+  return error;
+}
+
+int try_sync_wake_up() {
+  const int listener = install_notifying_filter(0);
+  if (listener < 0) return errno;
+  return result_of(::ioctl(listener, kSeccompNotifSetFlags, kSeccompNotifSyncWakeUp));
+}
+
+int try_killable() {
+  return install_notifying_filter(SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) < 0 ? errno : 0;
+}
+
+// ---- namespaces; each trial runs as the first process of fresh ones, without id maps ----
+
+int try_tmpfs() {
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;
+  return result_of(::mount("probe", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k"));
+}
+
+int try_proc() {
+  return result_of(::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr));
+}
+
+int try_devpts() {
+  struct stat status;
+  if (::stat("/dev/pts", &status) != 0) return 0;  // then none is needed
+  return result_of(::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+                           "newinstance,ptmxmode=0666,mode=0620"));
+}
+
+int try_tree_clone() {
+  const Fd tree(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, "/dev",
+                                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+  if (!tree) return errno;
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_RDONLY;
+  return result_of(::syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH, &attr, sizeof attr));
+}
+
+int try_loopback() {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return socket ? 0 : errno;
+}
+
+// ---- reaching into a process of the same user ----
+
+int with_paused_child(const std::function<int(pid_t)>& trial) {
+  const pid_t child =
+      static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    for (;;) ::pause();
+  }
+  if (child < 0) return errno;
+  const int error = trial(child);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return error;
+}
+
+int try_take_descriptor(pid_t child) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  if (!pidfd) return errno;
+  int pair[2];
+  if (::pipe2(pair, O_CLOEXEC) != 0) return errno;
+  const Fd read_end(pair[0]), write_end(pair[1]);
+  // The child has no such number, so EBADF says that the call works.
+  const Fd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), 1 << 20, 0)));
+  return taken || errno == EBADF ? 0 : errno;
+}
+
+int try_read_memory(pid_t child) {
+  static int word = 42;
+  int copy = 0;
+  iovec local{&copy, sizeof copy}, remote{&word, sizeof word};
+  if (::process_vm_readv(child, &local, 1, &remote, 1, 0) != sizeof copy) return errno;
+  return copy == 42 ? 0 : ENOTRECOVERABLE;
+}
+
+int try_openat2() {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+  const Fd root(::open("/", O_PATH | O_CLOEXEC));
+  const Fd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), "dev", &how, sizeof how)));
+  return fd ? 0 : errno;
+}
+
+int try_signal_scope() {
+  LandlockSupport support = landlock_support();
+  if (!support.scopes) return EOPNOTSUPP;
+  const pid_t outside = ::getppid();
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  if (const int error = landlock_restrict(support, {}); error != 0) return error;
+  // Signal 0 goes through the same check and does nothing.
+  if (::kill(outside, 0) == 0) return ENOTRECOVERABLE;
+  return errno == EPERM ? 0 : errno;
+}
+
+// Whether a cgroup limit can be had is LimitKeeper's knowledge: it is asked, not guessed.
+bool by_cgroup(const Limits& limits, Mechanism LimitMechanisms::*which) {
+  const auto keeper = LimitKeeper::prepare(limits);
+  return keeper.ok() && (*keeper)->mechanisms().*which == Mechanism::kCgroup;
+}
+
+}  // namespace
+
+std::vector<Feature> probe_features() {
+  std::vector<Feature> features;
+  const auto add = [&features](std::string name, std::string what, bool required, int error,
+                               const std::string& measured, const std::string& fix) {
+    features.push_back({std::move(name), std::move(what), required, error == 0,
+                        error == 0 ? measured : fmt::format("{}: {}", why(error), fix)});
+  };
+  constexpr bool kRequired = true;
+
+  const LandlockSupport landlock = landlock_support();
+  add("landlock", "denies files behind everything that the supervisor says", kRequired,
+      landlock.abi > 0 ? 0 : EOPNOTSUPP, fmt::format("ABI {}", landlock.abi),
+      "the kernel must have CONFIG_SECURITY_LANDLOCK, and lsm= of its command line must name it");
+  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired,
+      in_child(0, try_signal_scope), "tried", "Landlock ABI 6 is needed (Linux 6.12)");
+
+  add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors", kRequired,
+      in_child(0, try_injection), "tried", "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");
+  add("seccomp-killable", "signals cannot make a served call happen twice", kRequired,
+      in_child(0, try_killable), "", "WAIT_KILLABLE_RECV is needed (Linux 5.19)");
+  add("seccomp-sync-wake-up", "serves calls on the caller's core: faster", false,
+      in_child(0, try_sync_wake_up), "", "Linux 6.6 has it");
+
+  const std::string namespaces =
+      "sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces or "
+      "kernel.apparmor_restrict_unprivileged_userns forbid it, or a container does";
+  add("user-namespaces", "gives an ordinary user a compartment", kRequired,
+      in_child(CLONE_NEWUSER, [] { return 0; }), "", namespaces);
+  add("mount-namespace", "private /tmp and /dev/shm, hidden paths", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tmpfs), "", namespaces);
+  add("mount-attributes", "makes bound trees read-only", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tree_clone), "", "Linux 5.12 is needed");
+  add("private-proc", "a /proc that shows the compartment alone", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, try_proc), "",
+      "a container that masks parts of /proc forbids it: run bulkhead outside, or start it with "
+      "--security-opt systempaths=unconfined");
+  add("private-terminals", "a /dev/pts of its own", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_devpts), "", namespaces);
+  add("network-namespace", "a network that is empty but for loopback", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWNET, try_loopback), "", namespaces);
+  add("ipc-namespace", "System V memory and queues of its own", kRequired,
+      in_child(CLONE_NEWUSER | CLONE_NEWIPC, [] { return 0; }), "", namespaces);
+
+  const std::string trace = "sysctl kernel.yama.ptrace_scope above 1, or a container, forbids it";
+  add("pidfd-getfd", "reaches a caller's sockets", kRequired,
+      with_paused_child(try_take_descriptor), "", trace);
+  add("process-vm-readv", "reads a caller's arguments", kRequired,
+      with_paused_child(try_read_memory), "", trace);
+  add("openat2", "resolves paths without races", kRequired, try_openat2(), "",
+      "Linux 5.6 is needed");
+
+  Limits memory;
+  memory.memory = uint64_t{1} << 30;
+  Limits cpu;
+  cpu.cpu = 0.5;
+  const std::string cgroups =
+      "no cgroup that this user may write: run as root, or delegate one (systemd-run --user "
+      "--scope "
+      "-p Delegate=yes)";
+  add("cgroup-memory", "limits memory exactly; else it is sampled", false,
+      by_cgroup(memory, &LimitMechanisms::memory) ? 0 : EACCES, "", cgroups);
+  add("cgroup-cpu", "limits parts of a core; else whole cores only", false,
+      by_cgroup(cpu, &LimitMechanisms::cpu) ? 0 : EACCES, "", cgroups);
+  return features;
+}
+
+}  // namespace bulkhead
