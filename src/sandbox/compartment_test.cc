@@ -249,6 +249,12 @@ TEST_F(CompartmentTest, MountsAndSignalsOutwardsAreRefused) {
   EXPECT_THAT(output("kill -9 1 && echo KILLED"), Not(HasSubstr("KILLED")));
 }
 
+TEST_F(CompartmentTest, UserNamespacesEndHere) {
+  // The listener lets clone and unshare go on; the kernel refuses all the same.
+  EXPECT_THAT(output("unshare -U true && echo MADE; unshare -n true && echo MADE; echo end"),
+              testing::AllOf(HasSubstr("end"), Not(HasSubstr("MADE"))));
+}
+
 TEST_F(CompartmentTest, NetworkIsLoopbackAlone) {
   EXPECT_EQ(output("cat /proc/net/dev | grep -c ':'"), "1\n");
   EXPECT_THAT(output("cat /proc/net/fib_trie"), HasSubstr("127.0.0.1"));

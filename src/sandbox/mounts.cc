@@ -91,6 +91,16 @@ bool write_file(const char* path, const char* text, unsigned mode) noexcept {
   return done;
 }
 
+bool write_setting(const char* path, const char* text) noexcept {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool done = ::write(fd, text, std::strlen(text)) == static_cast<ssize_t>(std::strlen(text));
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return done;
+}
+
 // Safe: a tmpfs of our own user namespace, which nobody but this init has reached yet.
 bool make_stage(const MountSetup& setup, Failure& failure) noexcept {
   if (::mount("bulkhead", kStage, "tmpfs", kPlain, "mode=0755,size=64k") != 0) {
@@ -163,15 +173,14 @@ bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   // Safe: shows the processes of our own pid namespace. The kernel allows it where the surrounding
   // /proc is shown whole, so it reveals nothing new.
   if (::mount("proc", "/proc", "proc", kPlain, nullptr) != 0) return failed(failure, "mount /proc");
-  if (setup.as_root) {
-    // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Only this network
-    // namespace is meant by it. Not vital, so a failure is none.
-    const int fd = ::open("/proc/sys/net/ipv4/ip_unprivileged_port_start", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0) {
-      [[maybe_unused]] const ssize_t written = ::write(fd, "0", 1);
-      ::close(fd);
-    }
+  // Behind the filter: no user namespace can be made below ours. Safe: the number counts for this
+  // user namespace alone (namespaces(7)).
+  if (!write_setting("/proc/sys/user/max_user_namespaces", "0") && errno != ENOENT) {
+    return failed(failure, "forbid further user namespaces");
   }
+  // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Of this network
+  // namespace alone. Not vital, so a failure is none.
+  if (setup.as_root) write_setting("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
   // Root's id is the machine's root here too, and these files ask for the id, not a capability.
   for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus",
                            "/proc/acpi", "/proc/mtrr", "/proc/fs", "/proc/scsi"}) {
