@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,7 +77,13 @@ class SqliteJournal final : public Journal {
     std::unique_ptr<SqliteJournal> journal(new SqliteJournal(std::move(database)));
     BULKHEAD_CHECK(journal->prepare());
     BULKHEAD_CHECK(journal->insert_run(run));
+    // Signals are for the thread that waits for them: delivered to this one, which inherits the
+    // mask, a SIGTERM would end the supervisor by its default action.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
     journal->writer_ = std::thread([raw = journal.get()] { raw->write_until_closed(); });
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return std::unique_ptr<Journal>(std::move(journal));
   }
 
