@@ -78,11 +78,21 @@ VALUES(kLevelIp, IPPROTO_IP);
 VALUES(kIpNames, 4 /* IP_OPTIONS */);
 VALUES(kLevelIp6, IPPROTO_IPV6);
 VALUES(kIp6Names, 6 /* IPV6_2292PKTOPTIONS */, 5 /* IPV6_2292RTHDR */, 57 /* IPV6_RTHDR */);
+// Joining a multicast group on a socket from outside would send the machine's network a packet with
+// an address of the program's choice. The loopback inside has no multicast: ENODEV is what it says.
+VALUES(kIpGroups, 35 /* IP_ADD_MEMBERSHIP */, 39 /* IP_ADD_SOURCE_MEMBERSHIP */,
+       42 /* MCAST_JOIN_GROUP */, 46 /* MCAST_JOIN_SOURCE_GROUP */);
+VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46);
+TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
+TESTS(kIp6Group, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Groups});
 TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
 TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
 TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
-constexpr CallCase kSetsockopt[] = {
-    {kTcpOption, refuse(ENOPROTOOPT)}, {kIpOption, attempt(EPERM)}, {kIp6Option, attempt(EPERM)}};
+constexpr CallCase kSetsockopt[] = {{kTcpOption, refuse(ENOPROTOOPT)},
+                                    {kIpOption, attempt(EPERM)},
+                                    {kIp6Option, attempt(EPERM)},
+                                    {kIpGroup, refuse(ENODEV)},
+                                    {kIp6Group, refuse(ENODEV)}};
 
 // ---- clone(flags), unshare(flags), fork ----
 // A new user namespace gives all capabilities in it, and with them mounts and packet filters: the
@@ -115,6 +125,8 @@ VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SET
        0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40087602 /* FS_IOC_SETVERSION */,
        0x40047602 /* FS_IOC32_SETVERSION */, 0x40047211 /* FAT_IOCTL_SET_ATTRIBUTES */,
        0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */, 0x40806685 /* FS_IOC_ENABLE_VERITY */);
+// Switching and locking virtual consoles; numbers with bits above these are cameras'.
+VALUES(kConsoles, 0x5600);
 // By their type byte: terminals and FIO*, sockets, namespaces, pidfds; devices that are useful once
 // a policy has granted them (graphics, sound, video, input, frame buffer, KVM).
 VALUES(kHarmlessTypes, 0x5400, 0x8900, 0xb700, 0xff00, 0x6400, 0x4100, 0x5500, 0x5600, 0x4500,
@@ -132,10 +144,12 @@ VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
        0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */, 0x4b44 /* KDGKBMODE */);
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
+TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
 constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
                                {kAttributesTest, attempt(EPERM)},
+                               {kConsolesTest, refuse(EPERM)},
                                {kHarmlessTypesTest, kAllow},
                                {kHarmlessTest, kAllow}};
 

@@ -297,6 +297,9 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 1 /* IP_TOS */}), kAllow);
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_RTHDR}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_V6ONLY}), kAllow);
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, IP_ADD_MEMBERSHIP}), fails(ENODEV));
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, MCAST_JOIN_GROUP}), fails(ENODEV));
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_JOIN_GROUP}), fails(ENODEV));
 }
 
 TEST_F(Filter, CloneAndUnshare) {
@@ -355,6 +358,8 @@ TEST_F(Filter, Ioctl) {
   }
   EXPECT_EQ(run(__NR_ioctl, {0, 0x5000940f /* BTRFS_IOC_SNAP_DESTROY */}), fails(ENOTTY));
   EXPECT_EQ(run(__NR_ioctl, {0, 0xc0000000}), fails(ENOTTY));
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x5606 | kHigh /* VT_ACTIVATE */}), fails(EPERM));
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x80685600 /* VIDIOC_QUERYCAP */}), kAllow);
 }
 
 TEST_F(Filter, ProcessControls) {
