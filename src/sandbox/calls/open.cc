@@ -32,7 +32,7 @@ struct Request {
   int flags = 0;
   mode_t mode = 0;
   uint64_t scope = 0;
-  bool mode_in_memory = false;  // openat2: the kernel would read flags and mode again
+  bool flags_in_memory = false;  // openat2: the kernel would read flags and mode again
 
   bool creates() const { return (flags & (O_CREAT | kTmpfile)) != 0; }
   bool reads() const { return (flags & O_ACCMODE) != O_WRONLY; }
@@ -85,7 +85,7 @@ int read_request(const Call& call, Request* request) {
   }
   request->folder = call.fd_arg(0);
   request->path = call.arg(1);
-  request->mode_in_memory = true;
+  request->flags_in_memory = true;
   const uint64_t size = call.arg(3);
   open_how how{};
   if (size < sizeof how) return EINVAL;
@@ -216,11 +216,11 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
   };
 
   // Landlock grants what is granted here, so whatever the kernel finds when it reads the path again
-  // is judged once more. Set-id bits are not its business: a mode that can change is never left to
-  // it.
+  // is judged once more. Flags and mode must be registers: openat2's could become O_CREAT with
+  // set-id bits meanwhile, which is not Landlock's business.
   const bool kernel_can = (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
                           (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
-                          !(request.mode_in_memory && request.creates()) && request.scope == 0;
+                          !request.flags_in_memory;
   if (kernel_can) {
     switch (walker.way_to(spelling, request.follow())) {
       case Walker::Way::kSymlink:
