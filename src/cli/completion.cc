@@ -25,7 +25,7 @@ std::vector<Word> options_of(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) word.names.push_back("--" + name);
     for (const std::string& name : option->get_snames()) word.names.push_back("-" + name);
     word.about = option->get_description();
-    if (option->get_type_size_max() > 0) word.type = option->get_type_name();
+    if (option->get_items_expected_max() > 0) word.type = option->get_type_name();
     found.push_back(std::move(word));
   }
   return found;

@@ -57,14 +57,15 @@ std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& opt
                {"run"},
                {""},
                {"kind"},
-               {"resource", false, 20},
+               {"resource", false, 14},
                {"count", true},
-               {"program", false, 8},
-               {"rule", false, 12}});
+               {"program", false, 4},
+               {"rule", false, 5}});
   for (const JournalRow& row : rows) {
     const Event& event = row.event;
     const bool denied = event.verdict == Verdict::kDeny;
-    table.add({{local_text(event.time)},
+    table.add({{local_text(event.time).substr(5)},  // kept for 30 days: the year is known
+
                {row.run.id.substr(0, 6), Colour::kDim},
                {verdict_text(event), !denied          ? Colour::kNone
                                      : event.enforced ? Colour::kRed

@@ -24,7 +24,7 @@ bool is_file(const std::string& path) {
 Result<std::string> real(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> text(realpath(path.c_str(), nullptr),
                                                          &std::free);
-  if (text == nullptr) return errno_error(fmt::format("cannot find {}", path));
+  if (text == nullptr) return errno_error(fmt::format("find {}", path));
   return std::string(text.get());
 }
 
@@ -94,15 +94,15 @@ Result<std::string> canonical_path(const std::string& folder, const std::string&
     while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
     struct stat status = {};
     if (lstat(whole.c_str(), &status) == 0)
-      return errno_error(fmt::format("{} is a symbolic link that leads nowhere", whole), ENOENT);
+      return Error{.message = fmt::format("{} is a symbolic link that leads nowhere", whole),
+                   .errno_value = ENOENT};
     const size_t slash = whole.rfind('/');
     std::string name = whole.substr(slash + 1);
     whole.resize(slash == 0 ? 1 : slash);
     if (name == ".") continue;
     if (name == "..")
-      return errno_error(
-          fmt::format("cannot resolve \"..\" after a folder that does not exist: {}", path),
-          ENOENT);
+      return Error{.message = fmt::format("{}: \"..\" after a folder that does not exist", path),
+                   .errno_value = ENOENT};
     missing.push_back(std::move(name));
   }
 }
@@ -114,11 +114,9 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
   if (name.find('/') != std::string::npos) {
     program.path = name.starts_with('/') ? name : folder + "/" + name;
     struct stat status = {};
-    if (stat(program.path.c_str(), &status) != 0)
-      return errno_error(fmt::format("cannot run {}", name));
-    if (S_ISDIR(status.st_mode)) return errno_error(fmt::format("cannot run {}", name), EISDIR);
-    if (access(program.path.c_str(), X_OK) != 0)
-      return errno_error(fmt::format("cannot run {}", name));
+    if (stat(program.path.c_str(), &status) != 0) return errno_error(fmt::format("run {}", name));
+    if (S_ISDIR(status.st_mode)) return errno_error(fmt::format("run {}", name), EISDIR);
+    if (access(program.path.c_str(), X_OK) != 0) return errno_error(fmt::format("run {}", name));
   } else {
     bool not_executable = false;
     for (const std::string& place : search_path) {
@@ -131,7 +129,7 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
       not_executable = true;
     }
     if (program.path.empty()) {
-      if (not_executable) return errno_error(fmt::format("cannot run {}", name), EACCES);
+      if (not_executable) return errno_error(fmt::format("run {}", name), EACCES);
       return Error{.message = fmt::format("cannot run {}: no folder of PATH holds it", name),
                    .errno_value = ENOENT};
     }

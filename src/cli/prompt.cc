@@ -240,9 +240,9 @@ std::optional<Answer> parse_answer(std::string_view line) {
 
 Result<std::unique_ptr<TerminalAsker>> TerminalAsker::open(Options options) {
   Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!terminal) return errno_error("cannot open /dev/tty to ask on");
+  if (!terminal) return errno_error("open /dev/tty to ask on");
   std::array<int, 2> ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_error("cannot make a pipe");
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_error("make a pipe");
   return std::unique_ptr<TerminalAsker>(
       new TerminalAsker(std::move(options), std::move(terminal), Fd(ends[0]), Fd(ends[1])));
 }
@@ -343,6 +343,7 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
   // Who read or wrote the terminal meanwhile was stopped with its whole group.
   kill(-foreground, SIGCONT);
   if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
+  if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
   if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us
   return answer;
 }

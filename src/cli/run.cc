@@ -30,8 +30,7 @@ struct RunOptions {
 
 Result<std::string> random_id() {
   uint64_t value = 0;
-  if (getrandom(&value, sizeof value, 0) != sizeof value)
-    return errno_error("cannot get randomness");
+  if (getrandom(&value, sizeof value, 0) != sizeof value) return errno_error("get randomness");
   return fmt::format("{:016x}", value);
 }
 
@@ -118,15 +117,6 @@ bool is_terminal_there() {
   return terminal.valid();
 }
 
-Error journal_error(const Error& cause, const std::string& file) {
-  Error error = cause;
-  error.message = fmt::format(
-      "{}\nbulkhead runs nothing that it cannot record. Make {} writable, or set XDG_STATE_HOME to "
-      "a folder that is",
-      cause.message, std::string(parent_of(file)));
-  return error;
-}
-
 int fail(const Error& error) {
   complain(error);
   return kExitFailed;
@@ -180,7 +170,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   run_row.audit = options.audit;
   const std::string file = journal_file(session.places);
   auto journal = Journal::open(file, run_row);
-  if (!journal.ok()) return fail(journal_error(journal.error(), file));
+  if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
   for (Event& event : withheld) (*journal)->record(std::move(event));
 
   std::unique_ptr<TerminalAsker> asker;

@@ -37,9 +37,9 @@ bool is_language(std::string_view text) {
 // be yet to be made, in a folder that is there.
 Status must_exist(const std::string& path, Kind kind) {
   if (access(path.c_str(), F_OK) == 0) return {};
-  if (errno != ENOENT || kind != Kind::kWrite) return errno_error("cannot find " + path);
+  if (errno != ENOENT || kind != Kind::kWrite) return errno_error("find " + path);
   const std::string parent(parent_of(path));
-  if (access(parent.c_str(), F_OK) != 0) return errno_error("cannot find the folder " + parent);
+  if (access(parent.c_str(), F_OK) != 0) return errno_error("find the folder " + parent);
   return {};
 }
 
@@ -113,9 +113,15 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   BULKHEAD_CHECK(size(options.written, "--written", limits.written));
   BULKHEAD_CHECK(duration(options.cpu_time, "--cpu-time", limits.cpu_time));
   BULKHEAD_CHECK(duration(options.wall_time, "--wall-time", limits.wall_time));
-  if (options.cpu) limits.cpu = options.cpu;
-  if (options.processes) limits.processes = options.processes;
-  if (options.files) limits.files = options.files;
+  const auto number = [](const auto& value, const char* name, auto& into) -> Status {
+    if (!value) return {};
+    into = value;
+    if (*value > 0) return {};
+    return Error{.message = fmt::format("{} {}: must be more than 0", name, *value)};
+  };
+  BULKHEAD_CHECK(number(options.cpu, "--cpu", limits.cpu));
+  BULKHEAD_CHECK(number(options.processes, "--processes", limits.processes));
+  BULKHEAD_CHECK(number(options.files, "--files", limits.files));
   return {};
 }
 
@@ -135,7 +141,7 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
     auto path = canonical_path(session.folder, text);
-    if (path.ok() && access(path->c_str(), F_OK) != 0) path = errno_error("cannot find " + *path);
+    if (path.ok() && access(path->c_str(), F_OK) != 0) path = errno_error("find " + *path);
     if (!path.ok())
       return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),
                    .errno_value = path.error().errno_value};
@@ -237,15 +243,25 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
   limit("--written", options.written, "bytes written to storage", "SIZE");
 }
 
+Error unwritable_state(const Places& places, Error cause) {
+  cause.message += fmt::format(
+      "\nbulkhead runs nothing that it cannot record: make {} writable, or set XDG_STATE_HOME to "
+      "a folder that is",
+      places.state);
+  return cause;
+}
+
 std::string journal_file(const Places& places) { return places.state + "/journal.db"; }
 std::string grants_file(const Places& places) { return places.config + "/grants.json"; }
 
 Result<std::string> working_folder() {
   std::array<char, PATH_MAX> text = {};
   if (getcwd(text.data(), text.size()) == nullptr)
-    return errno_error("cannot tell the working folder; go to one that exists");
+    return errno_error("tell the working folder, which may have been removed");
   // Linux says "(unreachable)/…" for a folder outside the root of this mount namespace.
-  if (text[0] != '/') return errno_error("the working folder is not below /", ENOENT);
+  if (text[0] != '/')
+    return Error{.message = "the working folder is outside this file system's root",
+                 .errno_value = ENOENT};
   return std::string(text.data());
 }
 
@@ -298,8 +314,10 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.variables.extension = std::string(parent_of(file));
   }
   BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session));
-  if (request.make_folders && uses(inputs, "${storage}"))
-    BULKHEAD_CHECK(make_directories(inputs.variables.storage, 0700));
+  if (request.make_folders && uses(inputs, "${storage}")) {
+    const Status made = make_directories(inputs.variables.storage, 0700);
+    if (!made.ok()) return unwritable_state(session.places, made.error());
+  }
 
   BULKHEAD_TRY(inputs.extras, extras_of(options, session.folder));
   if (session.program) {

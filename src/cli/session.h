@@ -47,6 +47,9 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
 std::string journal_file(const Places& places);
 std::string grants_file(const Places& places);
 
+// `cause` and what to do about a state folder that cannot be written.
+Error unwritable_state(const Places& places, Error cause);
+
 // The working folder, canonical; an error where it is gone.
 Result<std::string> working_folder();
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/path.h"
 #include "cli/table.h"
 #include "policy/explain.h"
 
@@ -57,19 +58,21 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
                                       run.audit ? " by the policy, and let pass (--audit)" : ""),
                           Colour::kBold, colour) +
                     "\n";
-  Table table({{"", true}, {""}, {"", false, 24}, {"", false, 24}});
+  Table table({{"", true}, {""}, {"", false, 24}, {"", false, 16}});
+  std::string flags;
   const size_t shown = refusals.size() > kMostLines ? kMostLines - 1 : refusals.size();
   for (size_t i = 0; i < shown; ++i) {
     const Refusal& refusal = refusals[i];
-    const bool can = !refusal.flag.empty();
-    table.add(
-        {{fmt::format("{}×", refusal.event.count)},
-         {std::string(label(refusal.event.kind))},
-         {refusal.event.resource},
-         {can ? "grant: " + refusal.flag : refusal.reason, can ? Colour::kGreen : Colour::kDim}});
+    if (!refusal.flag.empty()) flags += " " + escape_for_display(refusal.flag);
+    table.add({{fmt::format("{}×", refusal.event.count)},
+               {std::string(label(refusal.event.kind))},
+               {refusal.event.resource},
+               {refusal.flag.empty() ? refusal.reason : "", Colour::kDim}});
   }
   out += table.to_string(width, colour, false, 2);
   if (shown < refusals.size()) out += fmt::format("  and {} more\n", refusals.size() - shown);
+  // Whole, however wide: it is there to be copied.
+  if (!flags.empty()) out += "  to grant:" + paint(flags, Colour::kGreen, colour) + "\n";
   out += fmt::format("  all of them: bulkhead log --denied --run {}\n", run.id);
   return out;
 }

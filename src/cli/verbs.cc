@@ -65,7 +65,7 @@ Split split_command(const CLI::App& app, const std::vector<std::string>& words) 
     split.ours.push_back(word);
     if (word.find('=') != std::string::npos) continue;
     const CLI::Option* option = app.get_option_no_throw(word);
-    if (option != nullptr && option->get_type_size_max() > 0 && i + 1 < words.size())
+    if (option != nullptr && option->get_items_expected_max() > 0 && i + 1 < words.size())
       split.ours.push_back(words[++i]);
   }
   return split;

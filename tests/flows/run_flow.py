@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""bulkhead run, from a script."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+
+import flow
+from flow import Flow, options
+
+
+class Passing(Flow):
+    def test_exit_codes(self):
+        for code in (0, 1, 3, 125, 255):
+            done = self.run_program("--run", "sh", "--", "sh", "-c", f"exit {code}")
+            self.assertEqual((done.returncode, done.stderr), (code, ""))
+
+    def test_dies_of_the_same_signal(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT):
+            done = self.run_program("--", "sh", "-c", f"kill -{int(number)} $$")
+            self.assertEqual(done.returncode, -number)
+
+    def test_standard_streams(self):
+        text = "line\n" * 200_000
+        done = self.run_program("--", "cat", input=text)
+        self.assertEqual((done.returncode, done.stdout == text), (0, True))
+        done = self.run_program("--", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual((done.stdout, done.stderr), ("out\n", "err\n"))
+
+    def test_arguments_are_the_programs(self):
+        for words in (["--", "printf", "%s|", "--read", "--", "-x", "a b", ""],
+                      ["printf", "%s|", "--read", "--", "-x", "a b", ""],
+                      ["--quiet", "printf", "%s|", "--read", "--", "-x", "a b", ""]):
+            done = self.run_program(*words)
+            self.assertEqual((done.stdout, done.stderr), ("--read|--|-x|a b||", ""))
+
+    def test_workspace_is_read_and_written(self):
+        self.file("project/in.txt", "hello\n")
+        done = self.run_program("--", "sh", "-c", "while read l; do echo $l > out.txt; done < in.txt")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(os.path.join(self.project, "out.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "hello\n")
+
+    def test_closed_descriptors(self):
+        for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"):
+            command = f"exec {shlex.quote(options.bulkhead)} run -- sh -c 'exit 4' {closed}"
+            done = subprocess.run(["sh", "-c", command], cwd=self.project, env=self.environment,
+                                  timeout=flow.TIMEOUT, check=False, start_new_session=True)
+            self.assertEqual(done.returncode, 4, closed)
+
+    def test_no_descriptor_leaks_in(self):
+        with open(self.secret, encoding="utf-8") as leaked:
+            os.set_inheritable(leaked.fileno(), True)
+            done = self.run_program("--run", "ls", "--", "sh", "-c", "ls /proc/self/fd | wc -w; true",
+                                    "--run", "wc", pass_fds=[leaked.fileno()])
+            shown = self.run_program("--", "ls", "/proc/self/fd", pass_fds=[leaked.fileno()])
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(shown.stdout.split(), ["0", "1", "2", "3"])  # 3: the folder itself
+
+    def test_reader_goes_away(self):
+        command = f"{shlex.quote(options.bulkhead)} run -- yes | head -n 1"
+        done = subprocess.run(["bash", "-c", command + "; echo ${PIPESTATUS[0]}"], cwd=self.project,
+                              env=self.environment, timeout=flow.TIMEOUT, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)
+        self.assertEqual(done.stdout, "y\n141\n")
+        self.assertNotIn("bulkhead:", done.stderr)
+
+    def test_signal_reaches_the_program(self):
+        with subprocess.Popen(
+                [options.bulkhead, "run", "--", "sh", "-c",
+                 "trap 'echo got it; exit 7' TERM; echo ready; while :; do read x; done"],
+                cwd=self.project, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True, start_new_session=True) as running:
+            self.assertEqual(running.stdout.readline(), "ready\n")
+            running.send_signal(signal.SIGTERM)
+            running.stdin.write("\n")
+            running.stdin.flush()
+            self.assertEqual(running.stdout.readline(), "got it\n")
+            running.stdin.close()
+            self.assertEqual(running.wait(flow.TIMEOUT), 7)
+
+    def test_without_home(self):
+        environment = {k: v for k, v in self.environment.items() if k != "HOME"}
+        environment["XDG_STATE_HOME"] = self.folder("state")
+        environment["XDG_CONFIG_HOME"] = self.folder("config")
+        done = subprocess.run([options.bulkhead, "run", "--", "true"], cwd=self.project,
+                              env=environment, timeout=flow.TIMEOUT, check=False,
+                              capture_output=True, text=True, start_new_session=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_many_at_once(self):
+        running = [subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", f"exit {i}"],
+                                    cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL,
+                                    start_new_session=True) for i in range(8)]
+        self.assertEqual([p.wait(flow.TIMEOUT) for p in running], list(range(8)))
+        runs = self.bulkhead("log", "--runs", "--json").stdout.splitlines()
+        self.assertEqual(len(runs), 8)
+        self.assertTrue(all(json.loads(run)["ended"] for run in runs))
+
+    def test_environment_is_filtered(self):
+        secrets = {"AWS_SECRET_ACCESS_KEY": "hush", "MY_TOKEN": "hush", "LC_TIME": "C"}
+        done = self.run_program("--", "env", env=secrets)
+        self.assertIn("LC_TIME=C", done.stdout)
+        self.assertNotIn("hush", done.stdout)
+        self.assertEqual(done.stderr, "")
+        done = self.run_program("--env", "MY_*", "--", "env", env=secrets)
+        self.assertIn("MY_TOKEN=hush", done.stdout)
+        withheld = [r["resource"] for r in self.journal("--kind", "environment")]
+        self.assertIn("AWS_SECRET_ACCESS_KEY", withheld)
+
+
+class Refusing(Flow):
+    def test_a_denied_file(self):
+        done = self.run_program("--", "cat", self.secret)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("Permission denied", done.stderr)
+        self.assertRegex(done.stderr, rf"1× +read +{re.escape(self.secret)}")
+        self.assertIn(f"--read {self.secret}", done.stderr)
+        self.assertNotIn("\033", done.stderr)
+
+    def test_the_flag_that_is_told_grants_it(self):
+        done = self.run_program("--json", "--", "cat", self.secret)
+        summary = json.loads(done.stderr.splitlines()[-1])
+        self.assertEqual(summary["exit"], 1)
+        denied = [d for d in summary["denied"] if d["resource"] == self.secret]
+        self.assertEqual([d["kind"] for d in denied], ["read"])
+        done = self.run_program(*shlex.split(denied[0]["flag"]), "--", "cat", self.secret)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "the secret\n", ""))
+
+    def test_reading_is_not_writing(self):
+        for place in (self.root, "/tmp"):
+            folder = os.path.join(place, f"shared-{os.getpid()}-{options.user}")
+            os.mkdir(folder)
+            self.addCleanup(lambda f=folder: subprocess.run(["rm", "-rf", f], check=False))
+            done = self.run_program("--read", folder, "--", "sh", "-c", f"echo x > {folder}/new")
+            self.assertNotEqual(done.returncode, 0, place)
+            self.assertEqual(os.listdir(folder), [])
+            done = self.run_program("--write", folder, "--", "sh", "-c", f"echo x > {folder}/new")
+            self.assertEqual((done.returncode, os.listdir(folder)), (0, ["new"]), done.stderr)
+
+    def test_quiet(self):
+        done = self.run_program("--quiet", "--", "cat", self.secret)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertNotIn("bulkhead: ", done.stderr)
+
+    def test_summary_fits_and_ends(self):
+        many = "; ".join(f"read x < {self.home}/f{i}" for i in range(30))
+        for i in range(30):
+            self.file(f"home/f{i}")
+        done = self.run_program("--", "bash", "-c", many + "; true", env={"COLUMNS": "70"})
+        summary = done.stderr[done.stderr.index("bulkhead: "):].splitlines()
+        self.assertLessEqual(len(summary), 14)
+        self.assertIn("and 21 more", summary[-3])
+        for line in summary[1:-3]:
+            self.assertLessEqual(len(line), 70)
+        # What is there to be copied is never shortened.
+        self.assertIn(f"--read {self.home}/f0", summary[-2])
+
+    def test_audit_enforces_nothing_and_tells(self):
+        done = self.run_program("--audit", "--", "cat", self.secret)
+        self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"))
+        self.assertIn("let pass", done.stderr)
+        rows = [r for r in self.journal("--denied") if r["resource"] == self.secret]
+        self.assertEqual([(r["verdict"], r["enforced"]) for r in rows], [("deny", False)])
+
+    def test_programs_that_cannot_run(self):
+        script = self.file("project/script", "#!/bin/sh\n", 0o644)
+        for command, code in ((["no-such-program"], 127), (["./missing"], 127), (["./script"], 126),
+                              ([self.project], 126)):
+            done = self.run_program("--", *command)
+            self.assertEqual(done.returncode, code, command)
+            self.assertRegex(done.stderr, r"^bulkhead: cannot run ")
+        os.chmod(script, 0o755)
+        self.assertEqual(self.run_program("--", "./script").returncode, 0)
+
+    def test_the_home_folder_is_no_workspace_by_chance(self):
+        for folder in (self.home, self.root, "/"):
+            done = self.run_program("--", "true", cwd=folder)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("--workspace", done.stderr)
+        done = self.run_program("--workspace", self.home, "--", "cat", "secret.txt", cwd=self.home)
+        self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"), done.stderr)
+
+    def test_grants_that_name_nothing(self):
+        for words in (["--read", "missing"], ["--write", "missing/new"], ["--workspace", "missing"],
+                      ["--unblock", "no-such-group"], ["--connect", "example.com"],
+                      ["--memory", "lots"], ["--cpu", "0"], ["--manifest", "missing.json"],
+                      ["--read", ""]):
+            done = self.run_program(*words, "--", "true")
+            self.assertEqual(done.returncode, 125, words)
+            self.assertTrue(done.stderr.startswith("bulkhead: "), done.stderr)
+            self.assertIn(words[1].split("/")[0], done.stderr)
+
+    def test_nothing_runs_unrecorded(self):
+        blocker = self.file("blocker")
+        done = self.run_program("--", "touch", "ran", env={"XDG_STATE_HOME": blocker})
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("XDG_STATE_HOME", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
+
+    def test_dry_run_runs_nothing(self):
+        done = self.run_program("--dry-run", "--", "touch", "ran")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("touch", done.stdout)
+        self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
+        self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state")))
+        plan = json.loads(self.run_program("--dry-run", "--json", "--", "true").stdout)
+        self.assertEqual(plan["folder"], self.project)
+
+    def test_wall_time(self):
+        done = self.run_program("--wall-time", "200ms", "--", "sleep", "1000")
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("wall", done.stderr)
+
+    def test_nobody_answers_without_a_terminal(self):
+        done = self.run_program("--otherwise", "ask", "--", "cat", self.secret)
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_manifest_is_what_it_grants(self):
+        manifest = self.file("bulkhead.json", json.dumps({
+            "manifest": 1, "files": {"read": ["${workspace}", "@system"]}, "otherwise": "deny"}))
+        self.file("project/in.txt", "hello\n")
+        done = self.run_program("--manifest", manifest, "--", "cat", "in.txt")
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+        done = self.run_program("--manifest", manifest, "--", "sh", "-c", "echo x > out.txt")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertFalse(os.path.exists(os.path.join(self.project, "out.txt")))
+
+    def test_a_broken_manifest_is_told_with_its_place(self):
+        manifest = self.file("bad.json", '{\n  "manifest": 1,\n  "flies": {}\n}\n')
+        done = self.run_program("--manifest", manifest, "--", "touch", "ran")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(f"{manifest}:3:", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
+
+
+if __name__ == "__main__":
+    flow.main()

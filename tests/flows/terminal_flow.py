@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""bulkhead run at a terminal: questions, Ctrl-C, Ctrl-Z, sizes."""
+
+import json
+import os
+
+import flow
+from flow import Flow, Terminal, options
+
+QUESTION = r"wants to read\r\n  (\S+)\r\nAllow\? .*\[N\]o: "
+
+
+class AtATerminal(Flow):
+    def terminal(self, *words, **more):
+        terminal = Terminal([options.bulkhead, "run", *words], self.project, self.environment, **more)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def test_once(self):
+        terminal = self.terminal("--", "cat", self.secret)
+        self.assertEqual(terminal.wait_for(QUESTION).group(1), self.secret)
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+        self.assertEqual(terminal.exit_code(), 0)
+        again = self.terminal("--", "cat", self.secret)
+        again.wait_for(QUESTION)
+        again.type("\n")
+        again.wait_for("Permission denied")
+        self.assertEqual(again.exit_code(), 1)
+
+    def test_this_run(self):
+        terminal = self.terminal("--", "sh", "-c", f"cat {self.secret}; cat {self.secret}")
+        for kind in ("run", "read"):  # cat, then the file; each once though there are two of them
+            terminal.wait_for(rf"wants to {kind}.*\[N\]o: ")
+            terminal.type("r\n")
+        terminal.wait_for("the secret.*the secret")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_always_and_never_are_remembered(self):
+        for key, code in (("a", 0), ("v", 1)):
+            terminal = self.terminal("--", "cat", self.secret)
+            terminal.wait_for(QUESTION)
+            terminal.type(key + "\n")
+            self.assertEqual(terminal.exit_code(), code)
+            again = self.terminal("--", "cat", self.secret)
+            self.assertEqual(again.exit_code(), code)
+            self.assertNotIn("wants to", again.screen)
+            os.unlink(os.path.join(self.home, ".config/bulkhead/grants.json"))
+
+    def test_always_for_one_program_is_not_for_another(self):
+        terminal = self.terminal("--", "cat", self.secret)
+        terminal.wait_for(QUESTION)
+        terminal.type("a\n")
+        self.assertEqual(terminal.exit_code(), 0)
+        other = self.terminal("--", "head", self.secret)
+        other.wait_for(QUESTION)
+        other.type("n\n")
+        self.assertEqual(other.exit_code(), 1)
+
+    def test_a_shell_that_owns_the_foreground(self):
+        terminal = self.terminal("--run", "/bin/bash", "--run", "cat", "--", "bash", "--norc", "-i")
+        terminal.type(f"PS1='ready> '; cat {self.secret}\n")
+        while terminal.wait_for(r"\[N\]o: |the secret").group(0) != "the secret":
+            terminal.type("o\n")
+        terminal.wait_for("ready> ")
+        terminal.type("exit 5\n")
+        self.assertEqual(terminal.exit_code(), 5)
+
+    def test_ctrl_c_at_the_question_ends_the_job(self):
+        terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
+        terminal.wait_for(r"\[N\]o: ")
+        terminal.type("\x03")
+        self.assertEqual(terminal.exit_code(), -2)
+
+    def test_the_end_takes_the_question_back(self):
+        terminal = self.terminal("--wall-time", "500ms", "--", "cat", self.secret)
+        terminal.wait_for(r"\[N\]o: ")
+        self.assertEqual(terminal.exit_code(), 124)
+
+    def test_ctrl_c(self):
+        terminal = self.terminal("--", "sh", "-c", "echo ready; exec sleep 1000")
+        terminal.wait_for("ready")
+        terminal.type("\x03")
+        self.assertEqual(terminal.exit_code(), -2)
+
+    def test_ctrl_z_and_back(self):
+        terminal = self.terminal("--", "cat")
+        terminal.type("one\n")
+        terminal.wait_for("one.*one")
+        terminal.type("\x1a")
+        terminal.wait_for(r"\[stopped\]")
+        terminal.resume()
+        terminal.type("two\n")
+        terminal.wait_for("two.*two")
+        terminal.type("\x04")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_size(self):
+        terminal = self.terminal("--run", "stty", "--", "sh", "-c", "read x; stty size", rows=33,
+                                 columns=121)
+        terminal.type("\n")
+        terminal.wait_for("33 121")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_escapes_in_names_stay_harmless(self):
+        evil = self.file("home/a\033[2Kb\r.txt", "x")
+        terminal = self.terminal("--", "cat", evil)
+        terminal.wait_for(r"\[N\]o: ")
+        shown = terminal.screen[terminal.screen.index("bulkhead: "):]
+        self.assertNotIn("\033", shown)
+        self.assertIn("\\x1b[2kb\\x0d.txt", shown.lower())
+        terminal.type("n\n")
+        self.assertEqual(terminal.exit_code(), 1)
+
+    def test_answers_are_journalled(self):
+        terminal = self.terminal("--", "cat", self.secret)
+        terminal.wait_for(QUESTION)
+        terminal.type("o\n")
+        self.assertEqual(terminal.exit_code(), 0)
+        rows = [r for r in self.journal() if r["resource"] == self.secret]
+        self.assertEqual([(r["verdict"], r["asked"]) for r in rows], [("allow", True)], json.dumps(rows))
+
+
+if __name__ == "__main__":
+    flow.main()

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""explain, check, log, doctor and completion."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+
+import flow
+from flow import Flow, options
+
+
+class Explaining(Flow):
+    def test_denied_allowed_asked(self):
+        done = self.bulkhead("explain", "read", self.secret)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"deny  read {self.secret}", done.stdout)
+        self.assertIn("--read", done.stdout)
+        self.assertEqual(self.bulkhead("explain", "read", "in.txt").returncode, 0)
+        self.assertEqual(self.bulkhead("explain", "--otherwise", "ask", "read", self.secret).returncode, 3)
+
+    def test_json_and_the_change_it_proposes(self):
+        found = json.loads(self.bulkhead("explain", "--json", "read", self.secret).stdout)
+        self.assertEqual(found["verdict"], "deny")
+        flag = shlex.split(found["flag"])
+        self.assertEqual(self.bulkhead("explain", *flag, "read", self.secret).returncode, 0)
+
+    def test_a_block_says_which(self):
+        key = self.file("home/.ssh/id_rsa", "key")
+        done = self.bulkhead("explain", "--read", self.home, "read", key)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ssh", done.stdout)
+
+    def test_links_are_followed(self):
+        os.symlink(self.secret, os.path.join(self.project, "link"))
+        done = self.bulkhead("explain", "read", "link")
+        self.assertIn(self.secret, done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_other_kinds(self):
+        self.assertEqual(self.bulkhead("explain", "connect", "example.com:443").returncode, 1)
+        self.assertEqual(self.bulkhead("explain", "--connect", "example.com:443", "connect",
+                                       "example.com:443").returncode, 0)
+        self.assertEqual(self.bulkhead("explain", "run", "cat").returncode, 1)
+        self.assertEqual(self.bulkhead("explain", "--run", "cat", "run", "cat").returncode, 0)
+        self.assertEqual(self.bulkhead("explain", "environment", "PATH").returncode, 0)
+        self.assertEqual(self.bulkhead("explain", "environment", "AWS_SECRET_ACCESS_KEY").returncode, 1)
+
+    def test_errors(self):
+        for words in (["fly", "x"], ["connect", "example.com"], ["run", "no-such-program"], ["read"]):
+            done = self.bulkhead("explain", *words)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertTrue(done.stderr.startswith("bulkhead: "))
+
+
+class Checking(Flow):
+    def test_clean(self):
+        fine = self.file("fine.json", json.dumps({
+            "manifest": 1, "files": {"read": ["${workspace}", "@system"]}, "otherwise": "deny"}))
+        done = self.bulkhead("check", fine)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_what_is_shipped_is_clean(self):
+        folder = os.path.join(options.source, "manifests")
+        files = [os.path.join(folder, "prettier.json"), os.path.join(folder, "blocklist.json")]
+        files += [os.path.join(folder, "sets", name) for name in os.listdir(os.path.join(folder, "sets"))]
+        done = self.bulkhead("check", *files)
+        self.assertEqual((done.returncode, done.stdout), (0, done.stdout), done.stdout)
+
+    def test_errors_of_all_files_with_their_places(self):
+        bad = self.file("bad.json", '{\n  "manifest": 1,\n  "files": { "read": ["relative"] }\n}\n')
+        worse = self.file("worse.json", "{\n  nonsense\n")
+        done = self.bulkhead("check", bad, worse, "missing.json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{bad}:3:", done.stdout)
+        self.assertIn(f"{worse}:2:", done.stdout)
+        self.assertIn("missing.json", done.stdout)
+        found = json.loads(self.bulkhead("check", "--json", bad, worse).stdout)
+        self.assertEqual({f["severity"] for f in found}, {"error"})
+
+    def test_warnings_fail_only_when_strict(self):
+        wide = self.file("wide.json", json.dumps({
+            "manifest": 1, "files": {"read": ["/"]}, "network": ["*:*"], "otherwise": "deny"}))
+        self.assertEqual(self.bulkhead("check", wide).returncode, 0)
+        done = self.bulkhead("check", "--strict", wide)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("warning", done.stdout)
+
+
+class Logging(Flow):
+    def test_empty(self):
+        done = self.bulkhead("log")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("empty", done.stderr)
+        self.assertEqual(self.bulkhead("log", "--runs").returncode, 0)
+
+    def test_filters(self):
+        self.bulkhead("run", "--", "cat", self.secret)
+        other = self.file("home/other.txt")
+        self.bulkhead("run", "--", "head", other)
+        denied = self.journal("--denied", "--kind", "read")
+        self.assertEqual([r["resource"] for r in denied], [self.secret, other])
+        self.assertEqual(len(self.journal("--denied", "--kind", "read", "--path", "other")), 1)
+        self.assertEqual(len(self.journal("--denied", "--kind", "read", "--program", "bin/cat")), 1)
+        self.assertEqual(len(self.journal("--denied", "--kind", "read", "--limit", "1")), 1)
+        self.assertEqual(len(self.journal("--denied", "--kind", "read", "--since", "1h")), 2)
+        self.assertEqual(len(self.journal("--denied", "--kind", "read", "--run", "last")), 1)
+        run = denied[0]["run"]
+        self.assertEqual({r["run"] for r in self.journal("--run", run[:10])}, {run})
+        done = self.bulkhead("log", "--path", "no such thing")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("no entry", done.stderr)
+
+    def test_table_fits(self):
+        self.bulkhead("run", "--", "cat", self.secret)
+        done = self.bulkhead("log", env={"COLUMNS": "90"})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("denied", done.stdout)
+        for line in done.stdout.splitlines():
+            self.assertLessEqual(len(line), 90)
+
+    def test_wrong_filters(self):
+        self.bulkhead("run", "--", "true")
+        for words in (["--kind", "fly"], ["--since", "yesterday"], ["--run", "ffffffffffffffffff"]):
+            done = self.bulkhead("log", *words)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertIn(words[0], done.stderr)
+
+    def test_follow(self):
+        with subprocess.Popen([options.bulkhead, "log", "--follow", "--json", "--denied", "--kind", "read"],
+                              cwd=self.project, env=self.environment, stdout=subprocess.PIPE,
+                              text=True, start_new_session=True) as following:
+            self.bulkhead("run", "--", "cat", self.secret)
+            row = json.loads(following.stdout.readline())
+            self.assertEqual(row["resource"], self.secret)
+            following.send_signal(signal.SIGINT)
+            self.assertEqual(following.wait(flow.TIMEOUT), -signal.SIGINT)
+
+    def test_follow_ends_with_its_reader(self):
+        self.bulkhead("run", "--", "cat", self.secret)
+        with subprocess.Popen([options.bulkhead, "log", "--follow", "--json"], cwd=self.project,
+                              env=self.environment, stdout=subprocess.PIPE, text=True,
+                              start_new_session=True) as following:
+            following.stdout.readline()
+            following.stdout.close()
+            self.assertIn(following.wait(flow.TIMEOUT), (0, 125, -signal.SIGPIPE))
+
+
+class Doctoring(Flow):
+    def test_tells_what_this_machine_can(self):
+        done = self.bulkhead("doctor", "--json")
+        found = json.loads(done.stdout)
+        missing = [f["name"] for f in found["features"] if f["required"] and not f["present"]]
+        self.assertEqual((found["ok"], done.returncode), (not missing, 0 if not missing else 1))
+        self.assertTrue(found["ok"], missing)
+        table = self.bulkhead("doctor", env={"COLUMNS": "100"})
+        for feature in found["features"]:
+            self.assertIn(feature["name"], table.stdout)
+
+
+class Completing(Flow):
+    def script(self, shell):
+        done = self.bulkhead("completion", shell)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.file(f"completion.{shell}", done.stdout)
+
+    def test_shells_can_parse_them(self):
+        for shell in ("bash", "zsh", "fish"):
+            if not shutil.which(shell):
+                self.fail(f"{shell} is not installed; scripts/packages.txt lists it")
+            done = subprocess.run([shell, "-n", self.script(shell)], capture_output=True, text=True,
+                                  check=False, env=self.environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+
+    def complete_in_bash(self, *words):
+        quoted = " ".join(shlex.quote(word) for word in words)
+        code = (f"source {self.script('bash')}; COMP_WORDS=({quoted}); "
+                f"COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); _bulkhead; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+        done = subprocess.run(["bash", "--norc", "-c", code], capture_output=True, text=True,
+                              cwd=self.project, env=self.environment, check=True)
+        return done.stdout.split()
+
+    def test_bash_completes(self):
+        self.file("project/a.json")
+        self.folder("project/folder")
+        self.assertEqual(self.complete_in_bash("bulkhead", "ex"), ["explain"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--man"), ["--manifest"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--manifest", "a"), ["a.json"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--workspace", ""), ["folder"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--otherwise", ""), ["ask", "deny"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "explain", "conn"), ["connect"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "completion", "f"), ["fish"])
+        self.assertIn("env", self.complete_in_bash("bulkhead", "run", "--", "env"))
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--", "cat", "a."), ["a.json"])
+        self.assertNotIn("--manifest", self.complete_in_bash("bulkhead", "run", "cat", "--m"))
+
+    def test_fish_completes(self):
+        script = self.script("fish")
+        home = {**self.environment, "HOME": self.home}
+
+        def complete(line):
+            done = subprocess.run(["fish", "--no-config", "-c",
+                                   f"source {script}; complete -C {shlex.quote(line)}"],
+                                  capture_output=True, text=True, env=home, check=True, cwd=self.project)
+            return [row.split("\t")[0] for row in done.stdout.splitlines()]
+
+        self.assertEqual(complete("bulkhead ex"), ["explain"])
+        self.assertIn("--manifest", complete("bulkhead run --man"))
+        self.assertEqual(sorted(complete("bulkhead run --otherwise ")), ["ask", "deny"])
+
+    def test_zsh_loads(self):
+        code = (f"autoload -Uz compinit; compinit -D -u; source {self.script('zsh')}; "
+                "print ${_comps[bulkhead]}")
+        done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, check=False,
+                              env=self.environment)
+        self.assertEqual((done.stdout, done.stderr), ("_bulkhead\n", ""))
+
+
+if __name__ == "__main__":
+    flow.main()
