@@ -21,8 +21,11 @@ MAX_LINES = 700
 MAX_BYTES = 1 << 20
 
 SOURCE = (".cc", ".h", ".c")
-# Folders of one machine or one person. /home/user, /home/me and /home/alice are examples' homes.
-MACHINE_PATH = re.compile(r"(?<![\w.$}/-])(/work/|/tmp/brief|/root/(?!\.)|/Users/\w|/home/(?!user\b|me\b|alice\b|bob\b|u\b|test\b|\*|\$))")
+# Folders of the machines that this tree is made on, and of persons; examples' homes have names of
+# nobody.
+NOBODY = "user|me|alice|bob|u|test|you|somebody|someone|other"
+MACHINE_PATH = re.compile(r"(?<![\w.$}/-])(/work/(main|shared|\.)|/tmp/brief|/Users/\w|"
+                          rf"/home/(?!({NOBODY})\b|[.*$<\"'`]|\s|$))")
 LOCK_URL = re.compile(r'"resolved"|registry|"(?:version|integrity)": "https?:')
 
 
