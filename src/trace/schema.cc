@@ -106,7 +106,8 @@ Status prepare_schema(Database& database, const std::string& file) {
               file),
           ENOTSUP};
   }
-  BULKHEAD_CHECK(database.execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256"));
+  BULKHEAD_CHECK(database.execute(
+      "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256; PRAGMA cache_size=-256"));
   if (current) return {};
   BULKHEAD_CHECK(database.execute("BEGIN IMMEDIATE"));
   // Another supervisor may have been quicker between the check above and this lock.
