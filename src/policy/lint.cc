@@ -41,6 +41,19 @@ bool same_place(const Location& a, const Location& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column;
 }
 
+// "${home}/a" → "home"; empty for entries without a variable.
+std::string variable_of(std::string_view text) {
+  const auto parsed = parse_pattern(text);
+  return parsed.ok() ? parsed->variable : std::string();
+}
+
+// Two trees that stand in each other because of what variables are on this machine say nothing
+// about the manifest: the folder of a program often lies in the workspace, and need not.
+bool comparable(const std::string& covering, const std::string& covered) {
+  return covering == "/" || covering.starts_with("**/") ||
+         variable_of(covering) == variable_of(covered);
+}
+
 class Linter {
  public:
   Linter(const PolicyInputs& inputs, const Policy& policy) : inputs_(inputs), policy_(policy) {
@@ -141,7 +154,8 @@ class Linter {
     }
     const auto covering = [&](const Rule& rule) -> const Rule* {
       const auto other = [&](const Rule* each) {
-        return !same_place(each->where, rule.where) && each->text != rule.text;
+        return !same_place(each->where, rule.where) && each->text != rule.text &&
+               comparable(each->text, rule.text);
       };
       if (!is_concrete(rule.resolved)) return nullptr;
       const std::string path = path_of(rule.resolved);
@@ -455,7 +469,9 @@ class Linter {
       if (!has(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
       const std::string path = path_of(run->resolved);
       for (const Rule* write : grants_) {
-        if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved)) continue;
+        if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved) ||
+            !comparable(write->text, run->text))
+          continue;
         const std::string tree = path_of(write->resolved);
         if (!is_within(path, tree) && !is_within(tree, path)) continue;
         add(Severity::kNote, run->where,

@@ -74,7 +74,11 @@ TEST(Lint, EntriesThatAnotherCovers) {
               ElementsAre(HasSubstr("\"@tools\" in line 3 covers it")));
   EXPECT_THAT(lint_of(files(R"("read":["/home/me/project",
     "${workspace}"])")),
-              ElementsAre(HasSubstr("\"${workspace}\" grants nothing more")));
+              IsEmpty())
+      << "equal on this machine only";
+  EXPECT_THAT(lint_of(files(R"("read":["${workspace}/src",
+    "${workspace}"])")),
+              ElementsAre(HasSubstr("\"${workspace}/src\" grants nothing more")));
   EXPECT_THAT(lint_of(files(R"("read":["/a/b", "/a/bc"])")), IsEmpty()) << "components, not bytes";
 }
 
