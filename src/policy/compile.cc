@@ -688,6 +688,7 @@ void Compiler::check_name_blocks() {
 }
 
 void Compiler::finish() {
+  data_->paths.seal();
   data_->network_grants.seal();
   data_->network_blocks.seal();
   data_->whole_trees = find_whole_trees(data_->paths, concrete_grants_);
@@ -708,8 +709,11 @@ Result<std::unique_ptr<PolicyData>> Compiler::run() && {
   const auto size_of = [](const Manifest& m) {
     return m.files.read.size() + m.files.write.size() + m.files.block.size();
   };
-  const size_t expected =
+  size_t expected =
       size_of(inputs_.manifest) + (inputs_.baseline ? size_of(*inputs_.baseline) : 0) + 512;
+  for (const Blocklist& blocklist : inputs_.blocklists)
+    for (const BlockGroup& group : blocklist.groups)
+      expected += group.block.size() + group.block_write.size();
   data_->rules.reserve(expected);
   data_->paths.reserve(expected);
 

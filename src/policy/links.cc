@@ -17,13 +17,20 @@ namespace {
 
 constexpr int kMaxLinks = 40;  // as the kernel: path_resolution(7)
 
-// One system call tells that a path has no link on its way, which is the usual case.
-bool has_no_link(const std::string& path) {
+enum class OnTheWay { kNoLink, kMaybeAtTheEnd, kMaybe };
+
+// One system call tells the usual case: no link on the way, or nothing there beyond some point and
+// no link before it.
+OnTheWay links_on_the_way(const std::string& path) {
   struct open_how how {};
   how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
   how.resolve = RESOLVE_NO_SYMLINKS;
   const Fd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
-  return fd.valid();
+  // O_PATH|O_NOFOLLOW opens a link that is the last component, also with RESOLVE_NO_SYMLINKS
+  // (openat2(2)).
+  if (fd.valid()) return OnTheWay::kMaybeAtTheEnd;
+  // A link before the missing part would have been met first, with ELOOP.
+  return errno == ENOENT ? OnTheWay::kNoLink : OnTheWay::kMaybe;
 }
 
 }  // namespace
@@ -33,12 +40,16 @@ std::string follow_links(const std::string& path) {
   int links = 0;
   std::string done;         // followed so far; empty stands for "/"
   std::string rest = path;  // yet to do, starting with "/"
-  // O_PATH|O_NOFOLLOW with RESOLVE_NO_SYMLINKS opens a link that is the last component
-  // (openat2(2)), so the walk below still looks at it.
-  if (has_no_link(path)) {
-    done = std::string(parent_of(path));
-    if (done == "/") done.clear();
-    rest = "/" + std::string(last_of(path));
+  switch (links_on_the_way(path)) {
+    case OnTheWay::kNoLink:
+      return path;
+    case OnTheWay::kMaybe:
+      break;
+    case OnTheWay::kMaybeAtTheEnd:
+      done = std::string(parent_of(path));
+      if (done == "/") done.clear();
+      rest = "/" + std::string(last_of(path));
+      break;
   }
   while (rest.size() > 1) {
     const size_t end = rest.find('/', 1);

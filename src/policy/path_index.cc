@@ -1,6 +1,7 @@
 #include "policy/path_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -17,8 +18,45 @@ uint64_t fold(uint64_t a, uint64_t b) noexcept {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64U);
 }
 
-size_t slot_of(uint32_t from, uint64_t hash, size_t mask) noexcept {
-  return (hash ^ (from * kMultiplier)) & mask;
+constexpr uint64_t kOnes = 0x0101010101010101ULL;
+
+// Eight bytes, the first one lowest. Callers see to it that there are eight.
+uint64_t load(const char* at) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// How many of the word's bytes stand before the first "/": 8 where there is none.
+unsigned bytes_before_slash(uint64_t word) noexcept {
+  const uint64_t zeros = word ^ (kOnes * '/');
+  // The lowest bit set is right; those above it may be carries, and are not looked at.
+  const uint64_t found = (zeros - kOnes) & ~zeros & (kOnes << 7U);
+  return found == 0 ? 8 : static_cast<unsigned>(std::countr_zero(found)) / 8;
+}
+
+// memcmp for names, which are short: overlapping loads, no call.
+bool same_name(const char* a, const char* b, size_t length) noexcept {
+  if (length >= 8) {
+    for (size_t i = 0; i + 8 < length; i += 8)
+      if (load(a + i) != load(b + i)) return false;
+    return load(a + length - 8) == load(b + length - 8);
+  }
+  uint64_t x = 0, y = 0;
+  if (length >= 4) {
+    uint32_t head[2], tail[2];
+    std::memcpy(&head[0], a, 4);
+    std::memcpy(&head[1], b, 4);
+    std::memcpy(&tail[0], a + length - 4, 4);
+    std::memcpy(&tail[1], b + length - 4, 4);
+    return head[0] == head[1] && tail[0] == tail[1];
+  }
+  for (size_t i = 0; i < length; ++i) {
+    x = x << 8U | static_cast<unsigned char>(a[i]);
+    y = y << 8U | static_cast<unsigned char>(b[i]);
+  }
+  return x == y;
 }
 
 uint8_t flags_of(Channel channel, bool concrete) noexcept {
@@ -31,104 +69,138 @@ uint8_t flags_of(Channel channel, bool concrete) noexcept {
 
 }  // namespace
 
-PathIndex::PathIndex() : nodes_(3), terminals_(1), edges_(64), wild_(1) {
+PathIndex::PathIndex() : nodes_(1), terminals_(1), edges_(64), wild_(1) {
   std::random_device device;
   seed_ = (static_cast<uint64_t>(device()) << 32U) | device();
+  new_node(fold(seed_, kMultiplier));          // kAnchored
+  new_node(fold(seed_ ^ kOnes, kMultiplier));  // kAnywhere
 }
 
 void PathIndex::reserve(size_t rules) {
   nodes_.reserve(rules + 3);
   terminals_.reserve(rules + 1);
-  text_.reserve(rules * 12);
-  while (edges_.size() < rules * 2) grow();
+  size_t size = edges_.size();
+  while (size < rules * 2) size *= 2;
+  if (used_ == 0) edges_.resize(size);
 }
 
-uint64_t PathIndex::hash(std::string_view component) const noexcept {
-  uint64_t state = seed_ ^ component.size();
-  const char* at = component.data();
-  size_t left = component.size();
-  for (; left >= 8; left -= 8, at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, 8);
-    state = fold(state ^ word, kMultiplier ^ seed_);
-  }
-  uint64_t tail = 0;
-  for (size_t i = 0; i < left; ++i)
-    tail |= static_cast<uint64_t>(static_cast<unsigned char>(at[i])) << (8 * i);
-  return fold(state ^ tail, kMultiplier ^ (seed_ >> 1U));
-}
-
+// One round per eight bytes; the last one, of none to seven bytes, also takes their number, so that
+// no component is another one's beginning.
 int PathIndex::split(std::string_view path, Component* components) const noexcept {
   if (path.empty() || path[0] != '/' || path.size() > kMaxPath) return -1;
   if (path.size() == 1) return 0;
+  char text[kMaxPath + 16];
+  std::memcpy(text, path.data(), path.size());
+  std::memset(text + path.size(), '/', 16);
   int count = 0;
-  size_t begin = 1;
-  for (;;) {
-    const void* slash = std::memchr(path.data() + begin, '/', path.size() - begin);
-    const size_t end = slash == nullptr
-                           ? path.size()
-                           : static_cast<size_t>(static_cast<const char*>(slash) - path.data());
-    const std::string_view component = path.substr(begin, end - begin);
-    if (component.empty() || component == "." || component == "..") return -1;
-    components[count++] = {static_cast<uint32_t>(begin), static_cast<uint32_t>(component.size()),
-                           hash(component)};
-    if (slash == nullptr) return count;
-    begin = end + 1;
-    if (begin == path.size()) return -1;  // a trailing slash
+  const char* const end = text + path.size();
+  for (const char* begin = text + 1; begin <= end;) {
+    uint64_t state = seed_;
+    const char* at = begin;
+    uint64_t word = load(at);
+    unsigned bytes = bytes_before_slash(word);
+    for (; bytes == 8; bytes = bytes_before_slash(word = load(at))) {
+      state = fold(state ^ word, kMultiplier);
+      at += 8;
+    }
+    const uint64_t tail = word & ((uint64_t{1} << (8 * bytes)) - 1);
+    at += bytes;
+    const auto length = static_cast<uint32_t>(at - begin);
+    if (length == 0 || (begin[0] == '.' && (length == 1 || (length == 2 && begin[1] == '.'))))
+      return -1;  // "//", a trailing slash, "." or ".."
+    components[count++] = {static_cast<uint32_t>(begin - text), length,
+                           fold(state ^ tail ^ (uint64_t{bytes + 1} << 56U), seed_ | 1U)};
+    begin = at + 1;
+  }
+  return count;
+}
+
+uint64_t PathIndex::hash(std::string_view component) const noexcept {
+  uint64_t state = seed_;
+  for (; component.size() >= 8; component.remove_prefix(8))
+    state = fold(state ^ load(component.data()), kMultiplier);
+  uint64_t tail = 0;
+  std::memcpy(&tail, component.data(), component.size());
+  return fold(state ^ tail ^ ((component.size() + 1) << 56U), seed_ | 1U);
+}
+
+uint64_t PathIndex::step(uint64_t key, uint64_t hash) const noexcept {
+  return fold(key ^ hash, kMultiplier);
+}
+
+const PathIndex::Edge* PathIndex::edge(uint32_t from, uint64_t key,
+                                       std::string_view name) const noexcept {
+  const size_t mask = edges_.size() - 1;
+  for (size_t slot = key & mask;; slot = (slot + 1) & mask) {
+    const Edge& edge = edges_[slot];
+    if (edge.to == 0) return nullptr;
+    if (edge.from != from || edge.length != name.size()) continue;
+    const char* known = edge.name;
+    if (edge.length > Edge::kInline) {
+      uint32_t offset = 0;
+      std::memcpy(&offset, edge.name, sizeof offset);
+      known = text_.data() + offset;
+    }
+    if (same_name(known, name.data(), name.size())) return &edge;
   }
 }
 
-const PathIndex::Edge* PathIndex::edge(uint32_t from, std::string_view name,
-                                       uint64_t hash) const noexcept {
+PathIndex::Edge* PathIndex::slot_for(uint64_t key) noexcept {
   const size_t mask = edges_.size() - 1;
-  const auto tag = static_cast<uint32_t>(hash >> 32U);
-  for (size_t slot = slot_of(from, hash, mask);; slot = (slot + 1) & mask) {
-    const Edge& edge = edges_[slot];
-    if (edge.to == 0) return nullptr;
-    if (edge.from == from && edge.hash == tag && edge.length == name.size() &&
-        std::memcmp(text_.data() + edge.offset, name.data(), name.size()) == 0)
-      return &edge;
-  }
+  size_t slot = key & mask;
+  while (edges_[slot].to != 0) slot = (slot + 1) & mask;
+  return &edges_[slot];
 }
 
 void PathIndex::grow() {
   std::vector<Edge> old(edges_.size() * 2);
   old.swap(edges_);
-  const size_t mask = edges_.size() - 1;
-  for (const Edge& edge : old) {
-    if (edge.to == 0) continue;
-    const uint64_t full = hash({text_.data() + edge.offset, edge.length});
-    size_t slot = slot_of(edge.from, full, mask);
-    while (edges_[slot].to != 0) slot = (slot + 1) & mask;
-    edges_[slot] = edge;
-  }
+  for (const Edge& edge : old)
+    if (edge.to != 0) *slot_for(nodes_[edge.to].key) = edge;
+}
+
+uint32_t PathIndex::new_node(uint64_t key) {
+  nodes_.emplace_back().key = key;
+  return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
 uint32_t PathIndex::child(uint32_t from, const std::string& component) {
+  const uint64_t full = hash(component);
+  const uint64_t key = step(nodes_[from].key, full);
+  const auto length = static_cast<uint32_t>(component.size());
   if (component.find(kStar) != std::string::npos) {
     for (uint32_t i = nodes_[from].wild; i != 0; i = wild_[i].next)
       if (text_.compare(wild_[i].offset, wild_[i].length, component) == 0) return wild_[i].to;
-    const auto to = static_cast<uint32_t>(nodes_.size());
-    nodes_.emplace_back();
-    wild_.push_back({nodes_[from].wild, to, static_cast<uint32_t>(text_.size()),
-                     static_cast<uint32_t>(component.size())});
+    const uint32_t to = new_node(key);
+    wild_.push_back({nodes_[from].wild, to, static_cast<uint32_t>(text_.size()), length});
     nodes_[from].wild = static_cast<uint32_t>(wild_.size() - 1);
     text_ += component;
     return to;
   }
-  const uint64_t full = hash(component);
-  if (const Edge* known = edge(from, component, full)) return known->to;
+  if (const Edge* known = edge(from, key, component)) return known->to;
   if (++used_ * 2 > edges_.size()) grow();
   if (from == kAnywhere) first_[(full >> 6U) % first_.size()] |= uint64_t{1} << (full % 64);
-  const size_t mask = edges_.size() - 1;
-  size_t slot = slot_of(from, full, mask);
-  while (edges_[slot].to != 0) slot = (slot + 1) & mask;
-  const auto to = static_cast<uint32_t>(nodes_.size());
-  nodes_.emplace_back();
-  edges_[slot] = {from, to, static_cast<uint32_t>(full >> 32U),
-                  static_cast<uint32_t>(component.size()), text_.size()};
-  text_ += component;
+  const uint32_t to = new_node(key);
+  Edge* slot = slot_for(key);
+  slot->from = from;
+  slot->to = to & 0x7FFFFFFFU;
+  slot->length = static_cast<uint16_t>(length);
+  if (length <= Edge::kInline) {
+    std::memcpy(slot->name, component.data(), length);
+  } else {
+    const auto offset = static_cast<uint32_t>(text_.size());
+    std::memcpy(slot->name, &offset, sizeof offset);
+    text_ += component;
+  }
   return to;
+}
+
+void PathIndex::seal() {
+  for (Edge& edge : edges_) {
+    if (edge.to == 0) continue;
+    edge.terminal = nodes_[edge.to].terminal;
+    edge.wild = nodes_[edge.to].wild != 0;
+  }
 }
 
 uint32_t PathIndex::insert(const PathPattern& pattern, uint8_t flags) {
@@ -161,6 +233,7 @@ struct PathIndex::Walk {
   const Component* components;
   int count;
   PathMatches* matches = nullptr;
+  bool wants_below = false;
   int scratch_depth = -1;
   int bound_depth = -1;        // deepest concrete grant
   uint8_t below = 0;           // flags of the nodes at the path's end, by whatever edges
@@ -178,30 +251,51 @@ struct PathIndex::Walk {
       bound_depth = depth;
   }
 
+  // From a node that an edge did not lead to.
   void visit(uint32_t id, int depth, bool concrete) noexcept {
+    const Node& node = index.nodes_[id];
+    visit(id, node.key, node.terminal, node.wild != 0, depth, concrete);
+  }
+
+  // What an edge tells of a node saves reading the node.
+  void visit(uint32_t id, uint64_t key, uint32_t terminal, bool wild, int depth,
+             bool concrete) noexcept {
     for (;;) {
-      const Node& node = index.nodes_[id];
-      if (node.terminal != 0) collect(index.terminals_[node.terminal], depth, concrete);
+      if (terminal != 0) collect(index.terminals_[terminal], depth, concrete);
       if (depth == count) {
-        below |= node.flags;
-        if (concrete) concrete_below |= node.flags;
+        if (!wants_below) return;
+        const uint8_t flags = index.nodes_[id].flags;
+        below |= flags;
+        if (concrete) concrete_below |= flags;
         return;
       }
       const Component& next = components[depth];
       const std::string_view name = path.substr(next.offset, next.length);
-      for (uint32_t i = node.wild; i != 0; i = index.wild_[i].next) {
-        const WildEdge& wild = index.wild_[i];
-        if (component_matches({index.text_.data() + wild.offset, wild.length}, name))
-          visit(wild.to, depth + 1, false);
+      for (uint32_t i = wild ? index.nodes_[id].wild : 0; i != 0; i = index.wild_[i].next) {
+        const WildEdge& edge = index.wild_[i];
+        if (component_matches({index.text_.data() + edge.offset, edge.length}, name))
+          visit(edge.to, depth + 1, false);
       }
-      const Edge* literal = index.edge(id, name, next.hash);
+      key = index.step(key, next.hash);
+      const Edge* literal = index.edge(id, key, name);
       if (literal == nullptr) return;
       id = literal->to;
+      terminal = literal->terminal;
+      wild = literal->wild != 0;
       ++depth;
     }
   }
 
   void run() noexcept {
+    // The slots of an anchored walk are known beforehand: fetching them together costs about one
+    // miss of the caches, where following them one by one costs one each.
+    const uint64_t root_key = index.nodes_[kAnchored].key;
+    uint64_t key = root_key;
+    const size_t mask = index.edges_.size() - 1;
+    for (int i = 0; i < std::min(count, 16); ++i) {
+      key = index.step(key, components[i].hash);
+      __builtin_prefetch(&index.edges_[key & mask]);
+    }
     visit(kAnchored, 0, true);
     const Node& root = index.nodes_[kAnywhere];
     for (int start = 0; start < count; ++start) {
@@ -235,7 +329,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts) c
   Component components[kMaxPath / 2 + 1];
   const int count = split(path, components);
   if (count < 0) return {true, true, true};
-  Walk walk{*this, path, components, count, &matches};
+  Walk walk{*this, path, components, count, &matches, true};
   walk.run();
   uint8_t flags = walk.below;
   if (anywhere_counts) flags |= nodes_[kAnywhere].flags;

@@ -51,6 +51,8 @@ class PathIndex {
   void add(const PathPattern& pattern, Channel channel, RuleId rule);
   // Renaming a folder above this concrete tree is to be refused, as above a blocked one.
   void guard(const PathPattern& concrete);
+  // After the last add() and guard(), before the first find().
+  void seal();
 
   // False where the path is not canonical (base/path.h) or longer than PATH_MAX; then nothing
   // matches.
@@ -75,16 +77,21 @@ class PathIndex {
   struct Node {
     uint32_t terminal = 0;  // in terminals_; 0: none
     uint32_t wild = 0;      // first of its wildcard edges; 0: none
+    uint64_t key = 0;       // stands for the way from the root to here
     uint8_t flags = 0;      // kReadBelow …: of the node's whole subtree
   };
   using Terminal = std::array<RuleId, kChannels>;
-  struct Edge {
+  // Half a cache line, which holds all that most steps need: names of up to 18 bytes stand in it.
+  struct alignas(32) Edge {
+    static constexpr size_t kInline = 18;
     uint32_t from = 0;
-    uint32_t to = 0;  // 0: empty slot (node 0 is never a target)
-    uint32_t hash = 0;
-    uint32_t length = 0;
-    uint64_t offset = 0;  // of the component's bytes in text_
+    uint32_t to : 31 = 0;   // 0: empty slot (node 0 is never a target)
+    uint32_t wild : 1 = 0;  // the target has wildcard edges
+    uint32_t terminal = 0;  // that of the target
+    uint16_t length = 0;
+    char name[kInline] = {};  // the name, or where it does not fit its offset in text_
   };
+  static_assert(sizeof(Edge) == 32);
   struct WildEdge {
     uint32_t next = 0, to = 0, offset = 0, length = 0;
   };
@@ -93,21 +100,26 @@ class PathIndex {
   static constexpr uint32_t kAnchored = 1, kAnywhere = 2;  // the roots
   static constexpr size_t kMaxPath = 4096;                 // PATH_MAX
 
-  uint64_t hash(std::string_view component) const noexcept;
   // Splits a canonical path; -1 where it is none.
   int split(std::string_view path, Component* components) const noexcept;
-  const Edge* edge(uint32_t from, std::string_view name, uint64_t hash) const noexcept;
+  uint64_t hash(std::string_view component) const noexcept;
+  uint64_t step(uint64_t key, uint64_t hash) const noexcept;
+  // `key` is that of the edge's target.
+  const Edge* edge(uint32_t from, uint64_t key, std::string_view name) const noexcept;
+  Edge* slot_for(uint64_t key) noexcept;
   uint32_t child(uint32_t from, const std::string& component);
+  uint32_t new_node(uint64_t key);
   void grow();
-  void mark(const PathPattern& pattern, uint8_t flags);
   uint32_t insert(const PathPattern& pattern, uint8_t flags);
 
   std::vector<Node> nodes_;
   std::vector<Terminal> terminals_;
-  std::vector<Edge> edges_;  // open addressing, a power of two, at most half full
+  // Open addressing, a power of two, at most half full. A slot is found by the target's key, which
+  // follows from the path alone, so that the slots of all of a path's steps can be fetched at once.
+  std::vector<Edge> edges_;
   size_t used_ = 0;
   std::vector<WildEdge> wild_;
-  std::string text_;  // bytes of all components
+  std::string text_;  // wildcards, and the names that do not fit into their edge
   // Bit per hash of a first component of "**/…" patterns: most components of most paths stop here.
   std::array<uint64_t, 64> first_{};
   uint64_t seed_;  // random, so that no manifest can be made of colliding names

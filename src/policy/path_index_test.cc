@@ -26,6 +26,7 @@ RuleId lowest(const PathIndex& index, std::string_view path, Channel channel) {
 TEST(PathIndex, MatchesWholeComponentsOnly) {
   PathIndex index;
   index.add(pattern("/a/b"), Channel::kAllowRead, 7);
+  index.seal();
   EXPECT_EQ(lowest(index, "/a/b", Channel::kAllowRead), 7U);
   EXPECT_EQ(lowest(index, "/a/b/c/d", Channel::kAllowRead), 7U);
   EXPECT_EQ(lowest(index, "/a/bc", Channel::kAllowRead), kNoRule);
@@ -37,6 +38,7 @@ TEST(PathIndex, MatchesWholeComponentsOnly) {
 TEST(PathIndex, RefusesPathsThatAreNotCanonical) {
   PathIndex index;
   index.add(pattern("/"), Channel::kAllowRead, 1);
+  index.seal();
   PathMatches matches;
   for (const char* path : {"", "a", "//", "/a/", "/a//b", "/.", "/a/..", "/../a", "/a/./b"}) {
     EXPECT_FALSE(index.find(path, &matches)) << path;
@@ -55,6 +57,7 @@ TEST(PathIndex, KeepsTheLowestRule) {
   index.add(pattern("/a"), Channel::kAllowRead, 9);
   index.add(pattern("/a/b"), Channel::kAllowRead, 3);
   index.add(pattern("**/b"), Channel::kAllowRead, 5);
+  index.seal();
   EXPECT_EQ(lowest(index, "/a/b", Channel::kAllowRead), 3U);
   EXPECT_EQ(lowest(index, "/a/c/b", Channel::kAllowRead), 5U);
   EXPECT_EQ(lowest(index, "/a/c", Channel::kAllowRead), 9U);
@@ -65,6 +68,7 @@ TEST(PathIndex, ManyNames) {
   for (RuleId i = 0; i < 20000; ++i)
     index.add(pattern("/d" + std::to_string(i % 100) + "/f" + std::to_string(i)),
               Channel::kAllowRead, i);
+  index.seal();
   for (RuleId i = 0; i < 20000; ++i)
     ASSERT_EQ(lowest(index, "/d" + std::to_string(i % 100) + "/f" + std::to_string(i) + "/x",
                      Channel::kAllowRead),
@@ -72,11 +76,34 @@ TEST(PathIndex, ManyNames) {
   EXPECT_EQ(lowest(index, "/d1/f2", Channel::kAllowRead), kNoRule);
 }
 
+TEST(PathIndex, NamesOfEveryLength) {
+  // Around the sizes at which hashing, comparing and storing take another way.
+  PathIndex index;
+  for (size_t length = 1; length <= 64; ++length) {
+    index.add(pattern("/" + std::string(length, 'n') + "/x"), Channel::kAllowRead,
+              static_cast<RuleId>(length));
+  }
+  index.seal();
+  for (size_t length = 1; length <= 64; ++length) {
+    std::string name(length, 'n');
+    EXPECT_EQ(lowest(index, "/" + name + "/x", Channel::kAllowRead), length);
+    EXPECT_EQ(lowest(index, "/" + name + "/xx", Channel::kAllowRead), kNoRule);
+    for (size_t i = 0; i < length; ++i) {
+      name[i] = 'm';
+      EXPECT_EQ(lowest(index, "/" + name + "/x", Channel::kAllowRead), kNoRule) << name;
+      name[i] = '\0';  // cannot come from the kernel; must not pass for padding either
+      EXPECT_EQ(lowest(index, "/" + name + "/x", Channel::kAllowRead), kNoRule);
+      name[i] = 'n';
+    }
+  }
+}
+
 TEST(PathIndex, BelowTellsWhatARenameWouldMove) {
   PathIndex index;
   index.add(pattern("/home/me/.ssh"), Channel::kBlockRead, 1);
   index.add(pattern("**/.git/hooks"), Channel::kBlockWrite, 2);
   index.add(pattern("/var/*/keys"), Channel::kBlockRead, 3);
+  index.seal();
   const auto above = [&](const char* path) {
     const auto below = index.below(path, false);
     return below.guarded || below.blocked_read || below.blocked_write;
@@ -211,6 +238,7 @@ TEST(PathIndex, DecidesLikeANaiveReader) {
       index.add(row.pattern, row.channel, id);
       reference.rows.push_back(std::move(row));
     }
+    index.seal();
     for (int i = 0; i < 20; ++i) {
       const std::string path = generator.path();
       const auto components = Reference::split(path);

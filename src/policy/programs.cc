@@ -83,7 +83,8 @@ std::vector<std::string> interpreters_of(const std::string& file,
   std::vector<std::string> result;
   std::vector<std::pair<std::string, int>> todo = {{file, 0}};
   while (!todo.empty()) {
-    const auto [script, depth] = todo.back();
+    const std::string script = todo.back().first;
+    const int depth = todo.back().second;  // no structured binding: clang 14 captures none
     todo.pop_back();
     if (depth >= kMaxDepth) continue;
     const std::string line = script_line(script);
