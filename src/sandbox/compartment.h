@@ -4,9 +4,9 @@
 //                                                                   └─ fork ─► program ─► children
 //
 // init is our code: it mounts, brings up lo, opens the resolver's sockets, forks the program, reaps
-// orphans, reports the program's stops and its end, and dies with the supervisor (PDEATHSIG); when it dies, the kernel
-// kills everything in its pid namespace. The program closes all descriptors but 0–2, restricts
-// itself (no_new_privs, capabilities, Landlock, seccomp) and executes.
+// orphans, reports the program's stops and its end, and dies with the supervisor (PDEATHSIG); when
+// it dies, the kernel kills everything in its pid namespace. The program closes all descriptors but
+// 0–2, restricts itself (no_new_privs, capabilities, Landlock, seccomp) and executes.
 #pragma once
 
 #include <sys/types.h>
@@ -23,26 +23,36 @@
 namespace bulkhead {
 
 struct Compartment {
-  pid_t init = -1;          // as the supervisor sees it
+  pid_t init = -1;  // as the supervisor sees it
   Fd init_pidfd;
-  pid_t program = -1;       // as the supervisor sees it
-  Fd listener;              // seccomp notifications
-  Fd root;                  // O_PATH of "/" in the compartment's mount namespace
-  Fd proc;                  // O_PATH of its /proc
-  Fd status;                // init's reports: see ProgramEvent
-  Fd dns_udp[2], dns_tcp[2];  // bound to 127.0.0.1:53 and [::1]:53 inside (the second absent without IPv6)
+  pid_t program = -1;  // as the supervisor sees it
+  Fd listener;         // seccomp notifications
+  Fd root;             // O_PATH of "/" in the compartment's mount namespace
+  Fd proc;             // O_PATH of its /proc
+  Fd status;           // init's reports: see ProgramEvent
+  // Bound to 127.0.0.1:53 and [::1]:53 inside; the second is absent without IPv6.
+  Fd dns_udp[2], dns_tcp[2];
   uint64_t user_namespace = 0;  // inode number: membership of a process
 };
 
 struct ProgramEvent {  // fixed-size records on Compartment::status, SOCK_SEQPACKET
-  enum class Kind : int32_t { kExecFailed, kStopped, kContinued, kExited, kSignaled, kCoreDumped, kSetupFailed } kind;
-  int32_t value = 0;       // errno, signal or exit code
-  char step[56] = {};      // kSetupFailed: which step of the setup
+  enum class Kind : int32_t {
+    kExecFailed,
+    kStopped,
+    kContinued,
+    kExited,
+    kSignaled,
+    kCoreDumped,
+    kSetupFailed
+  } kind;
+  int32_t value = 0;   // errno, signal or exit code
+  char step[56] = {};  // kSetupFailed: which step of the setup
 };
 
 // Starts the tree; returns once the program's filter is installed and its execve is about to be
 // notified. Descriptors 0–2 are the caller's. May be called from a threaded process: between clone
-// and exec only async-signal-safe calls are made.
+// and exec only async-signal-safe calls are made. The calling thread must outlive the compartment:
+// the kernel takes its end for the supervisor's (PR_SET_PDEATHSIG in prctl(2)).
 Result<Compartment> launch(const Plan& plan);
 
 // Kills the whole tree (kills init, waits for it). Safe at any moment, twice too.

@@ -1,7 +1,7 @@
 // Kernel interfaces newer than the headers of Debian 12: numbers and flags up to Linux 6.18.
 //
-// System call numbers are macros, as in <asm/unistd.h>, so that newer headers simply win. Everything
-// else has a name of our own, because newer headers define theirs as macros.
+// System call numbers are macros, as in <asm/unistd.h>, so that newer headers simply win.
+// Everything else has a name of our own, because newer headers define theirs as macros.
 #pragma once
 
 #include <asm/unistd.h>

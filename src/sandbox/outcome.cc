@@ -24,26 +24,30 @@ std::string signal_name(int signal) {
 }  // namespace
 
 int exit_code(const Outcome& outcome) {
-  return std::visit(
-      Overloaded{
-          [](const Exited& e) { return e.code; },
-          [](const Signaled& s) { return 128 + s.signal; },
-          [](const CannotRun& c) {
-            return c.errno_value == ENOENT || c.errno_value == ENOTDIR ? kExitNotFound
-                                                                       : kExitCannotRun;
-          },
-          [](const LimitBreached& l) {
-            switch (l.which) {
-              case LimitBreached::Which::kMemory: return kExitMemory;
-              case LimitBreached::Which::kCpuTime: return kExitCpuTime;
-              case LimitBreached::Which::kWallTime: return kExitWallTime;
-              case LimitBreached::Which::kWritten: return kExitWritten;
-            }
-            return kExitFailed;
-          },
-          [](const SupervisorFailed&) { return kExitFailed; },
-      },
-      outcome);
+  return std::visit(Overloaded{
+                        [](const Exited& e) { return e.code; },
+                        [](const Signaled& s) { return 128 + s.signal; },
+                        [](const CannotRun& c) {
+                          return c.errno_value == ENOENT || c.errno_value == ENOTDIR
+                                     ? kExitNotFound
+                                     : kExitCannotRun;
+                        },
+                        [](const LimitBreached& l) {
+                          switch (l.which) {
+                            case LimitBreached::Which::kMemory:
+                              return kExitMemory;
+                            case LimitBreached::Which::kCpuTime:
+                              return kExitCpuTime;
+                            case LimitBreached::Which::kWallTime:
+                              return kExitWallTime;
+                            case LimitBreached::Which::kWritten:
+                              return kExitWritten;
+                          }
+                          return kExitFailed;
+                        },
+                        [](const SupervisorFailed&) { return kExitFailed; },
+                    },
+                    outcome);
 }
 
 std::string describe(const Outcome& outcome) {
@@ -55,8 +59,9 @@ std::string describe(const Outcome& outcome) {
                                s.core_dumped ? " (core dumped)" : "");
           },
           [](const CannotRun& c) {
-            return c.message.empty() ? fmt::format("could not be run: {}", ::strerror(c.errno_value))
-                                     : c.message;
+            return c.message.empty()
+                       ? fmt::format("could not be run: {}", ::strerror(c.errno_value))
+                       : c.message;
           },
           [](const LimitBreached& l) { return fmt::format("ended by a limit: {}", l.message); },
           [](const SupervisorFailed& s) {

@@ -6,14 +6,24 @@
 
 namespace bulkhead {
 
-struct Exited { int code = 0; };
-struct Signaled { int signal = 0; bool core_dumped = false; };
-struct CannotRun { int errno_value = 0; std::string message; };  // execve of the program failed or was denied
+struct Exited {
+  int code = 0;
+};
+struct Signaled {
+  int signal = 0;
+  bool core_dumped = false;
+};
+struct CannotRun {
+  int errno_value = 0;
+  std::string message;
+};  // execve of the program failed or was denied
 struct LimitBreached {
   enum class Which { kMemory, kCpuTime, kWallTime, kWritten } which = Which::kMemory;
   std::string message;  // "memory: 530 MiB used, 512 MiB allowed"
 };
-struct SupervisorFailed { std::string message; };  // the compartment was killed because of it
+struct SupervisorFailed {
+  std::string message;
+};  // the compartment was killed because of it
 
 using Outcome = std::variant<Exited, Signaled, CannotRun, LimitBreached, SupervisorFailed>;
 
