@@ -27,7 +27,8 @@ build: setup
 demo: build
 	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .
 
-test: setup
+test:
+	@scripts/setup --code
 	@scripts/build dev bin/bulkhead tests/all
 	@scripts/build asan src/all
 	@scripts/test

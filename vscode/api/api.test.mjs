@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { extract } from "./extract.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../../node_modules/code-server/lib/vscode");
+const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const read = (name) => JSON.parse(fs.readFileSync(path.join(here, name), "utf8"));
 const { methods } = read("table.json");
 

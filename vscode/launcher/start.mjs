@@ -35,7 +35,7 @@ const fail = (message, code = 125) => {
   process.exit(code);
 };
 
-const server = path.resolve(values.server ?? path.join(here, "../../node_modules/code-server/lib/vscode"));
+const server = path.resolve(values.server ?? path.join(here, "../node_modules/code-server/lib/vscode"));
 if (values.diagnose) {
   try {
     const found = diagnose(server);

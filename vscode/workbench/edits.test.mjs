@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { edit, EditError, inspect } from "./edits.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../../node_modules/code-server/lib/vscode");
+const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const source = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
 const placement = fs.readFileSync(path.join(here, "placement.js"), "utf8");
 
