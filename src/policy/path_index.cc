@@ -80,7 +80,7 @@ void PathIndex::reserve(size_t rules) {
   nodes_.reserve(rules + 3);
   terminals_.reserve(rules + 1);
   size_t size = edges_.size();
-  while (size < rules * 2) size *= 2;
+  while (size < rules * 6) size *= 2;  // two or three nodes a rule, half full
   if (used_ == 0) edges_.resize(size);
 }
 
@@ -205,6 +205,11 @@ void PathIndex::seal() {
 
 uint32_t PathIndex::insert(const PathPattern& pattern, uint8_t flags) {
   uint32_t node = pattern.anywhere ? kAnywhere : kAnchored;
+  uint64_t key = nodes_[node].key;
+  for (const std::string& component : pattern.components) {
+    key = step(key, hash(component));
+    __builtin_prefetch(&edges_[key & (edges_.size() - 1)]);
+  }
   nodes_[node].flags |= flags;
   for (const std::string& component : pattern.components) {
     node = child(node, component);
@@ -322,19 +327,26 @@ bool PathIndex::find(std::string_view path, PathMatches* matches) const noexcept
 }
 
 PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts) const noexcept {
-  Below result;
   PathMatches matches;
-  matches.concrete.fill(kNoRule);
-  matches.wildcard.fill(kNoRule);
+  return below(path, anywhere_counts, &matches);
+}
+
+PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
+                                  PathMatches* matches) const noexcept {
+  matches->concrete.fill(kNoRule);
+  matches->wildcard.fill(kNoRule);
+  matches->in_scratch = false;
   Component components[kMaxPath / 2 + 1];
   const int count = split(path, components);
   if (count < 0) return {true, true, true};
-  Walk walk{*this, path, components, count, &matches, true};
+  Walk walk{*this, path, components, count, matches, true};
   walk.run();
+  matches->in_scratch = walk.in_scratch();
+  Below result;
   uint8_t flags = walk.below;
   if (anywhere_counts) flags |= nodes_[kAnywhere].flags;
   // In scratch, wildcard blocks say nothing.
-  if (!walk.in_scratch() || anywhere_counts) {
+  if (!matches->in_scratch || anywhere_counts) {
     result.blocked_read = (flags & kReadBelow) != 0;
     result.blocked_write = (flags & kWriteBelow) != 0;
   }

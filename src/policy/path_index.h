@@ -68,6 +68,8 @@ class PathIndex {
   // without, only where `path` ends with a part of its run, so that renaming the last component of
   // `path` would take something out of the rule.
   Below below(std::string_view path, bool anywhere_counts) const noexcept;
+  // The same, and what find() tells, in one walk.
+  Below below(std::string_view path, bool anywhere_counts, PathMatches* matches) const noexcept;
 
  private:
   struct Component {

@@ -10,9 +10,10 @@ namespace {
 
 // "/" sorts before every other byte, so that a tree's paths stand right behind it.
 bool before(std::string_view a, std::string_view b) {
-  const auto rank = [](char c) { return c == '/' ? 0 : 1 + static_cast<unsigned char>(c); };
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                      [&](char x, char y) { return rank(x) < rank(y); });
+  const auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (x == a.end() || y == b.end()) return a.size() < b.size();
+  if (*x == '/' || *y == '/') return *x == '/';
+  return static_cast<unsigned char>(*x) < static_cast<unsigned char>(*y);
 }
 
 }  // namespace
@@ -25,9 +26,9 @@ std::vector<WholeTree> find_whole_trees(const PathIndex& index,
     WholeTree tree;
     tree.path = grant.path();
     PathMatches matches;
-    if (!index.find(tree.path, &matches)) continue;
+    if (tree.path.size() > 4096) continue;  // longer than any path that is decided
+    const PathIndex::Below below = index.below(tree.path, /*anywhere_counts=*/true, &matches);
     const auto has = [&](Channel channel) { return matches.lowest(channel) != kNoRule; };
-    const PathIndex::Below below = index.below(tree.path, /*anywhere_counts=*/true);
     const bool read_blocked = has(Channel::kBlockRead) || has(Channel::kHide) || below.blocked_read;
     const bool write_blocked = has(Channel::kBlockWrite) || below.blocked_write;
     // What is granted above is granted here, so each tree tells all its rights. A grant by a
