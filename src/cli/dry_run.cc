@@ -15,6 +15,7 @@ std::string rights(const WholeTree& tree) {
 
 std::vector<std::string> names(const std::vector<std::string>& environment) {
   std::vector<std::string> found;
+  found.reserve(environment.size());
   for (const std::string& entry : environment) found.push_back(entry.substr(0, entry.find('=')));
   std::sort(found.begin(), found.end());
   return found;

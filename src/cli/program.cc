@@ -120,7 +120,7 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
   } else {
     bool not_executable = false;
     for (const std::string& place : search_path) {
-      std::string candidate = place + "/" + name;
+      std::string candidate = fmt::format("{}/{}", place, name);
       if (name.empty() || !is_file(candidate)) continue;
       if (access(candidate.c_str(), X_OK) == 0) {
         program.path = std::move(candidate);

@@ -25,7 +25,7 @@ class ProgramTest : public testing::Test {
   void SetUp() override { ASSERT_FALSE(root_.empty()); }
 
   std::string file(const std::string& name, unsigned mode = 0755) {
-    const std::string path = root_ + "/" + name;
+    std::string path = root_ + "/" + name;
     fs::create_directories(fs::path(path).parent_path());
     std::ofstream(path) << "#!/bin/sh\n";
     EXPECT_EQ(chmod(path.c_str(), mode), 0);

@@ -36,6 +36,7 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
     if (!added) at->second.count += event.count;
   }
   std::vector<Refusal> found;
+  found.reserve(merged.size());
   for (auto& [key, event] : merged) found.push_back({std::move(event), "", ""});
   std::stable_sort(found.begin(), found.end(), [](const Refusal& a, const Refusal& b) {
     return a.event.count > b.event.count;
