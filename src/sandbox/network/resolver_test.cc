@@ -222,6 +222,7 @@ class ResolverTest : public ::testing::Test {
     return describe(exchange(query(name, type)), name);
   }
 
+  Person person_;  // outlives the arbiter
   Compartment compartment_;
   NameCache names_;
   std::unique_ptr<Arbiter> arbiter_;
@@ -379,26 +380,24 @@ TEST_F(ResolverTest, OddMessagesAreAnsweredOrDropped) {
 
 TEST_F(ResolverTest, AQuestionHoldsUpNobodyElse) {
   NameServer server(always("192.0.2.7"));
-  Person person;
-  start({"api.example.com:443"}, server.address(), &person);
+  start({"api.example.com:443"}, server.address(), &person_);
   const Fd waiting = client();
   const Bytes message = query("new.example.com", dns::kA);
   ASSERT_GT(::send(waiting.get(), message.data(), message.size(), 0), 0);
   ASSERT_GT(::send(waiting.get(), message.data(), message.size(), 0), 0) << "asked again meanwhile";
-  person.wait_until_asked();
+  person_.wait_until_asked();
   EXPECT_EQ(ask("api.example.com"), "0 192.0.2.7");
-  person.say_yes();
+  person_.say_yes();
   EXPECT_EQ(describe(receive(waiting), "new.example.com"), "0 192.0.2.7");
 }
 
 TEST_F(ResolverTest, StoppingEndsAnOpenQuestion) {
   NameServer server(always("192.0.2.7"));
-  Person person;
-  start({}, server.address(), &person);
+  start({}, server.address(), &person_);
   const Fd waiting = client();
   const Bytes message = query("new.example.com", dns::kA);
   ASSERT_GT(::send(waiting.get(), message.data(), message.size(), 0), 0);
-  person.wait_until_asked();
+  person_.wait_until_asked();
   resolver_->stop();
   resolver_->stop();
 }
@@ -413,7 +412,16 @@ TEST_F(ResolverTest, AFloodIsBoundedAndOthersAreStillServed) {
         query(fmt::format("n{}.example.com", i), dns::kA, static_cast<uint16_t>(i));
     (void)!::send(fd.get(), message.data(), message.size(), MSG_DONTWAIT);
   }
-  EXPECT_EQ(ask("localhost"), "0 127.0.0.1");
+  // The flood may have filled the socket's buffer: a client asks again, as all of them do.
+  const Fd other = client();
+  const Bytes message = query("localhost", dns::kA);
+  std::string answer;
+  for (int i = 0; i < 200 && answer.empty(); ++i) {
+    ASSERT_GT(::send(other.get(), message.data(), message.size(), 0), 0);
+    pollfd polled{other.get(), POLLIN, 0};
+    if (::poll(&polled, 1, 100) == 1) answer = describe(receive(other), "localhost");
+  }
+  EXPECT_EQ(answer, "0 127.0.0.1");
 }
 
 TEST_F(ResolverTest, AWrongServerIsAnError) {
