@@ -1,0 +1,356 @@
+// How one entry of a manifest or a blocklist becomes rules.
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/path.h"
+#include "policy/compiler.h"
+#include "policy/links.h"
+#include "policy/programs.h"
+#include "policy/vscode_permissions.h"
+
+namespace bulkhead {
+
+namespace {
+
+Diagnostic diagnostic_at(const Entry& entry, Diagnostic::Severity severity, std::string message,
+                         std::string fix) {
+  Diagnostic diagnostic;
+  diagnostic.severity = severity;
+  diagnostic.file = entry.where.file;
+  diagnostic.line = entry.where.line;
+  diagnostic.column = entry.where.column;
+  diagnostic.field = entry.where.field;
+  diagnostic.message = std::move(message);
+  diagnostic.fix = std::move(fix);
+  return diagnostic;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  return fmt::format("\"{}\"", escape_for_display(text.substr(0, 200)));
+}
+
+void Compiler::complain(const Entry& entry, std::string message, std::string fix) {
+  findings_.add(diagnostic_at(entry, Diagnostic::Severity::kError,
+                              quoted(entry.text) + ": " + std::move(message), std::move(fix)));
+}
+
+void Compiler::complain(const Entry& entry, const Error& error) {
+  const std::string fix = error.diagnostics.empty() ? "" : error.diagnostics[0].fix;
+  complain(entry, error.message, fix);
+}
+
+void Compiler::complain(std::string message, std::string fix) {
+  Diagnostic diagnostic;
+  diagnostic.message = std::move(message);
+  diagnostic.fix = std::move(fix);
+  findings_.add(std::move(diagnostic));
+}
+
+void Compiler::note(const Entry& entry, std::string message, std::string fix) {
+  if (data_->notes.size() < json::kMaxDiagnostics)
+    data_->notes.push_back(diagnostic_at(entry, Diagnostic::Severity::kNote,
+                                         quoted(entry.text) + ": " + std::move(message),
+                                         std::move(fix)));
+}
+
+RuleId Compiler::new_rule(const Entry& entry, const List& list, uint16_t kinds,
+                          std::string resolved) {
+  Rule& rule = data_->rules.emplace_back();
+  rule.source = list.source;
+  rule.verdict = list.verdict;
+  rule.kinds = kinds;
+  rule.text = entry.text;
+  rule.resolved = std::move(resolved);
+  rule.group = list.group;
+  rule.reason = list.reason;
+  rule.where = entry.where;
+  return static_cast<RuleId>(data_->rules.size() - 1);
+}
+
+void Compiler::add_paths(const std::vector<Entry>& entries, const List& list) {
+  for (const Entry& entry : entries) add_path(entry, list);
+}
+
+void Compiler::add_path(const Entry& entry, const List& list) {
+  if (!entry.text.empty() && entry.text[0] == '@') {
+    add_set(entry, list);
+    return;
+  }
+  const Result<ParsedPattern> parsed = parse_pattern(entry.text);
+  if (!parsed.ok()) {
+    complain(entry, parsed.error());
+    return;
+  }
+  if (parsed->variable.empty()) {
+    add_pattern(entry, list, parsed->pattern);
+    return;
+  }
+  const std::vector<std::string> values = values_of(parsed->variable, inputs_.variables);
+  if (values.empty()) {
+    const std::string message =
+        fmt::format("${{{}}} stands for nothing in this run", parsed->variable);
+    if (list.needs_variable) {
+      complain(entry, message,
+               parsed->variable == "workspace" ? "name a workspace, or remove the entry"
+                                               : "remove the entry, or give the variable a value");
+    } else {
+      note(entry, message, "the entry is left out");
+    }
+    return;
+  }
+  for (const std::string& value : values)
+    if (is_canonical(value)) add_pattern(entry, list, below(value, parsed->pattern));
+}
+
+void Compiler::add_set(const Entry& entry, const List& list) {
+  const bool reads = list.channels == std::vector{Channel::kAllowRead};
+  const bool runs = list.channels == std::vector{Channel::kAllowRun};
+  if (!reads && !runs) {
+    complain(entry, "a set stands only in files.read and run",
+             "no set grants writing, and none blocks: name the paths");
+    return;
+  }
+  const auto set = inputs_.sets.find(std::string_view(entry.text).substr(1));
+  if (set == inputs_.sets.end()) {
+    std::string known;
+    for (const auto& [name, content] : inputs_.sets) known += " @" + name;
+    complain(entry, "unknown set", known.empty() ? "no set is known here" : "known are" + known);
+    return;
+  }
+  if (runs && set->second.run.empty()) {
+    complain(entry, "this set names no programs", "name the programs");
+    return;
+  }
+  List inner = list;
+  inner.group = entry.text;
+  inner.follow = true;
+  inner.needs_variable = false;
+  for (const Entry& item : reads ? set->second.read : set->second.run) {
+    if (!item.text.empty() && item.text[0] == '@') {
+      complain(item, "a set must not name another set", "name its paths");
+      continue;
+    }
+    const size_t first = data_->rules.size();
+    if (reads) {
+      add_path(item, inner);
+    } else {
+      add_programs({item}, inner);
+    }
+    // What a reader looks for is the entry that asked for the set.
+    for (size_t i = first; i < data_->rules.size(); ++i) {
+      data_->rules[i].text = entry.text;
+      data_->rules[i].where = entry.where;
+    }
+  }
+}
+
+// Adds `pattern`, and with list.follow also what it leads to once the links on the way are
+// followed: an access is decided by where it really goes, so a block on ~/.ssh has to hold for the
+// folder that ~/.ssh is a link to.
+void Compiler::add_pattern(const Entry& entry, const List& list, const PathPattern& pattern) {
+  const bool hides = list.channels == std::vector{Channel::kHide};
+  const bool runs = list.channels == std::vector{Channel::kAllowRun};
+  if (hides && (!pattern.is_concrete() || pattern.components.empty())) {
+    complain(entry,
+             pattern.components.empty() ? "hiding everything leaves nothing to run"
+                                        : "a wildcard cannot be hidden: hiding masks a place",
+             pattern.components.empty() ? "name a folder or a file"
+                                        : "name each path, or move the entry to files.block");
+    return;
+  }
+  if (runs && !pattern.is_concrete()) {
+    complain(entry, "a program to run must not be named by a wildcard",
+             "name the program, its path, or the tree that it stands in");
+    return;
+  }
+  const auto add = [&](const PathPattern& each) {
+    const RuleId rule = new_rule(entry, list, list.kinds, each.text());
+    for (const Channel channel : list.channels) data_->paths.add(each, channel, rule);
+    const bool concrete = each.is_concrete();
+    if (concrete && list.verdict == Verdict::kAllow) concrete_grants_.push_back(each);
+    if (concrete && hides) hidden_.insert(each.path());
+  };
+  add(pattern);
+  if (list.follow && !pattern.anywhere) {
+    // Only what stands before the first wildcard can be followed.
+    PathPattern start;
+    for (const std::string& component : pattern.components) {
+      if (component.find(kStar) != std::string::npos) break;
+      start.components.push_back(component);
+    }
+    const std::string written = start.path();
+    const std::string real = follow_links(written);
+    if (real != written) {
+      PathPattern rest;
+      rest.components.assign(
+          pattern.components.begin() + static_cast<std::ptrdiff_t>(start.components.size()),
+          pattern.components.end());
+      add(below(real, rest));
+    }
+  }
+}
+
+void Compiler::add_networks(const std::vector<Entry>& entries, const List& list) {
+  using Host = NetworkPattern::Host;
+  const bool grants = list.verdict == Verdict::kAllow;
+  for (const Entry& entry : entries) {
+    Result<NetworkPattern> parsed = parse_network(entry.text);
+    if (!parsed.ok()) {
+      complain(entry, parsed.error());
+      continue;
+    }
+    const RuleId rule = new_rule(entry, list, kNetworkKinds, parsed->text());
+    (grants ? data_->network_grants : data_->network_blocks).add(*parsed, rule);
+    const bool whole_internet = parsed->host == Host::kNetwork && parsed->prefix_bits == 0;
+    if (grants && (parsed->host == Host::kAny || whole_internet))
+      wide_grants_.push_back({*parsed, rule});
+    if (!grants && (parsed->host == Host::kName || parsed->host == Host::kBelowName))
+      name_blocks_.push_back({*parsed, rule});
+  }
+}
+
+namespace {
+
+bool is_program_name(std::string_view text) {
+  return !text.empty() && text != "." && text != ".." &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return c > 0x20 && c != '/' && c != '*' && c != '\\' && c != '$' && c != 0x7F;
+         });
+}
+
+}  // namespace
+
+void Compiler::add_program_file(const Entry& entry, const List& list, const std::string& file,
+                                bool has_rule) {
+  std::vector<std::string> files = {file};
+  for (std::string& interpreter : interpreters_of(file, inputs_.search_path))
+    files.push_back(std::move(interpreter));
+  for (const std::string& each : files) {
+    runnable_files_.insert(each);
+    if (has_rule && each == file) continue;
+    List one = list;
+    if (each != file) one.reason = "runs the script " + file;
+    const PathPattern pattern = below(each, {});
+    const RuleId rule = new_rule(entry, one, bit(Kind::kRun), pattern.text());
+    data_->paths.add(pattern, Channel::kAllowRun, rule);
+    concrete_grants_.push_back(pattern);
+  }
+}
+
+void Compiler::add_programs(const std::vector<Entry>& entries, const List& given) {
+  List list = given;
+  list.kinds = bit(Kind::kRun);
+  const bool grants = list.verdict == Verdict::kAllow;
+  list.channels = {grants ? Channel::kAllowRun : Channel::kBlockRun};
+  for (const Entry& entry : entries) {
+    const char first = entry.text.empty() ? '\0' : entry.text[0];
+    if (first == '@') {
+      add_set(entry, list);
+      continue;
+    }
+    const bool is_path = first == '/' || first == '~' || entry.text.substr(0, 2) == "${" ||
+                         entry.text.substr(0, 2) == "**";
+    if (!is_path && !is_program_name(entry.text)) {
+      complain(entry, "is neither a program's name nor an absolute path",
+               entry.text.find('/') != std::string::npos
+                   ? "write \"${extension}/" + escape_for_display(entry.text.substr(0, 200)) +
+                         "\", or the name alone"
+                   : "write the name of one program, without arguments");
+      continue;
+    }
+    if (!is_path) {
+      const auto file = find_program(entry.text, inputs_.search_path);
+      if (!grants) {
+        // A block of a name means every file of that name.
+        PathPattern pattern;
+        pattern.anywhere = true;
+        pattern.components = {entry.text};
+        data_->paths.add(pattern, Channel::kBlockRun,
+                         new_rule(entry, list, list.kinds, pattern.text()));
+        if (file) {
+          const PathPattern found = below(*file, {});
+          data_->paths.add(found, Channel::kBlockRun,
+                           new_rule(entry, list, list.kinds, found.text()));
+        }
+      } else if (file) {
+        add_program_file(entry, list, *file, false);
+      } else {
+        note(entry, "no such program on this machine", "install it, or remove the entry");
+        new_rule(entry, list, list.kinds, "");
+      }
+      continue;
+    }
+    const size_t before = data_->rules.size();
+    add_path(entry, list);
+    if (!grants) continue;
+    for (size_t i = before, end = data_->rules.size(); i < end; ++i) {
+      const Result<ParsedPattern> resolved = parse_pattern(data_->rules[i].resolved);
+      if (!resolved.ok()) continue;
+      const std::string path = resolved->pattern.path();
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+        // What runs is the file that the path leads to.
+        const std::string file = follow_links(path);
+        add_program_file(entry, list, file, file == path);
+      } else {
+        runnable_trees_.insert(path);
+      }
+    }
+  }
+}
+
+void Compiler::add_environment(const std::vector<Entry>& entries, const List& list) {
+  const bool grants = list.verdict == Verdict::kAllow;
+  NameIndex& index = grants ? data_->environment_grants : data_->environment_blocks;
+  for (const Entry& entry : entries) {
+    std::string name = entry.text;
+    const bool prefix = !name.empty() && name.back() == '*';
+    if (prefix) name.pop_back();
+    // environ(7) allows more, but no shell can set it.
+    const bool ok = !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                             (c >= '0' && c <= '9') || c == '_';
+                    });
+    if (!ok) {
+      complain(entry, "is no name of an environment variable",
+               entry.text == "*" ? "name the variables; \"*\" alone would hand over every token"
+                                 : "write NAME, or PREFIX_* for all that start so");
+      continue;
+    }
+    const RuleId rule = new_rule(entry, list, bit(Kind::kEnvironment), entry.text);
+    if (prefix) {
+      index.add_prefix(std::move(name), rule);
+    } else {
+      index.add(name, rule);
+    }
+  }
+}
+
+void Compiler::add_vscode(const std::vector<Entry>& entries, const List& list) {
+  const bool grants = list.verdict == Verdict::kAllow;
+  NameIndex& index = grants ? data_->vscode_grants : data_->vscode_blocks;
+  for (const Entry& entry : entries) {
+    if (is_vscode_permission(entry.text)) {
+      index.add(entry.text, new_rule(entry, list, bit(Kind::kVscode), entry.text));
+    } else if (const auto group = vscode_group(entry.text)) {
+      for (const std::string_view permission : *group) {
+        const std::string name(permission);
+        index.add(name, new_rule(entry, list, bit(Kind::kVscode), name));
+      }
+    } else {
+      std::string known;
+      for (const VscodeGroup& each : kVscodeGroups) known += fmt::format(" {}", each.name);
+      for (const VscodePermission& each : kVscodePermissions)
+        known += fmt::format(" {}", each.name);
+      complain(entry, "unknown vscode permission", "known are" + known);
+    }
+  }
+}
+
+}  // namespace bulkhead

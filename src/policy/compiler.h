@@ -1,0 +1,90 @@
+// The compiler of policies: private to compile.cc (what is compiled, in which order) and
+// compile_entries.cc (how one entry becomes rules).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "policy/pattern.h"
+#include "policy/policy_data.h"
+
+namespace bulkhead {
+
+constexpr uint16_t bit(Kind kind) {
+  return static_cast<uint16_t>(1U << static_cast<unsigned>(kind));
+}
+
+constexpr uint16_t kReadKinds = bit(Kind::kRead) | bit(Kind::kReadStatus);
+constexpr uint16_t kWriteKinds = bit(Kind::kWrite) | bit(Kind::kWriteStatus);
+constexpr uint16_t kNetworkKinds = bit(Kind::kConnect) | bit(Kind::kLookup);
+
+// One list of a manifest or a blocklist: where its entries come from and what they mean.
+struct List {
+  Rule::Source source = Rule::Source::kManifest;
+  Verdict verdict = Verdict::kAllow;
+  uint16_t kinds = 0;
+  std::vector<Channel> channels = {};
+  std::string group = {};
+  std::string reason = {};
+  bool follow = false;         // links on the way are followed as well (see add_path)
+  bool needs_variable = true;  // an empty variable is an error, not a note
+};
+
+class Compiler {
+ public:
+  explicit Compiler(const PolicyInputs& inputs)
+      : inputs_(inputs), data_(std::make_unique<PolicyData>()) {}
+
+  Result<std::unique_ptr<PolicyData>> run() &&;
+
+ private:
+  // Rules are numbered in the order in which a reader would look for the reason: blocks first.
+  void check_inputs();
+  void add_fixed_rules();
+  void add_blocklists();
+  void add_own_blocks(const Manifest& manifest, Rule::Source source);
+  void add_grants(const Manifest& manifest, Rule::Source source);
+  void add_extras(Verdict verdict, Rule::Source source);
+  void add_scratch();
+  void settle_limits();
+  void check_name_blocks();
+  void finish();
+
+  void add_paths(const std::vector<Entry>& entries, const List& list);
+  void add_path(const Entry& entry, const List& list);
+  void add_set(const Entry& entry, const List& list);
+  void add_pattern(const Entry& entry, const List& list, const PathPattern& pattern);
+  void add_networks(const std::vector<Entry>& entries, const List& list);
+  void add_programs(const std::vector<Entry>& entries, const List& list);
+  // `has_rule`: a rule for the file itself stands already.
+  void add_program_file(const Entry& entry, const List& list, const std::string& file,
+                        bool has_rule);
+  void add_environment(const std::vector<Entry>& entries, const List& list);
+  void add_vscode(const std::vector<Entry>& entries, const List& list);
+
+  RuleId new_rule(const Entry& entry, const List& list, uint16_t kinds, std::string resolved);
+  void complain(const Entry& entry, std::string message, std::string fix = {});
+  void complain(const Entry& entry, const Error& error);
+  void complain(std::string message, std::string fix = {});
+  void note(const Entry& entry, std::string message, std::string fix = {});
+
+  struct NetworkUse {
+    NetworkPattern pattern;
+    RuleId rule;
+  };
+
+  const PolicyInputs& inputs_;
+  std::unique_ptr<PolicyData> data_;
+  json::Findings findings_;
+  std::vector<PathPattern> concrete_grants_;  // of reading, writing or running
+  std::vector<NetworkUse> wide_grants_, name_blocks_;
+  std::set<std::string> runnable_files_, runnable_trees_, hidden_;
+};
+
+std::string quoted(std::string_view text);
+
+}  // namespace bulkhead
