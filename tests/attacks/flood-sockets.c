@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
   struct sockaddr_in a = at_v4("127.0.0.1", number("GRANTED"));
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 4; ++round) {
     int fds[100];
     for (int i = 0; i < 100; ++i) {
       fds[i] = socket(AF_INET, SOCK_STREAM | (i % 2 ? SOCK_NONBLOCK : 0), 0);

@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
   attack(argv);
   for (int i = 0; i < 20; ++i)
     if (fork() == 0) {
-      char* at = malloc(20 << 20);
-      memset(at, 1, 20 << 20);
+      volatile char* at = malloc(20 << 20);
+      for (int j = 0; j < 20 << 20; j += 512) at[j] = 1;
       nap(4000);
       _exit(0);
     }

@@ -1,7 +1,6 @@
 // Connects by MPTCP, which connects past Landlock's TCP rules.
 // class: OS sandboxes: MPTCP
 // plain: message
-// journal: system *socket*
 #include "net.h"
 
 int main(int argc, char** argv) {

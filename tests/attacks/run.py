@@ -11,7 +11,9 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     journal:  KIND RESOURCE that the journal must name as denied (globs); may be repeated
     inside:   `exit N` or `signal N` where the end of the confined run matters
     as:       root | user, where only one of them can attack
-    act:      group | terminal | inherit | kill-supervisor: how the runner joins in
+    act:      group | terminal | prompt | inherit | replace | kill-supervisor: how the runner joins in
+    otherwise: ask, where the compartment shall ask (default: deny)
+    summary:  yes, where what bulkhead itself says at the end belongs to what is judged
 
 Each run gets a world of its own below /var/tmp (not /tmp, which a compartment has to itself): a home
 with keys, a workspace, servers, an outside process, all with fresh secrets. The verdict is made of what
@@ -54,7 +56,7 @@ class Header:
         self.fields = {}
         with open(path, encoding="utf-8") as file:
             for line in file.read().split("\n\n")[0].splitlines():
-                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act):\s*(.*)$", line)
+                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act|otherwise|summary):\s*(.*)$", line)
                 if match:
                     self.fields.setdefault(match[1], []).append(match[2].strip())
         for needed in ("class", "plain"):
@@ -257,8 +259,10 @@ class World:
         os.symlink(self.secret("link").decode(), f"{home}/.ssh/link")
         self.file(f"{home}/.aws/credentials", self.secret("cloud"), 0o600)
         self.file(f"{home}/.bashrc", b"# start-up file\n")
+        if self.header.one("act") == "replace":
+            self.file(f"{home}/.netrc", self.secret("replaced"), 0o600)
         self.file(f"{home}/.config/bulkhead/canary", b"\n", 0o600)
-        self.file(f"{home}/.local/state/bulkhead/canary", b"\n", 0o600)
+        self.file(f"{home}/.local/state/bulkhead/keys/canary", b"\n", 0o600)
         os.chmod(f"{home}/.config/bulkhead", 0o700)
         os.chmod(f"{home}/.local/state/bulkhead", 0o700)
         os.makedirs(f"{home}/.gnupg", 0o700)
@@ -337,6 +341,8 @@ class World:
         state = {"outsider": self.outsider_state()}
         for root in (self.home, self.outside, self.readonly, self.sibling, self.writeonly, f"{self.work}/.git", f"{self.work}/.vscode"):
             for folder, folders, files in os.walk(root):
+                if self.header.one("act") == "replace":
+                    files = [name for name in files if not name.startswith(".netrc")]
                 for path in [folder] + [f"{folder}/{name}" for name in files] + [f"{folder}/{name}" for name in folders if os.path.islink(f"{folder}/{name}")]:
                     if path.startswith(f"{self.home}/.local/state/bulkhead/") and not path.endswith("/canary"):
                         continue  # the journal, which bulkhead itself writes
@@ -396,10 +402,10 @@ class World:
         told = [f"{name}={value}" for name, value in sorted(self.facts.items())]
         if self.where == "plain":
             return self.program() + told
-        flags = ["--otherwise", "deny"] + [word for line in self.header.all("flags") for word in shlex.split(self.substitute(line))]
+        flags = ["--otherwise", self.header.one("otherwise", "deny")] + [word for line in self.header.all("flags") for word in shlex.split(self.substitute(line))]
         if self.header.extension == ".mjs":
             flags += ["--read", self.facts["NODE_ROOT"]]
-        return [self.arguments.bulkhead, "run", "--quiet", "--workspace", self.work, *flags, "--", *self.program(), *told]
+        return [self.arguments.bulkhead, "run", *([] if self.header.one("summary") else ["--quiet"]), "--workspace", self.work, *flags, "--", *self.program(), *told]
 
     def survivors(self):
         """Processes of the attack that still live, by the mark in their arguments."""
@@ -421,7 +427,7 @@ class World:
         if act == "inherit":
             passed = [os.open(self.facts["KEY"], os.O_RDONLY), os.open(self.home, os.O_RDONLY)]
             options["pass_fds"] = passed
-        if act == "terminal":
+        if act in ("terminal", "prompt"):
             master, terminal = pty.openpty()
             os.fchown(terminal, self.uid, self.uid)
             options.update(stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
@@ -445,6 +451,10 @@ class World:
         timer.start()
         watcher = threading.Thread(target=self.touch_watched, args=[started], daemon=True)
         watcher.start()
+        if act == "replace":
+            threading.Thread(target=self.replace, args=[started], daemon=True).start()
+        if act == "prompt":
+            os.write(master, b"a\na\n")  # typed before anything is asked: must answer nothing
         if master is None:
             if act == "kill-supervisor":
                 started.wait()  # survivors would keep the pipe open
@@ -453,12 +463,15 @@ class World:
             started.wait()
         else:
             output = b""
-            reader_done = False
+            reader_done, answered = False, 0
             os.set_blocking(master, False)
             while not reader_done:
                 ended = started.poll() is not None
                 try:
                     output += os.read(master, 65536)
+                    while act == "prompt" and output.count(b"[N]o:") > answered:
+                        os.write(master, b"\n")  # a person who presses Enter at whatever is asked
+                        answered += 1
                 except BlockingIOError:
                     reader_done = ended
                     time.sleep(0.01)
@@ -504,6 +517,14 @@ class World:
             os.unlink(place)
             time.sleep(0.05)
 
+    def replace(self, started):
+        """A program outside that writes one blocked file anew, as editors do: a new one, renamed over the old."""
+        netrc = f"{self.home}/.netrc"
+        while started.poll() is None:
+            with open(netrc + ".new", "wb") as file:
+                file.write(self.secret("replaced"))
+            os.replace(netrc + ".new", netrc)
+
     def effects(self, output, terminal):
         found = []
         if self.survived is None:
@@ -531,12 +552,18 @@ class World:
         for line in output.decode(errors="replace").splitlines():
             if line.startswith("EFFECT"):
                 found.append(("say", line))
+        if self.header.one("summary") or self.header.one("act") == "prompt":
+            if self.where == "inside":
+                output += subprocess.run([self.arguments.bulkhead, "log", "--denied"], cwd=self.work, env=self.environment(),
+                                         stdout=subprocess.PIPE, check=False, **self.identity()).stdout
+            if any(control + b"spoofed" in output for control in (b"\x1b]0;", b"\x1b[2J", b"\r", b"\xc2\x9b")):
+                found.append(("message", "control characters of the attack reached the terminal"))
         after = self.snapshot()
         for path in sorted(set(self.before) | set(after)):
             if self.before.get(path) != after.get(path):
                 kind = "kill" if path == "outsider" else "change"
                 found.append((kind, f"{path}: {self.before.get(path)} became {after.get(path)}"))
-        if terminal is not None:
+        if terminal is not None and self.header.one("act") != "prompt":
             os.set_blocking(terminal, False)
             try:
                 if typed := os.read(terminal, 4096):

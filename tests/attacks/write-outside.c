@@ -15,6 +15,11 @@ int main(int argc, char** argv) {
   if (open(text("%s/exclusive", out), O_RDWR | O_CREAT | O_EXCL, 0644) < 0) refused("O_EXCL");
   if (open(secret, O_WRONLY | O_APPEND) < 0) refused("append");
   else effect("opened for appending");
+  if (symlink(text("%s/through-link", out), "dangling") != 0) refused("symlink");
+  if (open("dangling", O_WRONLY | O_CREAT, 0644) < 0) refused("O_CREAT through a dangling link");
+  if (symlink(out, "way-out") != 0) refused("symlink");
+  if (mkdir("way-out/folder-by-link", 0755) != 0) refused("mkdir through a link");
+  if (rename("sub/file.txt", "way-out/renamed-by-link") != 0) refused("rename through a link");
   if (creat(text("%s/by-creat", out), 0644) < 0) refused("creat");
   if (open(secret, O_RDONLY | O_TRUNC) < 0) refused("truncate by open");
   if (truncate(secret, 1) != 0) refused("truncate");

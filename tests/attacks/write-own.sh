@@ -10,7 +10,7 @@ echo tried
 echo '{}' >"$home/.config/bulkhead/grants.json"
 echo '{}' >"$home/.config/bulkhead/policy.json"
 echo planted >"$home/.config/bulkhead/canary"
-echo planted >"$home/.local/state/bulkhead/canary"
+echo planted >"$home/.local/state/bulkhead/keys/canary"
 rm -rf "$home/.local/state/bulkhead"
 mv "$home/.config/bulkhead" "$home/.config/other"
 mv "$home/.config" "$home/other"

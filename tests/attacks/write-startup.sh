@@ -17,7 +17,6 @@ mkdir -p "$home/.config/systemd/user" && echo planted >"$home/.config/systemd/us
 mv "$home/.bashrc" "$home/plain"
 mv "$home/.ssh" "$home/folder"
 ln -f "$home/.bashrc" "$home/second" && echo planted >"$home/second"
-echo planted >"$home/new" && mv "$home/new" "$home/.bashrc"
+echo planted >new && mv new "$home/.bashrc"
 echo planted >"$home/.gitconfig"
-# What is not blocked may be written; the runner would see it as a change.
 true

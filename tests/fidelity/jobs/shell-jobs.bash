@@ -7,7 +7,8 @@ sleep 30 & kill -STOP %1; sleep 0.1; jobs -s | sed 's/ \+/ /g'; kill -CONT %1; k
 (exit 3) & wait -n; echo "any $?"; sleep 0.05 & sleep 0.01 & wait; jobs; set +m
 diff <(seq 3) <(seq 4); echo "diff $?"; comm -12 <(seq 5) <(seq 3 8); cat <(echo a) <(echo b) | paste - -; seq 5 | tee >(sort -r >reversed) >/dev/null; wait; sleep 0.2; cat reversed
 coproc upper { tr a-z A-Z; }; echo hello >&"${upper[1]}"; eval "exec ${upper[1]}>&-"; cat <&"${upper[0]}"
-shopt -s globstar nullglob dotglob extglob; printf '%s\n' tree/**/*.txt | wc -l; echo tree/!(many|a)/; echo nothing*; for f in tree/*; do [[ -f $f && ! -L $f ]] && echo "${f##*/}" | cat -v; done
+shopt -s globstar nullglob dotglob extglob
+printf '%s\n' tree/**/*.txt | wc -l; echo tree/!(many|a)/; echo nothing*; for f in tree/*; do [[ -f $f && ! -L $f ]] && echo "${f##*/}" | cat -v; done
 exec {fd}>high; echo "to high" >&"$fd"; exec {fd}>&-; cat high; exec 200<tree/plain.txt; read -r -u 200 line; echo "$line"; exec 200<&-
 mapfile -t lines <tree/many/file-009.txt; echo "${#lines[@]}"; read -r -n 3 part <tree/plain.txt; echo "$part"; printf -v x '%05d' 42; echo "$x"
 bash -c 'echo "$0 $*"' name a b; bash -c 'kill -INT $$; echo never'; echo "int $?"; (trap '' TERM; kill $BASHPID; echo deaf); trap 'echo err $?' ERR; false; trap - ERR

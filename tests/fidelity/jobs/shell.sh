@@ -38,5 +38,5 @@ read -r line <tree/plain.txt; echo "$line"; while read -r a b; do echo "$b $a"; 
 3 4
 END
 [ -e tree/dangling ]; echo "dangling $?"; [ -h tree/dangling ]; echo "link $?"; [ -w / ]; [ -r tree/loop-a ]; echo "loop $?"; [ -p tree/pipe ]; [ -O tree ]; echo "owner $?"; [ -u tree ]; test -t 0; echo "terminal $?"
-ulimit -n >/dev/null; ulimit -c 0; (ulimit -n 20; exec 15<tree/plain.txt; cat <&15; sh -c 'exec 25</dev/null' 2>&1 | wc -l); (ulimit -f 1; head -c 5000 /dev/zero >limited) 2>/dev/null; ls -l limited | awk '{print $5}'
-echo 'pwd | wc -l; . ./sourced' >s; echo 'echo sourced $1' >sourced; . ./s; . ./nowhere 2>/dev/null || echo never
+ulimit -n >/dev/null; ulimit -c 0; (ulimit -n 8; exec 5<tree/plain.txt; cat <&5; exec 6</dev/null 7</dev/null; sh -c 'exec 9</dev/null' 2>&1 | wc -l); (ulimit -f 1; head -c 5000 /dev/zero >limited) 2>/dev/null; ls -l limited | awk '{print $5}'
+echo 'pwd | wc -l; . ./sourced' >s; echo 'echo sourced $1' >sourced; . ./s; (. ./nowhere) 2>/dev/null; echo "sourced nothing $?"; echo end

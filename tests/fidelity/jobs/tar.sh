@@ -16,7 +16,7 @@ mkdir owner && tar xf one.tar -C owner --no-same-permissions --no-same-owner -m 
 echo changed >>tree/plain.txt; tar df one.tar; echo "compare changed $?"
 tar xf one.tar --keep-old-files tree/plain.txt; echo "keep $?"
 tar xf one.tar --unlink-first tree/plain.txt; echo "unlink $?"; cat tree/hard.txt
-tar xf one.tar --overwrite tree/readonly; echo "overwrite $?"; stat -c '%a %Y %h %s' tree/readonly tree/plain.txt
+tar xf one.tar --overwrite tree/readonly; echo "overwrite $?"; stat -c '%a %h %s' tree/readonly tree/plain.txt
 tar --delete --file one.tar tree/big.bin; tar rf one.tar tree/a/sibling.txt; tar tf one.tar | sort | wc -l
 mkdir inc && tar cf inc/0.tar -g inc/s.snar tree/a 2>&1; echo new >tree/a/new.txt; tar cf inc/1.tar -g inc/s.snar tree/a; tar tf inc/1.tar | sort
 tar xf absent.tar; echo "absent $?"; tar cf /nowhere/x.tar tree; echo "nowhere $?"
