@@ -41,6 +41,7 @@ struct Spelling {
   std::string text;
   Tail tail = Tail::kName;
   bool parents = false;
+  bool no_magic = false;  // RESOLVE_NO_MAGICLINKS: links that jump are an error
   bool folder() const { return tail != Tail::kName; }
 };
 
@@ -108,7 +109,9 @@ class Walker {
   Processes& processes() const noexcept { return processes_; }
 
  private:
-  int walk(const Call& call, std::string_view text, bool folder, Follow last, Found* found) const;
+  int walk(const Call& call, const Spelling& spelling, Follow last, Found* found) const;
+  int resolve_unbounded(const Call& call, int folder, std::string_view path, uint64_t scope,
+                        const Found& start, Follow last, Found* found) const;
   int follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
                    Found* found) const;
   int find_again(std::string text, Fd fd, Found* found) const;

@@ -250,7 +250,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
   int flags = own_flags(request);
   if (spelling.folder()) {
     if ((request.flags & O_CREAT) != 0) return std::nullopt;
-    flags |= O_DIRECTORY;
+    flags = (flags & ~O_NOFOLLOW) | O_DIRECTORY;  // "link/" is followed
   }
   Fd fd;
   const int error = walker.open_exact(path, flags, request.mode, &fd);
@@ -258,6 +258,26 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
   if (error == ELOOP || error == ENXIO || error == EAGAIN) return std::nullopt;
   if (error != 0) return Reply::error(error);
   if (!record()) return Reply::error(EACCES);
+  return hand_over(request, std::move(fd));
+}
+
+// "." and the like: the folder that the caller is in, or has a descriptor of.
+bool is_itself(const std::string& path) {
+  return !path.empty() && path[0] == '.' && path.find_first_not_of("./") == std::string::npos &&
+         path.find("..") == std::string::npos;
+}
+
+// A folder that was removed while the caller was in it can be opened still, and is empty for ever.
+Reply open_removed_folder(Call& call, const Request& request) {
+  Found found;
+  if (const int error = call.service().walker.resolve_descriptor(call, request.folder, &found);
+      error != 0)
+    return Reply::error(error);
+  if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
+  if (!S_ISDIR(found.type) || found.links != 0) return Reply::error(ENOENT);
+  if (request.writes() || request.creates()) return Reply::error(EISDIR);
+  Fd fd(::open(OwnLink(found.fd.get()).text, own_flags(request) & ~O_NOFOLLOW));
+  if (!fd) return Reply::error(errno);
   return hand_over(request, std::move(fd));
 }
 
@@ -278,17 +298,25 @@ Reply serve_open(Call& call) {
   Found found;
   int error = 0;
   if (request.scope != 0) {
+    // open(2): no file is made of a name with a slash behind it.
+    const bool slash = (request.flags & O_CREAT) != 0 && path.size() > 1 && path.back() == '/';
+    if (slash) path.erase(path.find_last_not_of('/') + 1);
     error =
         walker.resolve_scoped(call, request.folder, path, request.scope, request.follow(), &found);
+    if (slash && (error == 0 || Walker::may_be_created(error, found))) return Reply::error(EISDIR);
   } else {
     Spelling spelling;
     error = walker.spell(call, request.folder, path, &spelling);
+    if (error == ENOENT && is_itself(path)) return open_removed_folder(call, request);
     if (error != 0) return Reply::error(error);
+    if ((request.flags & O_CREAT) != 0 && spelling.tail == Tail::kSlash) {
+      FoundEntry entry;
+      error = walker.resolve_entry(call, spelling, &entry);
+      return Reply::error(error != 0 ? error : EISDIR);
+    }
     if (!spelling.parents && spelling.text != "/dev/tty" && (request.flags & kTmpfile) == 0)
       if (auto reply = open_directly(call, request, spelling)) return std::move(*reply);
     error = walker.resolve(call, spelling, request.follow(), &found);
-    if (spelling.folder() && (request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))
-      return Reply::error(EISDIR);
   }
   if (error == 0) return open_existing(call, request, found);
   if ((request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))

@@ -65,6 +65,13 @@ Reply serve_readlink(Call& call) {
 
 Reply serve_watch(Call& call) {
   const uint32_t mask = call.flags_arg(2);
+  if (mask == 0 || ((mask & IN_MASK_ADD) != 0 && (mask & IN_MASK_CREATE) != 0))
+    return Reply::error(EINVAL);
+  auto own = call.service().processes.borrow(call.tid(), call.fd_arg(0));
+  if (!own.ok()) return Reply::error(own.error().errno_value == EBADF ? EBADF : EPERM);
+  char kind[32] = {};
+  (void)!::readlink(OwnLink(own->get()).text, kind, sizeof kind - 1);
+  if (std::string_view(kind) != "anon_inode:inotify") return Reply::error(EINVAL);
   Spelling spelling;
   if (const int error = spell_argument(call, AT_FDCWD, call.arg(1), &spelling); error != 0)
     return Reply::error(error);
@@ -74,8 +81,6 @@ Reply serve_watch(Call& call) {
     return Reply::error(error);
   if (!found.is_path) return Reply::error(EACCES);
   if (auto no = call.refuse_unless(Kind::kRead, found.canonical)) return std::move(*no);
-  auto own = call.service().processes.borrow(call.tid(), call.fd_arg(0));
-  if (!own.ok()) return Reply::error(own.error().errno_value == EBADF ? EBADF : EPERM);
   if (!call.still_valid()) return Reply::error(EINTR);
   // The link is ours: whether to follow was settled above.
   const int watch = ::inotify_add_watch(own->get(), OwnLink(found.fd.get()).text,

@@ -18,6 +18,13 @@ namespace {
 
 Reply result(int64_t value) { return value < 0 ? Reply::error(errno) : Reply::value(value); }
 
+// Which mount a descriptor is on: renames and links never cross one.
+uint64_t mount_of(int fd) {
+  struct statx about {};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) != 0) return 0;
+  return about.stx_mnt_id;
+}
+
 // One path argument of a call, resolved up to the folder that holds the name.
 struct Name {
   Spelling spelling;
@@ -104,8 +111,6 @@ Reply serve_remove(Call& call) {
   }
   struct stat about {};
   if (!name.exists(&about)) return Reply::error(errno);
-  if (folder && !S_ISDIR(about.st_mode)) return Reply::error(ENOTDIR);
-  if (!folder && S_ISDIR(about.st_mode)) return Reply::error(EISDIR);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (folder)
     if (auto no = refuse_above_block(call, name)) return std::move(*no);
@@ -131,7 +136,10 @@ Reply serve_rename(Call& call) {
     return Reply::error(error);
   if (const int error = to.find(call, to_folder, call.arg(at ? 3 : 1)); error != 0)
     return Reply::error(error);
-  if (!from.has_name() || !to.has_name()) return Reply::error(EBUSY);
+  // In the kernel's order.
+  if (mount_of(from.folder()) != mount_of(to.folder())) return Reply::error(EXDEV);
+  if (!from.has_name()) return Reply::error(EBUSY);
+  if (!to.has_name()) return Reply::error((flags & RENAME_NOREPLACE) != 0 ? EEXIST : EBUSY);
   struct stat about {};
   if (!from.exists(&about)) return Reply::error(errno);
 
@@ -197,6 +205,7 @@ Reply serve_link(Call& call) {
     return Reply::error(error);
   struct stat about {};
   if (!to.has_name() || to.exists(&about)) return Reply::error(EEXIST);
+  if (mount_of(from.fd.get()) != mount_of(to.folder())) return Reply::error(EXDEV);
   if (S_ISDIR(from.type)) return Reply::error(EPERM);
 
   if (from.is_path) {
