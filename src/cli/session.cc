@@ -187,14 +187,18 @@ Result<Manifest> read_manifest(const PolicyOptions& options, const SessionReques
 // Private /tmp and /dev/shm are granted as scratch, except where a grant names them: then they are
 // the machine's own, and nothing but that grant holds in them.
 Status compile_with_scratch(Session& session) {
-  BULKHEAD_TRY(const auto plain, Policy::compile(session.inputs));
-  for (const char* tree : {"/tmp", "/dev/shm"}) {
-    const bool named = plain->decide_path(Kind::kRead, tree).verdict == Verdict::kAllow ||
-                       plain->decide_path(Kind::kWrite, tree).verdict == Verdict::kAllow;
-    if (!named) session.inputs.scratch.emplace_back(tree);
+  // Blocks cannot make a grant, so the question is answered without them, and quickly.
+  PolicyInputs grants = session.inputs;
+  grants.blocklists.clear();
+  grants.lifted.clear();
+  if (const auto plain = Policy::compile(grants); plain.ok()) {
+    for (const char* tree : {"/tmp", "/dev/shm"}) {
+      const bool named = (*plain)->decide_path(Kind::kRead, tree).verdict == Verdict::kAllow ||
+                         (*plain)->decide_path(Kind::kWrite, tree).verdict == Verdict::kAllow;
+      if (!named) session.inputs.scratch.emplace_back(tree);
+    }
   }
-  session.policy = plain;
-  if (session.inputs.scratch.empty()) return {};
+  // Where that failed, this fails too, and its findings are the whole of them.
   BULKHEAD_TRY(session.policy, Policy::compile(session.inputs));
   return {};
 }

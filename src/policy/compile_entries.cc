@@ -184,7 +184,7 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
       start.components.push_back(component);
     }
     const std::string written = start.path();
-    const std::string real = follow_links(written);
+    const std::string real = links_.follow(written);
     if (real != written) {
       PathPattern rest;
       rest.components.assign(

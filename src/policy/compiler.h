@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "policy/links.h"
 #include "policy/pattern.h"
 #include "policy/policy_data.h"
 
@@ -80,6 +81,7 @@ class Compiler {
   const PolicyInputs& inputs_;
   std::unique_ptr<PolicyData> data_;
   json::Findings findings_;
+  LinkFollower links_;
   std::vector<PathPattern> concrete_grants_;  // of reading, writing or running
   std::vector<NetworkUse> wide_grants_, name_blocks_;
   std::set<std::string> runnable_files_, runnable_trees_, hidden_;

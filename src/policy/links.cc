@@ -81,4 +81,26 @@ std::string follow_links(const std::string& path) {
   return done.empty() ? "/" : done;
 }
 
+LinkFollower::Folder LinkFollower::look(const std::string& path) {
+  if (path == "/") return Folder::kThere;
+  if (const auto known = folders_.find(path); known != folders_.end()) return known->second;
+  Folder folder = look(std::string(parent_of(path)));
+  if (folder == Folder::kThere) {
+    char target[1];
+    if (::readlink(path.c_str(), target, sizeof target) >= 0)
+      folder = Folder::kLinked;
+    else if (errno == ENOENT)
+      folder = Folder::kMissing;
+    else if (errno != EINVAL)  // EINVAL: there, and no link
+      folder = Folder::kLinked;
+  }
+  folders_.emplace(path, folder);
+  return folder;
+}
+
+std::string LinkFollower::follow(const std::string& path) {
+  if (path.find('\0') != std::string::npos || !is_canonical(path)) return follow_links(path);
+  return look(path) == Folder::kLinked ? follow_links(path) : path;
+}
+
 }  // namespace bulkhead

@@ -176,6 +176,14 @@ TEST_F(Links, AreFollowedLikeRealpathM) {
   EXPECT_EQ(follow_links(root_ + "/none"), root_ + "/none");
   EXPECT_EQ(follow_links("/"), "/");
   EXPECT_EQ(follow_links("/proc/self/exe"), "/proc/self/exe");
+  // All of them again by one follower, twice: what it remembers changes no answer.
+  LinkFollower links;
+  for (int round = 0; round < 2; ++round) {
+    for (const char* name : {"/real/f", "/to-real", "/to-real/f", "/to-real/none/x", "/absolute/f",
+                             "/dangling/x", "/up/f", "/loop/x", "/real/back/to-real/f", "/none",
+                             "/none/below/it", "/real/f/below-a-file"})
+      EXPECT_EQ(links.follow(root_ + name), follow_links(root_ + name)) << name;
+  }
 }
 
 TEST_F(Links, ABlockHoldsForWhatItsLinkLeadsTo) {
