@@ -28,10 +28,16 @@ std::string_view outcome_name(const Outcome& outcome) {
 
 }  // namespace
 
+// What runtimes try at every start and do without when it is refused (Node: io_uring) would bury
+// what matters. The journal has it.
+static bool is_fallback(const Event& event) {
+  return event.kind == Kind::kSystem && event.resource == "io_uring_setup";
+}
+
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
   std::map<std::pair<Kind, std::string>, Event> merged;
   for (const Event& event : denied) {
-    if (event.kind == Kind::kEnvironment) continue;
+    if (event.kind == Kind::kEnvironment || is_fallback(event)) continue;
     const auto [at, added] = merged.try_emplace({event.kind, event.resource}, event);
     if (!added) at->second.count += event.count;
   }
