@@ -582,7 +582,7 @@ std::vector<Case> cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Users, LimitsAs, ::testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(LimitKeeper, WithoutLimitsItWatchesNothing) {
   auto keeper = LimitKeeper::prepare({});
