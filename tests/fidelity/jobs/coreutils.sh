@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tools that copy, move, link and change files, with everything that they keep.
+# The tools that copy, move, link and change files, with everything that they keep. (Not: setuid and setgid,
+# which no compartment leaves behind.)
 # run: cp mv ln rm rmdir mkdir mkfifo install touch chmod chown chgrp stat ls dd truncate split csplit tee sort cat head tail wc find sed readlink realpath mktemp sync shuf comm join paste uniq tr cut od sha256sum du test expr seq id getfattr setfattr unlink link mknod shred cmp diff
 
 cp -a tree copy; echo "cp -a $?"
@@ -17,7 +18,7 @@ ln moved/renamed.txt hardlink; ln -s /etc/hostname absolute; ln -sf moved/rename
 readlink absolute related; readlink -f absolute; realpath --relative-to=. related/closed; readlink moved; readlink -e nowhere; readlink -f tree/loop-b
 install -D -m 640 tree/plain.txt deep/er/installed; install -d -m 711 made; stat -c '%n %a %F' deep/er/installed made
 touch -d '2001-02-03 04:05:06.123456789' touched; touch -r touched referenced; touch -a -d '2002-01-01' touched; touch -m -d @1000000000 touched; touch -c absent; touch nowhere/x; touch -h -d '2003-01-01' related; stat -c '%n %X %y' touched referenced related
-for mode in 755 u-w,g+s,o=r a+X 1777 u=rwx,go= 4711; do chmod $mode touched; stat -c '%a %A' touched; done; chmod 0644 touched
+for mode in 755 u-w,g+x,o=r a+X 1777 u=rwx,go= 711; do chmod $mode touched; stat -c '%a %A' touched; done; chmod 0644 touched
 chmod -R g+w moved/many; chmod nowhere x; chmod 600 tree/dangling; chmod --reference=made moved/closed; stat -c %a moved/closed moved/many/file-001.txt
 chown "$(id -u):$(id -g)" touched; echo "chown $?"; chown -h "$(id -u)" related; echo "chown -h $?"; chgrp "$(id -g)" moved/many; echo "chgrp $?"; chown nobody touched 2>&1; echo "chown other $?"; chown "$(id -u)" touched 2>/dev/null
 setfattr -n user.shape -v round touched; getfattr -d touched; setfattr -x user.shape touched; getfattr -d touched; setfattr -x user.shape touched; getfattr -n user.colour tree/plain.txt

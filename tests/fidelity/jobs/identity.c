@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static int top;
+
 static void look(const char* who) {
   struct stat status;
   char made[64];
@@ -62,6 +64,7 @@ static void look(const char* who) {
   TRY(chdir("closed"));
   TRY(execl("closed/program", "program", NULL));
   printf("\n");
+  if (fchdir(top) != 0) exit(92);
   unlink(made);
   fflush(stdout);
 }
@@ -83,6 +86,7 @@ static void* dropped_thread(void* unused) {
 
 int main(void) {
   umask(022);
+  top = open(".", O_RDONLY | O_DIRECTORY);
   mkdir("shared", 0777), chmod("shared", 0777);
   mkdir("closed", 0700), mkdir("root-only", 0755), mkdir("sticky", 0777), chmod("sticky", 01777);
   file("private", 0600, 0, 0), file("grouped", 0660, 0, 1234), file("theirs", 0600, 1000, 1000), file("open", 0666, 0, 0), file("readonly", 0444, 0, 0);

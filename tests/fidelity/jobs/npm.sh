@@ -1,6 +1,6 @@
 #!/bin/sh
 # npm ci from a cache, offline: packages with dependencies, programs and scripts of their own.
-# run: npm node npx sh {NODE} mkdir cat rm ls find sort sed tar uname env
+# run: npm node npx sh {NODE} {W} mkdir cat rm ls find sort sed tar uname env
 # forget: cache/*
 # needs: npm
 # prepare: yes

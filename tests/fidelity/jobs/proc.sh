@@ -9,7 +9,7 @@ cat /proc/self/comm; readlink /proc/self/exe; readlink /proc/self/cwd | sed 's,.
 ls /proc/self/task | wc -l; cat /proc/$$/task/*/comm; readlink /proc/self/ns/pid | cut -d: -f1; ls /proc/self/ns | sort | tr '\n' ' '; echo
 sleep 5 & sleep 0.2; cat /proc/$!/comm; tr '\0' ' ' </proc/$!/cmdline; echo; readlink /proc/$!/exe; readlink /proc/$!/cwd | sed 's,.*/work,W,'; ls /proc/$!/fd >/dev/null; echo "fd $?"; kill $!; wait
 cat /proc/999999/comm; echo "absent $?"; ls /proc/nothing; echo 300 >/proc/self/oom_score_adj; cat /proc/self/oom_score_adj; echo name >/proc/$$/comm; cat /proc/$$/comm
-for file in cpuinfo meminfo stat uptime loadavg version filesystems sys/kernel/ostype sys/kernel/pid_max sys/kernel/random/boot_id sys/vm/overcommit_memory net/dev net/tcp; do
+for file in cpuinfo meminfo stat uptime loadavg version filesystems sys/kernel/pid_max sys/vm/overcommit_memory net/dev net/tcp; do
   cat /proc/$file >/dev/null 2>&1; echo "$file $?"
 done
 ls /sys/devices/system/cpu | grep -c 'cpu[0-9]'; cat /sys/devices/system/cpu/online; nproc; uname -s; id -u >/dev/null; echo $?
