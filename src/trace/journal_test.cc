@@ -20,6 +20,7 @@
 namespace bulkhead {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -102,7 +103,7 @@ TEST_F(JournalTest, EverythingComesBack) {
 
 TEST_F(JournalTest, BytesSurviveWhateverTheyAre) {
   auto journal = open();
-  const std::string strange("/a\n\x1b[2J\xff\xc3'; DROP TABLE runs; --\0b", 36);
+  const std::string strange = "/a\n\x1b[2J\xff\xc3'; DROP TABLE runs; --\0b"s;
   journal->record(event(strange));
   ASSERT_TRUE(journal->flush().ok());
   ASSERT_THAT(read(), SizeIs(1));

@@ -58,10 +58,16 @@ Result<int64_t> pragma(Database& database, const char* sql) {
 
 // True where the file is ours and current, false where it is empty.
 Result<bool> is_current(Database& database, const std::string& file) {
-  BULKHEAD_TRY(const int64_t version, pragma(database, "PRAGMA user_version"));
-  BULKHEAD_TRY(const int64_t application, pragma(database, "PRAGMA application_id"));
+  // One moment for all that is read: another run may be making the file just now.
+  BULKHEAD_CHECK(database.execute("BEGIN"));
+  const Result<int64_t> versions = pragma(database, "PRAGMA user_version");
+  const Result<int64_t> applications = pragma(database, "PRAGMA application_id");
+  const Result<int64_t> table_counts = pragma(database, "SELECT count(*) FROM sqlite_schema");
+  BULKHEAD_CHECK(database.execute("COMMIT"));
+  BULKHEAD_TRY(const int64_t version, versions);
+  BULKHEAD_TRY(const int64_t application, applications);
+  BULKHEAD_TRY(const int64_t tables, table_counts);
   if (version == kJournalSchema && application == kApplication) return true;
-  BULKHEAD_TRY(const int64_t tables, pragma(database, "SELECT count(*) FROM sqlite_schema"));
   if (version == 0 && application == 0 && tables == 0) return false;
   if (application != kApplication)
     return Error{
