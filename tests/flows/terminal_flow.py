@@ -78,7 +78,7 @@ class AtATerminal(Flow):
         self.assertEqual(terminal.exit_code(), 124)
 
     def test_ctrl_c(self):
-        terminal = self.terminal("--", "sh", "-c", "echo ready; exec sleep 1000")
+        terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
         terminal.wait_for("ready")
         terminal.type("\x03")
         self.assertEqual(terminal.exit_code(), -2)
