@@ -1,0 +1,112 @@
+#include "sandbox/processes.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace bulkhead {
+namespace {
+
+TEST(ThreadStatus, ReadsWhatTheKernelWrites) {
+  const auto status = parse_thread_status(
+      "Name:\tTgid:\t9\nUmask:\t0027\nState:\tR (running)\nTgid:\t120\nNgid:\t0\nPid:\t121\n"
+      "Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nFDSize:\t64\nGroups:\t10 20 \n"
+      "NStgid:\t120\t7\nNSpid:\t121\t8\nNSpgid:\t1\n");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->process, 120);
+  EXPECT_EQ(status->inner_process, 7);
+  EXPECT_EQ(status->inner_thread, 8);
+  EXPECT_EQ(status->umask, 027U);
+  EXPECT_EQ(status->file_user, 4U);
+  EXPECT_EQ(status->file_group, 8U);
+  EXPECT_EQ(status->groups, (std::vector<gid_t>{10, 20}));
+}
+
+TEST(ThreadStatus, RefusesWhatIsIncomplete) {
+  EXPECT_FALSE(parse_thread_status("").has_value());
+  EXPECT_FALSE(parse_thread_status("Tgid:\t1\nUmask:\t0\nUid:\t1\t1\t1\t1\n").has_value());
+  EXPECT_FALSE(parse_thread_status("Tgid:\tx\nUmask:\t0022\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n"
+                                   "NStgid:\t1\nNSpid:\t1\n")
+                   .has_value());
+}
+
+TEST(ThreadStatus, OfAThreadOfOurs) {
+  const Processes processes(-1);
+  std::thread([&] {
+    const auto tid = static_cast<pid_t>(syscall(SYS_gettid));
+    const auto status = processes.status(tid);
+    ASSERT_TRUE(status.has_value());
+    EXPECT_EQ(status->process, ::getpid());
+    EXPECT_EQ(status->inner_thread, tid);
+    EXPECT_EQ(status->file_user, ::geteuid());
+  }).join();
+}
+
+TEST(Borrow, DescriptorsOfThreadsAndErrors) {
+  const Processes processes(-1);
+  const Fd memory(::memfd_create("borrowed", MFD_CLOEXEC));
+  std::thread([&] {
+    const auto tid = static_cast<pid_t>(syscall(SYS_gettid));
+    auto duplicate = processes.borrow(tid, memory.get());
+    ASSERT_TRUE(duplicate.ok()) << to_string(duplicate.error());
+    struct stat a {
+    }, b{};
+    ::fstat(memory.get(), &a);
+    ::fstat(duplicate->get(), &b);
+    EXPECT_EQ(a.st_ino, b.st_ino);
+    EXPECT_NE(duplicate->get(), memory.get());
+    const auto missing = processes.borrow(tid, 12345);
+    ASSERT_FALSE(missing.ok());
+    EXPECT_EQ(missing.error().errno_value, EBADF);
+  }).join();
+}
+
+TEST(Expectation, HoldsUntilTheProgramChanges) {
+  Processes processes(-1);
+  const auto own = Processes::executable_of(::getpid());
+  ASSERT_TRUE(own.has_value());
+  const Processes::Executable other{1, 2, "/other"};
+  const Processes::Executable third{1, 3, "/third"};
+
+  EXPECT_FALSE(processes.expects_any());
+  // Not executed yet, or failed: neither good nor bad, however often it is looked at.
+  processes.expect(::getpid(), *own, other);
+  EXPECT_FALSE(processes.unexpected(::getpid()).has_value());
+  EXPECT_FALSE(processes.unexpected(::getpid()).has_value());
+  EXPECT_TRUE(processes.expects_any());
+  // The expected one runs.
+  processes.expect(::getpid(), other, *own);
+  EXPECT_FALSE(processes.unexpected(::getpid()).has_value());
+  EXPECT_FALSE(processes.expects_any());
+  // Something else runs.
+  processes.expect(::getpid(), other, third);
+  EXPECT_EQ(processes.unexpected(::getpid()), own->path);
+  EXPECT_FALSE(processes.expects_any());
+}
+
+TEST(Who, NoticesAnotherProgramInTheSameProcess) {
+  Processes processes(-1);
+  const auto before = processes.who(::getpid());
+  EXPECT_EQ(before.process, ::getpid());
+  EXPECT_EQ(processes.who(::getpid()).execs, before.execs);
+  processes.note_exec(::getpid());
+  EXPECT_NE(processes.who(::getpid()).execs, before.execs);
+}
+
+TEST(Forks, AreCountedUntilTheirCallerCallsAgain) {
+  Processes processes(-1);
+  EXPECT_EQ(processes.forks_under_way(1), 0U);
+  processes.note_fork(1);
+  processes.note_fork(2);
+  EXPECT_LE(processes.forks_under_way(3), 2U);
+  EXPECT_LE(processes.forks_under_way(1), 1U);
+}
+
+}  // namespace
+}  // namespace bulkhead
