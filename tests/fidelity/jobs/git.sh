@@ -1,7 +1,7 @@
 #!/bin/sh
 # git: init, commit, branches, merge with and without conflict, rebase, stash, tags, gc, clone, worktree,
 # bundle, archive, submodule, hooks, fsck.
-# run: cp ln touch cut tail true git /usr/lib/git-core sh rm mkdir cat sed tar wc find sort basename dirname chmod tr uname seq grep head perl
+# run: /usr/bin /usr/lib/git-core {W}
 # ignore: */index */index.lock */COMMIT_EDITMSG *.idx *.rev *.pack */packs */commit-graph *.graph */gc.log */logs/* *.tar
 # needs: git
 

@@ -81,7 +81,7 @@ show("xattr absent", lambda: os.getxattr("u", "user.none"))
 show("sendfile", lambda: (i := os.open("tree/big.bin", os.O_RDONLY), o := os.open("sent", os.O_WRONLY | os.O_CREAT), os.sendfile(o, i, 0, 300000))[2])
 show("copy_file_range", lambda: (i := os.open("tree/big.bin", os.O_RDONLY), o := os.open("ranged", os.O_WRONLY | os.O_CREAT), os.copy_file_range(i, o, 1000))[2])
 show("memfd", lambda: (fd := os.memfd_create("m"), os.write(fd, b"abc"), open(f"/proc/self/fd/{fd}").read())[1:])
-show("o_tmpfile", lambda: (fd := os.open(".", os.O_TMPFILE | os.O_RDWR), os.write(fd, b"t"), os.link(f"/proc/self/fd/{fd}", "linked", follow_symlinks=True), open("linked").read())[1:])
+show("o_tmpfile", lambda: (fd := os.open(".", os.O_TMPFILE | os.O_RDWR), os.write(fd, b"t"), os.link(f"/proc/self/fd/{fd}", "linked", src_dir_fd=0, follow_symlinks=True), open("linked").read())[1:])
 show("umask", lambda: (os.umask(0o077), open("masked", "w").close(), oct(os.stat("masked").st_mode), os.umask(0o022)))
 
 show("temporary", lambda: [tempfile.NamedTemporaryFile("w", dir=".").write("x"), tempfile.TemporaryFile().write(b"y"), os.path.dirname(tempfile.mkdtemp(dir="/tmp"))])

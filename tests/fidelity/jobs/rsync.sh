@@ -1,6 +1,6 @@
 #!/bin/sh
 # rsync: archives, hard links, attributes, deletion, updates in place, changed files, filters.
-# run: rsync sh cat rm mkdir touch sed stat find sort chmod ls
+# run: ls head rsync sh cat rm mkdir touch sed stat find sort chmod ls
 # needs: rsync
 
 rsync -aHXS --itemize-changes tree/ one/ | sort; echo "first $?"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # bash: job control, process substitution, coproc, arrays of files, globs, file descriptors above nine.
-# run: cat sort sed sleep bash ls seq wc diff comm mktemp rm true head paste tr
+# run: /usr/bin
 
 set -m
 sleep 30 & kill -STOP %1; sleep 0.1; jobs -s | sed 's/ \+/ /g'; kill -CONT %1; kill %1; wait %1; echo "job $?"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The shell's own ways: pipes, here-documents, traps, redirections, descriptors, pipes with names,
 # subshells, process exit codes, xargs in parallel.
-# run: cat sort sed grep tr wc xargs sh mkfifo rm head seq env timeout nohup tee sleep printf expr find mkdir chmod ls cut id awk true false
+# run: /usr/bin {W}
 
 echo one | cat | tr a-z A-Z | sed 's/ONE/two/'; echo "pipe $?"
 cat <<END
