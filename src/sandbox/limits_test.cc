@@ -306,7 +306,7 @@ TEST_P(LimitsAs, MemoryOfManyProcesses) {
   expect_breach(out, LimitBreached::Which::kMemory);
   // In a cgroup the kernel makes room by killing one, so that the others may take more in all, but
   // never more at a time.
-  EXPECT_LE(in_cgroup() ? out.peak : progress(), in_cgroup() ? 64 * kUnit : 192 * kUnit)
+  EXPECT_LE(in_cgroup() ? out.peak : progress().load(), in_cgroup() ? 64 * kUnit : 192 * kUnit)
       << "and that is all that they would take";
 }
 
