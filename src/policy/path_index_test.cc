@@ -113,10 +113,10 @@ TEST(PathIndex, BelowTellsWhatARenameWouldMove) {
   EXPECT_TRUE(above("/home/me/.ssh"));
   EXPECT_FALSE(above("/home/me/.ssh/id_rsa"));  // blocked itself, with nothing more below
   EXPECT_FALSE(above("/home/you"));
-  EXPECT_FALSE(above("/work/project"));
-  EXPECT_TRUE(above("/work/project/.git"));
-  EXPECT_TRUE(above("/work/project/.git/hooks"));
-  EXPECT_FALSE(above("/work/project/.git/objects"));
+  EXPECT_FALSE(above("/src/project"));
+  EXPECT_TRUE(above("/src/project/.git"));
+  EXPECT_TRUE(above("/src/project/.git/hooks"));
+  EXPECT_FALSE(above("/src/project/.git/objects"));
   EXPECT_TRUE(above("/var"));
   EXPECT_TRUE(above("/var/anything"));
   EXPECT_FALSE(above("/var/anything/else"));
