@@ -59,11 +59,11 @@ Result<int64_t> pragma(Database& database, const char* sql) {
 // True where the file is ours and current, false where it is empty.
 Result<bool> is_current(Database& database, const std::string& file) {
   // One moment for all that is read: another run may be making the file just now.
-  BULKHEAD_CHECK(database.execute("BEGIN"));
+  BULKHEAD_CHECK(database.execute("SAVEPOINT look"));
   const Result<int64_t> versions = pragma(database, "PRAGMA user_version");
   const Result<int64_t> applications = pragma(database, "PRAGMA application_id");
   const Result<int64_t> table_counts = pragma(database, "SELECT count(*) FROM sqlite_schema");
-  BULKHEAD_CHECK(database.execute("COMMIT"));
+  BULKHEAD_CHECK(database.execute("RELEASE look"));
   BULKHEAD_TRY(const int64_t version, versions);
   BULKHEAD_TRY(const int64_t application, applications);
   BULKHEAD_TRY(const int64_t tables, table_counts);
