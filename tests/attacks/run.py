@@ -664,6 +664,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("attack")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was made is removed all the same
     arguments.node = os.path.realpath(arguments.node)
     header = Header(os.path.realpath(arguments.attack))
     if header.one("as", arguments.identity) != arguments.identity:

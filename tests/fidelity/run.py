@@ -231,6 +231,7 @@ def main():
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("job")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was made is removed all the same
     arguments.node = os.path.realpath(arguments.node)
     job = os.path.realpath(arguments.job)
     if arguments.mode.startswith("root") and os.getuid() != 0:

