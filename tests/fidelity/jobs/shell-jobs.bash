@@ -13,4 +13,4 @@ exec {fd}>high; echo "to high" >&"$fd"; exec {fd}>&-; cat high; exec 200<tree/pl
 mapfile -t lines <tree/many/file-009.txt; echo "${#lines[@]}"; read -r -n 3 part <tree/plain.txt; echo "$part"; printf -v x '%05d' 42; echo "$x"
 bash -c 'echo "$0 $*"' name a b; bash -c 'kill -INT $$; echo never'; echo "int $?"; (trap '' TERM; kill $BASHPID; echo deaf); trap 'echo err $?' ERR; false; trap - ERR
 ls /proc/self/fd | wc -l; ls -l /proc/$$/exe | sed 's/.*-> //'; [[ /proc/self/cwd -ef . ]]; echo "cwd $?"; cat /proc/self/comm; head -c 4 /proc/self/cmdline | tr '\0' ' '; echo; tr '\0' '\n' </proc/$$/environ | grep -c HOME=; wc -l </proc/self/status >/dev/null; echo $?
-time true 2>/dev/null; exec 5<>/dev/null; : <&5; bash -c 'exec -a other bash -c "echo \$0"'; exec sed -n 1p tree/plain.txt
+exec 5<>/dev/null; : <&5; bash -c 'exec -a other bash -c "echo \$0"'; exec sed -n 1p tree/plain.txt
