@@ -116,7 +116,7 @@ def works(base):
 def ways(arguments, base):
     """Name -> command that goes before the work's own."""
     ours = [os.path.realpath(arguments.bulkhead), "run", "--quiet", "--otherwise", "deny", "--workspace", base, "--read", os.path.dirname(os.path.dirname(NODE)),
-            "--read", MODULES, "--unblock", "all"]
+            "--read", MODULES, "--read", "@git", "--unblock", "all"]
     found = {"plain": lambda work: [], "ours": lambda work: ours + runs(work) + ["--"],
              "ours, all served": lambda work: ours + runs(work) + ["--serve-every-call", "--"]}
     if "bwrap" in arguments.peers and shutil.which("bwrap"):

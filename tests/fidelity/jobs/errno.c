@@ -280,8 +280,8 @@ int main(int argc, char** argv) {
       // removes or links those), and on "//" with openat2's scopes.
       const int magic = !strncmp(paths[i], "/proc/self/", 11) || !strncmp(paths[i], "/dev/fd/", 8);
       if (magic && number > 8) continue;
-      if (number ==  /* bind */ && paths[i][0] && paths[i][strlen(paths[i]) - 1] == '/') continue;
-      if (number ==  /* connect */ && !strcmp(paths[i], "/proc/self")) continue;
+      if (number == 102 /* bind */ && paths[i][0] && paths[i][strlen(paths[i]) - 1] == '/') continue;
+      if (number == 103 /* connect */ && !strcmp(paths[i], "/proc/self")) continue;
       if (!strcmp(paths[i], "//") && number > 8 && number < 36) continue;
       if (outside && number >= 36 && number != 86 && !(number >= 92 && number <= 98)) continue;
       if ((!strcmp(paths[i], "..") || !strncmp(paths[i], "/proc/self/exe", 14)) && number >= 36 && number < 84) continue;
