@@ -1,8 +1,6 @@
 #include "sandbox/walker.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,37 +14,13 @@
 
 #include "base/path.h"
 #include "sandbox/calls/call.h"
+#include "sandbox/openat2.h"
 
 namespace bulkhead {
 
 namespace {
 
-constexpr int kMostLinks = 40;  // MAXSYMLINKS of the kernel, path_resolution(7)
 constexpr std::string_view kDeleted = " (deleted)";
-
-int openat2_raw(int folder, const char* path, int flags, mode_t mode, uint64_t resolve) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(static_cast<unsigned>(flags));
-  how.mode = mode;
-  how.resolve = resolve;
-  return static_cast<int>(syscall(SYS_openat2, folder, path, &how, sizeof how));
-}
-
-// The text of a link that /proc holds, or an errno: ENAMETOOLONG above a page, like the kernel's.
-int read_proc_link(const char* link, std::string* text) {
-  char buffer[PATH_MAX];
-  const ssize_t n = ::readlink(link, buffer, sizeof buffer);
-  if (n < 0) return errno;
-  if (n == PATH_MAX) return ENAMETOOLONG;
-  text->assign(buffer, static_cast<size_t>(n));
-  return 0;
-}
-
-int read_own_link(int fd, std::string* text) {
-  char link[32];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  return read_proc_link(link, text);
-}
 
 bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
@@ -363,7 +337,7 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
       todo = std::move(remaining);
       continue;
     }
-    const std::string here = done + "/" + component;
+    const std::string here = entry_path(done, component);
     Fd fd;
     if (const int error = open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd); error != 0) {
       if (error == ENOENT && at_end) found->canonical = here;
@@ -411,7 +385,7 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
       if (target.empty()) return ENOENT;
     }
     if (target[0] == '/') done.clear();
-    if (target.size() + remaining.size() >= 4 * PATH_MAX) return ENAMETOOLONG;
+    if (target.size() + remaining.size() >= size_t{4} * PATH_MAX) return ENAMETOOLONG;
     todo = target + remaining;
     if (at_end && slash_after && todo.back() != '/') todo += '/';
   }
@@ -447,97 +421,10 @@ int Walker::resolve_entry(const Call& call, const Spelling& spelling, FoundEntry
     if (const int error = resolve(call, above, Follow::kYes, &folder); error != 0) return error;
     if (!folder.is_path) return EACCES;
     entry->folder = std::move(folder.fd);
-    entry->canonical =
-        folder.canonical == "/" ? "/" + entry->name : folder.canonical + "/" + entry->name;
+    entry->canonical = entry_path(folder.canonical, entry->name);
   }
   if (spelling.tail == Tail::kSlash) entry->name += '/';
   return 0;
-}
-
-int Walker::resolve_scoped(const Call& call, int folder, std::string_view path, uint64_t scope,
-                           Follow last, Found* found) const {
-  found->canonical.clear();
-  if (path.empty()) return ENOENT;
-  // Documented as "try again without": openat2(2).
-  if (scope & RESOLVE_CACHED) return EAGAIN;
-  if ((scope & RESOLVE_BENEATH) && path[0] == '/') return EXDEV;
-  Spelling base;
-  Found start;
-  if (const int error = spell(call, folder, ".", &base); error != 0) return error;
-  if (const int error = resolve(call, base, Follow::kYes, &start); error != 0) return error;
-  if ((scope & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == 0)
-    return resolve_unbounded(call, folder, path, scope, start, last, found);
-
-  // Bounded, so the kernel can be left to it: no link leads to the supervisor's own root.
-  std::string text(path);
-  const uint64_t resolve_flags = scope | RESOLVE_NO_MAGICLINKS;
-  for (int links = 0; links <= kMostLinks; ++links) {
-    const int flags = O_PATH | O_CLOEXEC | (last == Follow::kNo ? O_NOFOLLOW : 0);
-    const int fd = openat2_raw(start.fd.get(), text.c_str(), flags, 0, resolve_flags);
-    if (fd >= 0) {
-      found->fd.reset(fd);
-      return read_own_link(fd, &found->canonical);
-    }
-    if (errno != ENOENT) return errno;
-    // For creating: the folder of what is missing, under the same rules.
-    const size_t slash = text.rfind('/');
-    const std::string above = slash == std::string::npos ? "./" : text.substr(0, slash + 1);
-    const std::string name = slash == std::string::npos ? text : text.substr(slash + 1);
-    if (name.empty() || name == "." || name == "..") return ENOENT;
-    const Fd parent(openat2_raw(start.fd.get(), above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
-                                resolve_flags));
-    std::string canonical;
-    if (!parent || read_own_link(parent.get(), &canonical) != 0) return ENOENT;
-    char target[PATH_MAX];
-    const ssize_t n = ::readlinkat(parent.get(), name.c_str(), target, sizeof target);
-    if (n < 0) {
-      found->canonical = canonical == "/" ? "/" + name : canonical + "/" + name;
-      return ENOENT;
-    }
-    // A dangling symlink: what it names is missing.
-    const std::string_view link(target, static_cast<size_t>(n));
-    text = link.starts_with('/') ? std::string(link) : above + std::string(link);
-    if (text.size() >= PATH_MAX) return ENAMETOOLONG;
-  }
-  return ELOOP;
-}
-
-// Flags that restrict how, but not where: an absolute link leads to the compartment's root, which
-// openat2 cannot be told together with a starting folder, so the supervisor's own ways are taken.
-int Walker::resolve_unbounded(const Call& call, int folder, std::string_view path, uint64_t scope,
-                              const Found& start, Follow last, Found* found) const {
-  Spelling spelling;
-  if (const int error = spell(call, folder, path, &spelling); error != 0) return error;
-  spelling.no_magic = true;  // implied by RESOLVE_NO_SYMLINKS, and a jump leaves the mount
-  int error = 0;
-  if (scope & RESOLVE_NO_SYMLINKS) {
-    const int flags = O_PATH | O_CLOEXEC | (last == Follow::kNo ? O_NOFOLLOW : 0) |
-                      (spelling.folder() ? O_DIRECTORY : 0);
-    const int fd =
-        openat2_raw(root_, spelling.text.c_str(), flags, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
-    if (fd < 0) {
-      error = errno;
-      const std::string above(parent_of(spelling.text));
-      Fd parent;
-      if (error == ENOENT && !spelling.parents &&
-          open_exact(above, O_PATH | O_DIRECTORY, 0, &parent) == 0)
-        found->canonical = spelling.text;
-    } else {
-      found->fd.reset(fd);
-      error = read_own_link(fd, &found->canonical);
-    }
-  } else {
-    error = resolve(call, spelling, last, found);
-  }
-  if (error == 0 && (scope & RESOLVE_NO_XDEV) != 0) {
-    struct statx from {
-    }, to{};
-    if (::statx(start.fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &from) != 0 ||
-        ::statx(found->fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &to) != 0)
-      return errno;
-    if (from.stx_mnt_id != to.stx_mnt_id) return EXDEV;
-  }
-  return error;
 }
 
 int Walker::look(Found* found) {

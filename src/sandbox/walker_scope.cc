@@ -1,0 +1,104 @@
+// openat2's RESOLVE_* flags of the caller.
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <string>
+#include <string_view>
+
+#include "base/path.h"
+#include "sandbox/openat2.h"
+#include "sandbox/walker.h"
+
+namespace bulkhead {
+
+int Walker::resolve_scoped(const Call& call, int folder, std::string_view path, uint64_t scope,
+                           Follow last, Found* found) const {
+  found->canonical.clear();
+  if (path.empty()) return ENOENT;
+  // Documented as "try again without": openat2(2).
+  if (scope & RESOLVE_CACHED) return EAGAIN;
+  if ((scope & RESOLVE_BENEATH) && path[0] == '/') return EXDEV;
+  Spelling base;
+  Found start;
+  if (const int error = spell(call, folder, ".", &base); error != 0) return error;
+  if (const int error = resolve(call, base, Follow::kYes, &start); error != 0) return error;
+  if ((scope & (RESOLVE_BENEATH | RESOLVE_IN_ROOT)) == 0)
+    return resolve_unbounded(call, folder, path, scope, start, last, found);
+
+  // Bounded, so the kernel can be left to it: no link leads to the supervisor's own root.
+  std::string text(path);
+  const uint64_t resolve_flags = scope | RESOLVE_NO_MAGICLINKS;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    const int flags = O_PATH | O_CLOEXEC | (last == Follow::kNo ? O_NOFOLLOW : 0);
+    const int fd = openat2_raw(start.fd.get(), text.c_str(), flags, 0, resolve_flags);
+    if (fd >= 0) {
+      found->fd.reset(fd);
+      return read_own_link(fd, &found->canonical);
+    }
+    if (errno != ENOENT) return errno;
+    // For creating: the folder of what is missing, under the same rules.
+    const size_t slash = text.rfind('/');
+    const std::string above = slash == std::string::npos ? "./" : text.substr(0, slash + 1);
+    const std::string name = slash == std::string::npos ? text : text.substr(slash + 1);
+    if (name.empty() || name == "." || name == "..") return ENOENT;
+    const Fd parent(openat2_raw(start.fd.get(), above.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+                                resolve_flags));
+    std::string canonical;
+    if (!parent || read_own_link(parent.get(), &canonical) != 0) return ENOENT;
+    char target[PATH_MAX];
+    const ssize_t n = ::readlinkat(parent.get(), name.c_str(), target, sizeof target);
+    if (n < 0) {
+      found->canonical = entry_path(canonical, name);
+      return ENOENT;
+    }
+    // A dangling symlink: what it names is missing.
+    const std::string_view link(target, static_cast<size_t>(n));
+    text = link.starts_with('/') ? std::string(link) : above + std::string(link);
+    if (text.size() >= PATH_MAX) return ENAMETOOLONG;
+  }
+  return ELOOP;
+}
+
+// Flags that restrict how, but not where: an absolute link leads to the compartment's root, which
+// openat2 cannot be told together with a starting folder, so the supervisor's own ways are taken.
+int Walker::resolve_unbounded(const Call& call, int folder, std::string_view path, uint64_t scope,
+                              const Found& start, Follow last, Found* found) const {
+  Spelling spelling;
+  if (const int error = spell(call, folder, path, &spelling); error != 0) return error;
+  spelling.no_magic = true;  // implied by RESOLVE_NO_SYMLINKS, and a jump leaves the mount
+  int error = 0;
+  if (scope & RESOLVE_NO_SYMLINKS) {
+    const int flags = O_PATH | O_CLOEXEC | (last == Follow::kNo ? O_NOFOLLOW : 0) |
+                      (spelling.folder() ? O_DIRECTORY : 0);
+    const int fd =
+        openat2_raw(root_, spelling.text.c_str(), flags, 0, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
+    if (fd < 0) {
+      error = errno;
+      const std::string above(parent_of(spelling.text));
+      Fd parent;
+      if (error == ENOENT && !spelling.parents &&
+          open_exact(above, O_PATH | O_DIRECTORY, 0, &parent) == 0)
+        found->canonical = spelling.text;
+    } else {
+      found->fd.reset(fd);
+      error = read_own_link(fd, &found->canonical);
+    }
+  } else {
+    error = resolve(call, spelling, last, found);
+  }
+  if (error == 0 && (scope & RESOLVE_NO_XDEV) != 0) {
+    struct statx from {
+    }, to{};
+    if (::statx(start.fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &from) != 0 ||
+        ::statx(found->fd.get(), "", AT_EMPTY_PATH, STATX_MNT_ID, &to) != 0)
+      return errno;
+    if (from.stx_mnt_id != to.stx_mnt_id) return EXDEV;
+  }
+  return error;
+}
+
+}  // namespace bulkhead
