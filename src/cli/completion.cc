@@ -99,7 +99,7 @@ std::string bash() {
     verbs_text +=
         fmt::format("    {}) options={}; taking={}; words={}; command={} ;;\n", verb.name,
                     single_quoted(joined(options)), single_quoted(taking),
-                    single_quoted(positional_words(*sub)), verb.takes_command ? "yes" : "no");
+                    single_quoted(positional_words(*sub)), verb.takes_command() ? "yes" : "no");
   }
   return fmt::format(R"(# bash completion for bulkhead: . <(bulkhead completion bash)
 _bulkhead_words() {{ mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current"); }}
@@ -194,7 +194,9 @@ std::string zsh() {
                single_quoted(fmt::format("{}:{}:{}", many ? "*" : std::to_string(++number),
                                          option->get_name(true), zsh_action(type)));
     }
-    if (verb.takes_command) cases += " \\\n          '*:: : _normal'";
+    if (verb.rest != nullptr)
+      cases += verb.takes_command() ? " \\\n          '*:: : _normal'"
+                                    : " \\\n          '*:file:_files'";
     cases += " ;;\n";
   }
   return fmt::format(R"(#compdef bulkhead
@@ -261,7 +263,9 @@ std::string fish() {
       else if (is_file_type(type))
         out += fmt::format("complete -c bulkhead -n {} -F\n", when);
     }
-    if (verb.takes_command)
+    if (verb.rest != nullptr && !verb.takes_command())
+      out += fmt::format("complete -c bulkhead -n {} -F\n", when);
+    if (verb.takes_command())
       out += fmt::format("complete -c bulkhead -n {} -x -a '(__fish_complete_subcommand)'\n", when);
   }
   return out;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/code.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
@@ -57,8 +58,15 @@ int doctor(bool as_json) {
 Action add_doctor(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
   app.add_flag("--json", *as_json, "the features as JSON");
+  auto editor = std::make_shared<bool>(false);
+  app.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
   app.footer("Exit code: 0 where `bulkhead run` works, 1 where something required is missing.");
-  return [as_json](const std::vector<std::string>&) { return doctor(*as_json); };
+  return [as_json, editor](const std::vector<std::string>&) {
+    if (!*editor) return doctor(*as_json);
+    std::vector<std::string> arguments = {"--diagnose"};
+    if (*as_json) arguments.emplace_back("--json");
+    return become_launcher(arguments);
+  };
 }
 
 }  // namespace bulkhead

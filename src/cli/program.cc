@@ -63,21 +63,6 @@ std::string own_folder_of(const std::string& subject, const std::vector<std::str
 
 }  // namespace
 
-std::vector<std::string> split_search_path(std::string_view text) {
-  std::vector<std::string> folders;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(':'), text.size());
-    // A relative or empty entry means the working folder, where untrusted files are: left out.
-    if (end > 0 && text.front() == '/') {
-      std::string folder = normalize(text.substr(0, end));
-      if (std::find(folders.begin(), folders.end(), folder) == folders.end())
-        folders.push_back(std::move(folder));
-    }
-    text.remove_prefix(std::min(text.size(), end + 1));
-  }
-  return folders;
-}
-
 Result<std::string> canonical_path(const std::string& folder, const std::string& path) {
   // realpath before normalize: ".." after a symlink is the parent of where the link leads.
   std::string whole = path.starts_with('/') ? path : folder + "/" + path;

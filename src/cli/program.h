@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "policy/programs.h"
 
 namespace bulkhead {
 
@@ -25,9 +26,6 @@ struct Program {
 // PATH. Errors carry ENOENT or EACCES, as a shell distinguishes 127 and 126.
 Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
                              const std::vector<std::string>& search_path, const std::string& home);
-
-// The absolute folders of PATH, in order.
-std::vector<std::string> split_search_path(std::string_view text);
 
 // realpath(3) of the longest part that exists, then the rest: for files that are yet to be made.
 // `path` may be relative to `folder`. An error where a part of it is a file, a loop or unreadable.

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/path.h"
@@ -57,9 +58,28 @@ constexpr char kNothing = 'n';
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
 
-[[noreturn]] void report_and_exit(char what) {
+// Then waits to be killed, with the terminal still its own: a Ctrl-C from here on stays pending,
+// where the parent finds it once it has the terminal back. A group without processes would lose it.
+[[noreturn]] void report_and_wait(char what) {
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, nullptr);
   static_cast<void>(!write(g_child_report, &what, 1));
-  _exit(0);
+  for (;;) pause();
+}
+
+// True where a SIGINT waits for this process to unblock it.
+bool interrupt_pending(pid_t pid) {
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/status", 16384);
+  if (!text.ok()) return false;
+  for (const char* field : {"\nSigPnd:\t", "\nShdPnd:\t"}) {
+    const size_t at = text->find(field);
+    if (at == std::string::npos) continue;
+    const uint64_t mask = std::strtoull(text->c_str() + at + std::strlen(field), nullptr, 16);
+    if ((mask >> (SIGINT - 1) & 1U) != 0) return true;
+  }
+  return false;
 }
 
 // The prompting child. Only async-signal-safe calls: its parent has threads.
@@ -77,25 +97,25 @@ int g_child_report = -1;
     sigaction(signal, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGTTOU, &action, nullptr);
-  action.sa_handler = [](int) { report_and_exit(kInterrupted); };
+  action.sa_handler = [](int) { report_and_wait(kInterrupted); };
   sigaction(SIGINT, &action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0) report_and_exit(kNothing);
+  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0) report_and_wait(kNothing);
   // A process that already waits in read(2) has passed the kernel's check for the foreground, and
   // would get the answer. This stops it; when it is continued it is checked again.
   kill(-foreground, SIGTTIN);
   // Throws away what was typed before there was a question to answer.
-  if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_exit(kNothing);
+  if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_wait(kNothing);
   tcflush(terminal, TCIFLUSH);
 
   const auto say = [&](std::string_view what) {
     while (!what.empty()) {
       const ssize_t n = write(terminal, what.data(), what.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) report_and_exit(kNothing);
+      if (n <= 0) report_and_wait(kNothing);
       what.remove_prefix(static_cast<size_t>(n));
     }
   };
@@ -113,23 +133,23 @@ int g_child_report = -1;
     const int ready = poll(&waiting, 1, static_cast<int>(left));
     if (ready == 0) {
       say("\nbulkhead: no answer in time: no\n");
-      report_and_exit(kNothing);
+      report_and_wait(kNothing);
     }
     std::array<char, 256> line = {};
     const ssize_t n = ready < 0 ? -1 : read(terminal, line.data(), line.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {  // end of file (Ctrl-D) or hang-up
       say("\n");
-      report_and_exit(kNothing);
+      report_and_wait(kNothing);
     }
     // parse_answer does not allocate.
     if (const auto answer = parse_answer({line.data(), static_cast<size_t>(n)})) {
       constexpr std::array<char, 5> kReports = {'n', 'o', 'r', 'a', 'v'};
-      report_and_exit(kReports[static_cast<size_t>(*answer)]);
+      report_and_wait(kReports[static_cast<size_t>(*answer)]);
     }
     say(kAgain);
   }
-  report_and_exit(kNothing);
+  report_and_wait(kNothing);
 }
 
 Answer answer_of(char report) {
@@ -330,19 +350,23 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
       if (waiting[0].revents == 0 || read(reports.get(), &what, 1) != 1) what = kNothing;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
+    }
+    // What was typed beyond the answer was meant for the question, not for the program.
+    tcsetattr(terminal_.get(), TCSAFLUSH, &before);
+    if (tcsetpgrp(terminal_.get(), foreground) != 0) tcsetpgrp(terminal_.get(), getpgrp());
+    if (child > 0) {
+      if (interrupt_pending(child)) interrupted = true;
       kill(child, SIGKILL);
       // Somebody else may have reaped it: ECHILD is as good.
       while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
       }
     }
-    // What was typed beyond the answer was meant for the question, not for the program.
-    tcsetattr(terminal_.get(), TCSAFLUSH, &before);
-    if (tcsetpgrp(terminal_.get(), foreground) != 0) tcsetpgrp(terminal_.get(), getpgrp());
   }
-  asking_ = false;
-  // Who read or wrote the terminal meanwhile was stopped with its whole group.
+  // Who read or wrote the terminal meanwhile was stopped with its whole group. Before asking()
+  // says no: a stop that is still to be told must not look like one that the user wanted.
   kill(-foreground, SIGCONT);
   if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
+  asking_ = false;
   if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
   if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us
   return answer;

@@ -325,6 +325,24 @@ TEST(TerminalAsker, CtrlCIsNoAndReachesTheJob) {
   EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
 }
 
+// Whatever moment it meets: the question, the time until the terminal is back, or the program.
+TEST(TerminalAsker, CtrlCRightBehindTheAnswerReachesTheJob) {
+  for (int yields = 0; yields < 3000; yields += 75) {
+    Session session([](int) {
+      signal(SIGINT, [](int) { g_interrupts = g_interrupts + 1; });
+      alarm(20);  // ends a run that waits for what was lost
+      static_cast<void>(ask_once({}));
+      while (g_interrupts == 0) sched_yield();
+      return 0;
+    });
+    ASSERT_TRUE(session.wait_for("[N]o: "));
+    session.type("o\n");
+    for (int i = 0; i < yields; ++i) sched_yield();
+    session.type("\x03");
+    ASSERT_EQ(session.exit_code(), 0) << yields;
+  }
+}
+
 TEST(TerminalAsker, CancelEndsTheQuestion) {
   Session session([](int) {
     auto asker = TerminalAsker::open({});

@@ -184,23 +184,21 @@ Result<Manifest> read_manifest(const PolicyOptions& options, const SessionReques
   return parse_manifest(ManifestBytes::of(options.manifest, std::move(text)));
 }
 
-// Private /tmp and /dev/shm are granted as scratch, except where a grant names them: then they are
-// the machine's own, and nothing but that grant holds in them.
-Status compile_with_scratch(Session& session) {
-  // Blocks cannot make a grant, so the question is answered without them, and quickly.
-  PolicyInputs grants = session.inputs;
-  grants.blocklists.clear();
-  grants.lifted.clear();
-  if (const auto plain = Policy::compile(grants); plain.ok()) {
-    for (const char* tree : {"/tmp", "/dev/shm"}) {
-      const bool named = (*plain)->decide_path(Kind::kRead, tree).verdict == Verdict::kAllow ||
-                         (*plain)->decide_path(Kind::kWrite, tree).verdict == Verdict::kAllow;
-      if (!named) session.inputs.scratch.emplace_back(tree);
-    }
-  }
-  // Where that failed, this fails too, and its findings are the whole of them.
-  BULKHEAD_TRY(session.policy, Policy::compile(session.inputs));
-  return {};
+// The sets that are asked for by name.
+std::vector<std::string> sets_named(const PolicyInputs& inputs) {
+  std::vector<std::string> names;
+  const auto take = [&names](const Entry& entry) {
+    const std::string_view text = entry.text;
+    if (text.starts_with('@')) names.emplace_back(text.substr(1));
+  };
+  const auto take_all = [&take](const Manifest& manifest) {
+    std::for_each(manifest.files.read.begin(), manifest.files.read.end(), take);
+    std::for_each(manifest.run.begin(), manifest.run.end(), take);
+  };
+  take_all(inputs.manifest);
+  if (inputs.baseline) take_all(*inputs.baseline);
+  for (const Extra& extra : inputs.extras) take(extra.entry);
+  return names;
 }
 
 }  // namespace
@@ -278,10 +276,9 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   BULKHEAD_TRY(session.folder, working_folder());
   BULKHEAD_TRY(session.places, find_places());
   session.places.home = canonical_or_same(session.places.home);
-  BULKHEAD_TRY(Shipped shipped, load_shipped(session.places));
+  BULKHEAD_TRY(Shipped shipped, load_shipped(session.places, LoadSets::kNone));
   PolicyInputs& inputs = session.inputs;
   inputs.blocklists = std::move(shipped.blocklists);
-  inputs.sets = std::move(shipped.sets);
   inputs.lifted = options.unblock;
   const char* path = std::getenv("PATH");
   inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -335,7 +332,12 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     BULKHEAD_TRY(auto remembered, store.load(session.subject, inputs.manifest.digest));
     inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
   }
-  BULKHEAD_CHECK(compile_with_scratch(session));
+  BULKHEAD_TRY(inputs.sets, load_sets(session.places, sets_named(inputs)));
+  // Except where a grant names them: then they are the machine's own, and nothing but that grant
+  // holds in them.
+  inputs.scratch = {"/tmp", "/dev/shm"};
+  inputs.scratch_yields_to_grants = true;
+  BULKHEAD_TRY(session.policy, Policy::compile(inputs));
   return session;
 }
 

@@ -22,6 +22,7 @@ std::string_view outcome_name(const Outcome& outcome) {
     std::string_view operator()(const CannotRun&) const { return "cannot-run"; }
     std::string_view operator()(const LimitBreached&) const { return "limit"; }
     std::string_view operator()(const SupervisorFailed&) const { return "failed"; }
+    std::string_view operator()(const Ended&) const { return "ended"; }
   };
   return std::visit(Name{}, outcome);
 }
@@ -84,8 +85,42 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
   return out;
 }
 
+namespace {
+
+// "_" is the shell's, and tells what it started: us.
+bool is_of_interest(std::string_view name) { return name != "_" && !name.starts_with("BULKHEAD_"); }
+
+std::vector<std::string> withheld(const std::vector<Event>& denied) {
+  std::vector<std::string> names;
+  for (const Event& event : denied)
+    if (event.kind == Kind::kEnvironment && event.enforced && is_of_interest(event.resource))
+      names.push_back(event.resource);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::string withheld_text(const std::vector<Event>& denied, const Outcome& outcome) {
+  constexpr size_t kMostNames = 8;
+  const auto* exited = std::get_if<Exited>(&outcome);
+  if (exited != nullptr && exited->code == 0) return "";
+  if (std::all_of(denied.begin(), denied.end(), [](const Event& event) {
+        return event.kind == Kind::kEnvironment || is_fallback(event);
+      }))
+    return "";
+  const std::vector<std::string> names = withheld(denied);
+  if (names.empty()) return "";
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    list += (i == 0 ? "" : ", ") + escape_for_display(names[i]);
+  if (names.size() > kMostNames) list += ", …";
+  return fmt::format("bulkhead: {} {} withheld: {}; --env NAME passes one\n", names.size(),
+                     names.size() == 1 ? "variable was" : "variables were", list);
+}
+
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
-                            const RunReport& report) {
+                            const RunReport& report, const std::vector<Event>& all) {
   nlohmann::json denied = nlohmann::json::array();
   for (const Refusal& refusal : refusals) {
     denied.push_back({{"kind", label(refusal.event.kind)},
@@ -104,6 +139,7 @@ nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run
           {"exit", exit_code(report.outcome)},
           {"notifications", report.notifications},
           {"peak-memory", report.peak_memory},
+          {"withheld", withheld(all)},
           {"denied", denied}};
 }
 

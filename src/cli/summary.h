@@ -17,15 +17,17 @@ struct Refusal {
   std::string reason;  // why not, or the rule
 };
 
-// Merged by kind and resource, the most frequent first. Withheld variables are left to the journal:
-// there are always some, and no program reported them missing.
+// Merged by kind and resource, the most frequent first. Without variables: see withheld_text().
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied);
 
 // "" where nothing was denied. `width` 0: no fitting.
 std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
                          bool colour);
+// One line about the variables that the program did not get. "" where it ended well, and where
+// nothing else was denied: there are always some, and grep's exit code 1 is no failure.
+std::string withheld_text(const std::vector<Event>& denied, const Outcome& outcome);
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
-                            const RunReport& report);
+                            const RunReport& report, const std::vector<Event>& denied);
 
 // JSON text in one line; bytes that are no UTF-8 become U+FFFD.
 std::string to_line(const nlohmann::json& value);

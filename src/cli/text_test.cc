@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cli/log_time.h"
+#include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 
@@ -95,6 +96,33 @@ TEST(LogTime, Ages) {
   EXPECT_EQ(parse_since("10m", now), now - std::chrono::minutes(10));
   EXPECT_EQ(parse_since("2h", now), now - std::chrono::hours(2));
   EXPECT_EQ(parse_since("3d", now), now - std::chrono::hours(72));
+}
+
+Event variable(const char* name, bool enforced = true) {
+  Event event;
+  event.kind = Kind::kEnvironment;
+  event.resource = name;
+  event.verdict = Verdict::kDeny;
+  event.enforced = enforced;
+  return event;
+}
+
+TEST(Summary, WithheldVariablesAreToldWhereTheProgramFailed) {
+  const std::vector<Event> denied = {
+      variable("B_TOKEN"),        variable("A_\x1b"), Event{},
+      variable("AUDITED", false), variable("_"),      variable("BULKHEAD_DATA")};
+  EXPECT_EQ(withheld_text(denied, Exited{1}),
+            "bulkhead: 2 variables were withheld: A_\\x1b, B_TOKEN; --env NAME passes one\n");
+  EXPECT_EQ(withheld_text({variable("X"), Event{}}, Signaled{11, false}),
+            "bulkhead: 1 variable was withheld: X; --env NAME passes one\n");
+  EXPECT_EQ(withheld_text(denied, Exited{0}), "");
+  EXPECT_EQ(withheld_text({variable("X")}, Exited{1}), "") << "nothing else was denied";
+  EXPECT_EQ(withheld_text({Event{}}, Exited{1}), "");
+  std::vector<Event> many(9, variable("V"));
+  many.emplace_back();
+  EXPECT_EQ(withheld_text(many, Exited{1}),
+            "bulkhead: 9 variables were withheld: V, V, V, V, V, V, V, V, …; --env NAME passes "
+            "one\n");
 }
 
 TEST(LogTime, Moments) {

@@ -14,10 +14,15 @@ namespace bulkhead {
 // they are parsed. `rest` holds the words of a command (`bulkhead run … -- PROGRAM ARGS`).
 using Action = std::function<int(const std::vector<std::string>& rest)>;
 
+inline constexpr const char* kCommand = "PROGRAM [ARGS...]";
+
 struct Verb {
   const char* name;
   const char* summary;
-  bool takes_command;  // PROGRAM ARGS follow
+  // What follows the options, and is the verb's own to read: everything from the first word on that
+  // is no option of ours; nullptr: nothing.
+  const char* rest;
+  bool takes_command() const { return rest == kCommand; }
   Action (*add)(CLI::App& app);
 };
 
@@ -25,8 +30,11 @@ struct Verb {
 std::span<const Verb> verbs();
 
 Action add_run(CLI::App& app);
+Action add_code(CLI::App& app);
+Action add_host(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_check(CLI::App& app);
+Action add_review(CLI::App& app);
 Action add_log(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_completion(CLI::App& app);

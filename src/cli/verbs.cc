@@ -13,13 +13,19 @@ namespace bulkhead {
 namespace {
 
 constexpr std::array kVerbs = {
-    Verb{"run", "run a program in a compartment", true, add_run},
-    Verb{"explain", "which rule decides an access, and what would change it", false, add_explain},
-    Verb{"check", "find mistakes in manifests and policy files", false, add_check},
-    Verb{"log", "what was allowed and denied", false, add_log},
-    Verb{"doctor", "what this machine can enforce", false, add_doctor},
-    Verb{"completion", "completion for bash, zsh or fish", false, add_completion},
+    Verb{"run", "run a program in a compartment", kCommand, add_run},
+    Verb{"code", "VS Code with its extensions in compartments", "[FOLDER] [SERVER OPTIONS...]",
+         add_code},
+    Verb{"explain", "which rule decides an access, and what would change it", nullptr, add_explain},
+    Verb{"check", "find mistakes in manifests and policy files", nullptr, add_check},
+    Verb{"review", "what an extension could do, and whether you agreed to it", nullptr, add_review},
+    Verb{"log", "what was allowed and denied", nullptr, add_log},
+    Verb{"doctor", "what this machine can enforce", nullptr, add_doctor},
+    Verb{"completion", "completion for bash, zsh or fish", nullptr, add_completion},
 };
+
+// Not listed: the editor's server starts it.
+constexpr Verb kHost{"host", "an extension host in a compartment", kCommand, add_host};
 
 // Levenshtein's distance; verbs are short.
 size_t distance(std::string_view a, std::string_view b) {
@@ -102,8 +108,8 @@ std::string help_text(const Verb& verb, const CLI::App& app) {
   // CLI11 lists "Positionals" and "Options" under a usage line, which knows nothing of a command.
   constexpr std::string_view kUsage = "[OPTIONS]";
   const size_t at = text.find(kUsage);
-  if (verb.takes_command && at != std::string::npos)
-    text.insert(at + kUsage.size(), " [--] PROGRAM [ARGS...]");
+  if (verb.rest != nullptr && at != std::string::npos)
+    text.insert(at + kUsage.size(), fmt::format(" [--] {}", verb.rest));
   return text;
 }
 
@@ -130,8 +136,9 @@ int run_command_line(int argc, const char* const* argv) {
     return write_all(STDOUT_FILENO, help_text()) ? 0 : kExitFailed;
   if (words[0] == "--version")
     return write_all(STDOUT_FILENO, "bulkhead " BULKHEAD_VERSION "\n") ? 0 : kExitFailed;
-  const auto* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
+  const Verb* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
                                   [&](const Verb& one) { return words[0] == one.name; });
+  if (words[0] == kHost.name) verb = &kHost;
   if (verb == kVerbs.end()) return unknown_verb(words[0]);
   words.erase(words.begin());
 
@@ -139,7 +146,7 @@ int run_command_line(int argc, const char* const* argv) {
   // `bulkhead explain run git` for the verb.
   ParsedVerb parsed = parser_of(*verb);
   std::vector<std::string> rest;
-  if (verb->takes_command) {
+  if (verb->rest != nullptr) {
     Split split = split_command(*parsed.app, words);
     words = std::move(split.ours);
     rest = std::move(split.command);

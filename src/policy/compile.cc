@@ -205,8 +205,14 @@ void Compiler::add_extras(Verdict verdict, Rule::Source source) {
 }
 
 void Compiler::add_scratch() {
+  if (inputs_.scratch_yields_to_grants) data_->paths.seal();  // to ask it what is granted so far
   for (const std::string& path : inputs_.scratch) {
     if (!is_canonical(path) || path == "/") continue;
+    PathMatches granted;
+    if (inputs_.scratch_yields_to_grants && data_->paths.find(path, &granted) &&
+        (granted.lowest(Channel::kAllowRead) != kNoRule ||
+         granted.lowest(Channel::kAllowWrite) != kNoRule))
+      continue;
     List list;
     list.source = Rule::Source::kBaseline;
     list.group = "scratch";
@@ -217,9 +223,8 @@ void Compiler::add_scratch() {
     data_->paths.add(pattern, Channel::kScratch, rule);
     // A tree granted below is bound there from outside. Renaming a folder above it would carry the
     // bound tree to a path where it passes for scratch.
-    for (const PathPattern& grant : concrete_grants_)
-      if (grant.components.size() > pattern.components.size() && is_within(grant.path(), path))
-        data_->paths.guard(grant);
+    for (const std::string& grant : concrete_grants_)
+      if (grant.size() > path.size() && is_within(grant, path)) data_->paths.guard(grant);
   }
 }
 

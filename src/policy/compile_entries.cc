@@ -72,6 +72,17 @@ RuleId Compiler::new_rule(const Entry& entry, const List& list, uint16_t kinds,
   return static_cast<RuleId>(data_->rules.size() - 1);
 }
 
+void Compiler::miss_variable(const Entry& entry, const List& list, const std::string& variable) {
+  const std::string message = fmt::format("${{{}}} stands for nothing in this run", variable);
+  if (list.needs_variable) {
+    complain(entry, message,
+             variable == "workspace" ? "name a workspace, or remove the entry"
+                                     : "remove the entry, or give the variable a value");
+  } else {
+    note(entry, message, "the entry is left out");
+  }
+}
+
 void Compiler::add_paths(const std::vector<Entry>& entries, const List& list) {
   for (const Entry& entry : entries) add_path(entry, list);
 }
@@ -79,6 +90,11 @@ void Compiler::add_paths(const std::vector<Entry>& entries, const List& list) {
 void Compiler::add_path(const Entry& entry, const List& list) {
   if (!entry.text.empty() && entry.text[0] == '@') {
     add_set(entry, list);
+    return;
+  }
+  if (add_plain_path(entry, list)) return;
+  if (std::string_view(entry.text).ends_with("/.")) {
+    add_folder_itself(entry, list);
     return;
   }
   const Result<ParsedPattern> parsed = parse_pattern(entry.text);
@@ -91,20 +107,82 @@ void Compiler::add_path(const Entry& entry, const List& list) {
     return;
   }
   const std::vector<std::string> values = values_of(parsed->variable, inputs_.variables);
-  if (values.empty()) {
-    const std::string message =
-        fmt::format("${{{}}} stands for nothing in this run", parsed->variable);
-    if (list.needs_variable) {
-      complain(entry, message,
-               parsed->variable == "workspace" ? "name a workspace, or remove the entry"
-                                               : "remove the entry, or give the variable a value");
-    } else {
-      note(entry, message, "the entry is left out");
-    }
-    return;
-  }
+  if (values.empty()) miss_variable(entry, list, parsed->variable);
   for (const std::string& value : values)
     if (is_canonical(value)) add_pattern(entry, list, below(value, parsed->pattern));
+}
+
+// What parses a rule's resolved text as a path pattern fails on "/a/.", and so takes it for no
+// tree.
+void Compiler::add_folder_itself(const Entry& entry, const List& list) {
+  std::string_view folder = entry.text;
+  folder.remove_suffix(folder.size() == 2 ? 1 : 2);
+  const Result<ParsedPattern> parsed = parse_pattern(folder);
+  if (!parsed.ok()) {
+    complain(entry, parsed.error());
+    return;
+  }
+  if (list.channels != std::vector{Channel::kAllowRead}) {
+    complain(entry, "\"/.\" names a folder without what is in it, and stands only in files.read",
+             "write the path without \"/.\"");
+    return;
+  }
+  const auto add = [&](const PathPattern& pattern) {
+    const std::string text = pattern.text();
+    data_->paths.add(pattern, Channel::kAllowReadItself,
+                     new_rule(entry, list, list.kinds, text == "/" ? "/." : text + "/."));
+    if (!list.follow || !pattern.is_concrete()) return;
+    const std::string written = pattern.path(), real = links_.follow(written);
+    if (real == written) return;
+    const PathPattern target = below(real, {});
+    data_->paths.add(target, Channel::kAllowReadItself,
+                     new_rule(entry, list, list.kinds, target.text() + "/."));
+  };
+  if (parsed->variable.empty()) {
+    add(parsed->pattern);
+    return;
+  }
+  const std::vector<std::string> values = values_of(parsed->variable, inputs_.variables);
+  if (values.empty()) miss_variable(entry, list, parsed->variable);
+  for (const std::string& value : values)
+    if (is_canonical(value)) add(below(value, parsed->pattern));
+}
+
+bool Compiler::add_plain_path(const Entry& entry, const List& list) {
+  constexpr size_t kLongest = 256;  // bytes: too few for more components than a pattern may have
+  std::string_view rest = entry.text;
+  const auto is_special = [](char c) { return c == '*' || c == '\\' || c == '\0'; };
+  if (rest.size() > kLongest || std::any_of(rest.begin(), rest.end(), is_special)) return false;
+  if (list.channels.empty() || list.channels[0] == Channel::kHide) return false;
+  const std::string* value = nullptr;
+  if (rest.starts_with("${")) {
+    const size_t end = rest.find('}');
+    if (end == rest.npos) return false;
+    value = only_value(rest.substr(2, end - 2), inputs_.variables);
+    // The value is taken literally, so its text in a rule would need escapes.
+    if (value == nullptr || value->size() < 2 || value->find_first_of("*\\$") != value->npos ||
+        !is_canonical(*value))
+      return false;
+    rest.remove_prefix(end + 1);
+    if (rest.empty()) return false;
+  }
+  if (rest.find("${") != rest.npos || rest.size() < 2 || !is_canonical(rest)) return false;
+  if (value != nullptr) buffer_ = *value;
+  if (value == nullptr) buffer_.clear();
+  buffer_ += rest;
+
+  const auto id = static_cast<RuleId>(data_->rules.size());
+  if (!data_->paths.add(buffer_, list.channels, id)) return false;
+  new_rule(entry, list, list.kinds, buffer_);
+  const bool grants = list.verdict == Verdict::kAllow;
+  if (grants) concrete_grants_.push_back(buffer_);
+  if (!list.follow || !links_.may_lead_elsewhere(buffer_)) return true;
+  const std::string real = links_.follow(buffer_);
+  if (real == buffer_) return true;
+  const PathPattern target = below(real, {});
+  data_->paths.add(target, list.channels, new_rule(entry, list, list.kinds, target.text()));
+  if (grants) concrete_grants_.push_back(real);
+  return true;
 }
 
 void Compiler::add_set(const Entry& entry, const List& list) {
@@ -170,9 +248,9 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
   }
   const auto add = [&](const PathPattern& each) {
     const RuleId rule = new_rule(entry, list, list.kinds, each.text());
-    for (const Channel channel : list.channels) data_->paths.add(each, channel, rule);
+    data_->paths.add(each, list.channels, rule);
     const bool concrete = each.is_concrete();
-    if (concrete && list.verdict == Verdict::kAllow) concrete_grants_.push_back(each);
+    if (concrete && list.verdict == Verdict::kAllow) concrete_grants_.push_back(each.path());
     if (concrete && hides) hidden_.insert(each.path());
   };
   add(pattern);
@@ -238,7 +316,7 @@ void Compiler::add_program_file(const Entry& entry, const List& list, const std:
     const PathPattern pattern = below(each, {});
     const RuleId rule = new_rule(entry, one, bit(Kind::kRun), pattern.text());
     data_->paths.add(pattern, Channel::kAllowRun, rule);
-    concrete_grants_.push_back(pattern);
+    concrete_grants_.push_back(pattern.path());
   }
 }
 

@@ -454,7 +454,82 @@ TEST(WholeTrees, HiddenTreesAreBlocks) {
   EXPECT_EQ(trees(in), "");
 }
 
+// --- folders without what is in them
+
+TEST(FolderItself, IsReadAndNothingBelowIt) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"/a/.", "/*/star/.", "**/any/."});
+  const auto policy = compiled(in);
+  for (const char* path : {"/a", "/x/star", "/any", "/x/y/any"})
+    EXPECT_EQ(verdict(*policy, Kind::kRead, path), kAllow) << path;
+  for (const char* path : {"/", "/a/b", "/a/b/any/c", "/x/star/b", "/x/y/star", "/any/x", "/ab"})
+    EXPECT_EQ(verdict(*policy, Kind::kRead, path), kDeny) << path;
+  for (const Kind kind : {Kind::kWrite, Kind::kWriteStatus, Kind::kRun})
+    EXPECT_EQ(verdict(*policy, kind, "/a"), kDeny);
+  EXPECT_TRUE(policy->whole_trees().empty()) << "a kernel rule would grant what is below";
+}
+
+TEST(FolderItself, OfTheRootAndOfVariables) {
+  PolicyInputs in = inputs();
+  in.variables.workspace = {"/w1", "/w2"};
+  in.manifest.files.read = entries({"/.", "${workspace}/."});
+  const auto policy = compiled(in);
+  for (const char* path : {"/", "/w1", "/w2"})
+    EXPECT_EQ(verdict(*policy, Kind::kRead, path), kAllow) << path;
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/w1/x"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/x"), kDeny);
+}
+
+TEST(FolderItself, ABlockWins) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"/a/."});
+  in.manifest.files.block = entries({"/a"});
+  EXPECT_EQ(verdict(*compiled(in), Kind::kRead, "/a"), kDeny);
+}
+
+TEST(FolderItself, BelowScratchIsNoBind) {
+  PolicyInputs in = inputs();
+  in.scratch = {"/tmp"};
+  in.manifest.files.read = entries({"/tmp/a/."});
+  const auto policy = compiled(in);
+  EXPECT_EQ(verdict(*policy, Kind::kWrite, "/tmp/a/x"), kAllow) << "it is scratch as before";
+  EXPECT_FALSE(policy->above_block("/tmp/a"));
+}
+
+TEST(FolderItself, StandsOnlyWhereReadingIsGranted) {
+  for (auto list : {&Files::write, &Files::block, &Files::hide}) {
+    PolicyInputs in = inputs();
+    in.manifest.files.*list = entries({"/a/."});
+    EXPECT_THAT(refused(in), HasSubstr("stands only in files.read"));
+  }
+  PolicyInputs in = inputs();
+  in.manifest.run = entries({"/a/."});
+  EXPECT_THAT(refused(in), HasSubstr("stands only in files.read"));
+  in = inputs();
+  in.manifest.files.read = entries({"/a/./."});
+  EXPECT_THAT(refused(in), HasSubstr("must not hold \".\""));
+}
+
 // --- scratch
+
+TEST(Scratch, YieldsToAGrantOfTheTree) {
+  for (const char* grant : {"/tmp", "/", "/t*"}) {
+    PolicyInputs in = inputs();
+    in.scratch = {"/tmp", "/dev/shm"};
+    in.scratch_yields_to_grants = true;
+    in.manifest.files.read = entries({grant});
+    const auto policy = compiled(in);
+    EXPECT_EQ(verdict(*policy, Kind::kRead, "/tmp/x"), kAllow) << grant;
+    EXPECT_EQ(verdict(*policy, Kind::kWrite, "/tmp/x"), kDeny) << grant;
+    EXPECT_EQ(verdict(*policy, Kind::kWrite, "/dev/shm/x"),
+              std::string_view(grant) == "/" ? kDeny : kAllow);
+  }
+  PolicyInputs in = inputs();
+  in.scratch = {"/tmp"};
+  in.scratch_yields_to_grants = true;
+  in.manifest.files.read = entries({"/tmp/below"});
+  EXPECT_EQ(verdict(*compiled(in), Kind::kWrite, "/tmp/x"), kAllow);
+}
 
 TEST(Scratch, IsFreeAndExemptFromWildcardBlocks) {
   PolicyInputs in = inputs();

@@ -57,6 +57,11 @@ class Compiler {
 
   void add_paths(const std::vector<Entry>& entries, const List& list);
   void add_path(const Entry& entry, const List& list);
+  // The usual entry, a path without wildcards or escapes, added without taking it apart; false,
+  // with nothing done, where it is anything else.
+  bool add_plain_path(const Entry& entry, const List& list);
+  // "/a/.": the folder without what is in it.
+  void add_folder_itself(const Entry& entry, const List& list);
   void add_set(const Entry& entry, const List& list);
   void add_pattern(const Entry& entry, const List& list, const PathPattern& pattern);
   void add_networks(const std::vector<Entry>& entries, const List& list);
@@ -67,6 +72,8 @@ class Compiler {
   void add_environment(const std::vector<Entry>& entries, const List& list);
   void add_vscode(const std::vector<Entry>& entries, const List& list);
 
+  // The entry's variable has no value here.
+  void miss_variable(const Entry& entry, const List& list, const std::string& variable);
   RuleId new_rule(const Entry& entry, const List& list, uint16_t kinds, std::string resolved);
   void complain(const Entry& entry, std::string message, std::string fix = {});
   void complain(const Entry& entry, const Error& error);
@@ -82,7 +89,8 @@ class Compiler {
   std::unique_ptr<PolicyData> data_;
   json::Findings findings_;
   LinkFollower links_;
-  std::vector<PathPattern> concrete_grants_;  // of reading, writing or running
+  std::string buffer_;                        // add_plain_path's
+  std::vector<std::string> concrete_grants_;  // of reading, writing or running
   std::vector<NetworkUse> wide_grants_, name_blocks_;
   std::set<std::string> runnable_files_, runnable_trees_, hidden_;
 };

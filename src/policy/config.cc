@@ -177,21 +177,24 @@ Result<std::vector<std::string>> json_files(const std::string& folder) {
   return names;
 }
 
-Result<Sets> load_sets(const std::string& folder) {
+Status add_set(const std::string& folder, const std::string& name, Sets& sets) {
+  BULKHEAD_TRY(const ManifestBytes bytes, read_shipped(folder + "/" + name));
+  BULKHEAD_TRY(Sets one, parse_set(bytes));
+  for (auto& [set, paths] : one) {
+    // The file's name is the set's, so that a set is found without reading all of them.
+    if (set + ".json" != name)
+      return Error{fmt::format("{} defines the set \"{}\": rename the file to {}.json",
+                               bytes.file(), set, set),
+                   EINVAL};
+    sets.emplace(set, std::move(paths));
+  }
+  return {};
+}
+
+Result<Sets> load_all_sets(const std::string& folder) {
   Sets sets;
   BULKHEAD_TRY(const auto names, json_files(folder));
-  for (const std::string& name : names) {
-    BULKHEAD_TRY(const ManifestBytes bytes, read_shipped(folder + "/" + name));
-    BULKHEAD_TRY(Sets one, parse_set(bytes));
-    for (auto& [set, paths] : one) {
-      // The file's name is the set's, so that a set is found without reading all of them.
-      if (set + ".json" != name)
-        return Error{fmt::format("{} defines the set \"{}\": rename the file to {}.json",
-                                 bytes.file(), set, set),
-                     EINVAL};
-      sets.emplace(set, std::move(paths));
-    }
-  }
+  for (const std::string& name : names) BULKHEAD_CHECK(add_set(folder, name, sets));
   return sets;
 }
 
@@ -216,14 +219,30 @@ Result<Places> find_places() {
   return places;
 }
 
-Result<Shipped> load_shipped(const Places& places) {
+Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {
+  const std::string folder = places.data + "/manifests/sets";
+  Sets sets;
+  for (const std::string& name : names) {
+    if (sets.contains(name)) continue;
+    const bool is_name = !name.empty() && name[0] != '.' && name.find('/') == std::string::npos &&
+                         name.find('\0') == std::string::npos;
+    const std::string file = name + ".json";
+    if (!is_name || ::access(join(folder, file).c_str(), F_OK) != 0) return load_all_sets(folder);
+    BULKHEAD_CHECK(add_set(folder, file, sets));
+  }
+  return sets;
+}
+
+Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   Shipped shipped;
   const std::string folder = places.data + "/manifests";
   BULKHEAD_TRY(const ManifestBytes baseline, read_shipped(folder + "/baseline.json"));
   BULKHEAD_TRY(shipped.baseline, parse_manifest(baseline));
   BULKHEAD_TRY(const ManifestBytes essentials, read_shipped(folder + "/essentials.json"));
   BULKHEAD_TRY(shipped.essentials, parse_manifest(essentials));
-  BULKHEAD_TRY(shipped.sets, load_sets(folder + "/sets"));
+  if (which == LoadSets::kAll) {
+    BULKHEAD_TRY(shipped.sets, load_all_sets(folder + "/sets"));
+  }
   BULKHEAD_TRY(const ManifestBytes builtin, read_shipped(folder + "/blocklist.json"));
   BULKHEAD_TRY(Blocklist blocklist, parse_blocklist(builtin, Blocklist::Source::kBuiltin));
   shipped.blocklists.push_back(std::move(blocklist));
@@ -243,6 +262,10 @@ Result<Shipped> load_shipped(const Places& places) {
 
 Result<std::optional<std::string>> read_users_own(const std::string& path) {
   return read_trusted(path, Trust::kUser);
+}
+
+Result<std::optional<std::string>> read_shipped_file(const std::string& path) {
+  return read_trusted(path, Trust::kData);
 }
 
 }  // namespace bulkhead

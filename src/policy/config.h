@@ -24,6 +24,11 @@ struct Places {
   std::string runtime;  // $XDG_RUNTIME_DIR, else /run/user/UID where that exists; may be empty
   std::string home;
   std::string organisation = "/etc/bulkhead/policy.json";
+
+  std::string journal() const { return state + "/journal.db"; }
+  std::string grants() const { return config + "/grants.json"; }
+  // The folder for sockets of running compartments.
+  std::string sockets() const { return runtime.empty() ? state + "/run" : runtime + "/bulkhead"; }
 };
 Result<Places> find_places();
 
@@ -37,11 +42,18 @@ struct Shipped {
   Sets sets;
   std::vector<Blocklist> blocklists;
 };
-Result<Shipped> load_shipped(const Places& places);
+enum class LoadSets { kAll, kNone };
+Result<Shipped> load_shipped(const Places& places, LoadSets which = LoadSets::kAll);
+
+// The shipped sets of these names, without "@". Where one is unknown: all sets, so that whoever
+// misses it can tell which there are.
+Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names);
 
 // The bytes of a file that nobody but the user or root can have written; nullopt where there is
 // none.
 Result<std::optional<std::string>> read_users_own(const std::string& path);
+// The same for a file that is shipped with bulkhead, by whoever installed it.
+Result<std::optional<std::string>> read_shipped_file(const std::string& path);
 
 // Remembered answers ("always", "never"), by subject: extension id or canonical program path.
 // "always" counts for the manifest under which it was given only (its digest; empty for none), so
@@ -57,6 +69,8 @@ class GrantStore {
   // extra.entry is in a manifest's syntax: quote_path() for a path (pattern.h).
   Status remember(const std::string& subject, const std::string& manifest_digest,
                   const Extra& extra);
+  // Forgets every answer to this question, so that it is asked again.
+  Status forget(const std::string& subject, Kind kind, const std::string& entry);
 
  private:
   std::string file_;

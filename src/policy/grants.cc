@@ -7,21 +7,18 @@
 //        "what": "/home/me/notes", "given": "2026-01-31T12:00:00Z"}
 //     ]
 //   }
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "policy/config.h"
+#include "policy/user_file.h"
 
 namespace bulkhead {
 namespace {
@@ -114,15 +111,6 @@ Result<std::string> print(const std::vector<Remembered>& answers) {
   return text;
 }
 
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  struct tm parts {};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 32> buffer{};
-  const size_t size = std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return std::string(buffer.data(), size);
-}
-
 }  // namespace
 
 Result<std::vector<Extra>> GrantStore::load(const std::string& subject,
@@ -153,14 +141,7 @@ Status GrantStore::remember(const std::string& subject, const std::string& manif
         EINVAL};
   if (extra.entry.text.empty() || extra.entry.text.find('\0') != std::string::npos)
     return Error{"cannot remember an answer about an empty name or one with a NUL byte", EINVAL};
-  BULKHEAD_CHECK(make_directories(std::string(parent_of(file_)), 0700));
-  // The file itself is replaced, so the lock is on another that stays.
-  const std::string lock_file = file_ + ".lock";
-  const Fd lock(::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) return errno_error("open " + lock_file);
-  while (::flock(lock.get(), LOCK_EX) != 0)
-    if (errno != EINTR) return errno_error("lock " + lock_file);
-
+  BULKHEAD_TRY(const Fd lock, lock_beside(file_));
   BULKHEAD_TRY(std::vector<Remembered> answers, read(file_));
   const bool never = extra.verdict == Verdict::kDeny;
   const std::string kind(label(extra.kind));
@@ -175,7 +156,7 @@ Status GrantStore::remember(const std::string& subject, const std::string& manif
                      .kind = kind,
                      .answer = std::string(never ? kNever : kAlways),
                      .what = extra.entry.text,
-                     .given = now(),
+                     .given = timestamp_now(),
                      .where = {}});
   BULKHEAD_TRY(const std::string text, print(answers));
   if (text.size() > json::kMaxBytes)
@@ -184,6 +165,18 @@ Status GrantStore::remember(const std::string& subject, const std::string& manif
                     "some, or grant whole folders in a manifest",
                     file_, json::kMaxBytes),
         EFBIG};
+  return write_file_atomically(file_, text, 0600);
+}
+
+Status GrantStore::forget(const std::string& subject, Kind kind, const std::string& entry) {
+  BULKHEAD_TRY(const Fd lock, lock_beside(file_));
+  BULKHEAD_TRY(std::vector<Remembered> answers, read(file_));
+  const std::string kind_text(label(kind));
+  if (std::erase_if(answers, [&](const Remembered& one) {
+        return one.subject == subject && one.kind == kind_text && one.what == entry;
+      }) == 0)
+    return {};
+  BULKHEAD_TRY(const std::string text, print(answers));
   return write_file_atomically(file_, text, 0600);
 }
 

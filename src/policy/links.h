@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 namespace bulkhead {
 
@@ -14,19 +16,37 @@ namespace bulkhead {
 std::string follow_links(const std::string& path);
 
 // The same for many paths at one moment: most of a blocklist stands below folders that are not
-// there, which is found out once for each folder.
+// there, and most of the rest is not there itself. Both are found out once for each folder: whether
+// it is there, and then, by listing it, which of the names asked for it can hold.
 class LinkFollower {
  public:
+  // False: `path`, canonical in form, leads where it says. Cheap.
+  bool may_lead_elsewhere(std::string_view path);
   std::string follow(const std::string& path);
 
  private:
-  enum class Folder : uint8_t {
+  enum class State : uint8_t {
     kThere,    // no link on the way
     kMissing,  // no link before the part that is missing
     kLinked,   // a link on the way, or nothing that can be said
   };
-  Folder look(const std::string& path);
-  std::unordered_map<std::string, Folder> folders_;
+  // By hash, so that a name may be taken for another one: kNoLink may be missing. What leads
+  // elsewhere is never taken for anything but kUnknown.
+  enum class Entry : uint8_t { kUnknown, kMissing, kNoLink };
+  struct Folder {
+    State state = State::kLinked;
+    bool listed = false;                 // `names` and `links` tell, unless they are empty
+    size_t asked = 0;                    // names so far
+    size_t list_at = SIZE_MAX;           // list when so many have been asked for
+    std::vector<uint64_t> names, links;  // bits of the names that are there, and of links
+  };
+  Folder& folder(std::string_view path);
+  State look(std::string_view path);
+  static Entry entry(Folder& in, std::string_view path, std::string_view name);
+
+  std::map<std::string, Folder, std::less<>> folders_;
+  std::string last_path_;  // that was asked for last, of last_
+  Folder* last_ = nullptr;
 };
 
 }  // namespace bulkhead

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "policy/extension_id.h"
 #include "policy/units.h"
 
 namespace bulkhead {
@@ -32,27 +33,12 @@ using json::Value;
 
 constexpr size_t kMaxEntry = 4096;  // bytes, as PATH_MAX
 
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 // A lower-case word: "ssh-keys".
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 64 && text[0] != '-' &&
          std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
          });
-}
-
-// publisher.name, as the marketplace has it: letters, digits, "-", "_"; dots in the name only.
-bool is_extension_id(std::string_view text) {
-  const size_t dot = text.find('.');
-  if (text.size() > 256 || dot == std::string_view::npos || dot == 0) return false;
-  const std::string_view publisher = text.substr(0, dot), name = text.substr(dot + 1);
-  const auto ok = [](char c) { return is_alphanumeric(c) || c == '-' || c == '_'; };
-  return !name.empty() && is_alphanumeric(publisher[0]) && is_alphanumeric(name[0]) &&
-         std::all_of(publisher.begin(), publisher.end(), ok) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return ok(c) || c == '.'; });
 }
 
 // Levenshtein's distance, for "did you mean"; names are short.

@@ -80,7 +80,9 @@ void PathIndex::reserve(size_t rules) {
   nodes_.reserve(rules + 3);
   terminals_.reserve(rules + 1);
   size_t size = edges_.size();
-  while (size < rules * 6) size *= 2;  // two or three nodes a rule, half full
+  // Rules of people share folders, so a small policy has little more than one node a rule; what a
+  // large one needs is not worth a second table meanwhile. Half full.
+  while (size < rules * (rules < 10000 ? 3 : 6)) size *= 2;
   if (used_ == 0) edges_.resize(size);
 }
 
@@ -164,8 +166,7 @@ uint32_t PathIndex::new_node(uint64_t key) {
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
-uint32_t PathIndex::child(uint32_t from, const std::string& component) {
-  const uint64_t full = hash(component);
+uint32_t PathIndex::child(uint32_t from, std::string_view component, uint64_t full) {
   const uint64_t key = step(nodes_[from].key, full);
   const auto length = static_cast<uint32_t>(component.size());
   if (component.find(kStar) != std::string::npos) {
@@ -212,23 +213,65 @@ uint32_t PathIndex::insert(const PathPattern& pattern, uint8_t flags) {
   }
   nodes_[node].flags |= flags;
   for (const std::string& component : pattern.components) {
-    node = child(node, component);
+    node = child(node, component, hash(component));
     nodes_[node].flags |= flags;
   }
   return node;
 }
 
-void PathIndex::add(const PathPattern& pattern, Channel channel, RuleId rule) {
-  const uint32_t node = insert(pattern, flags_of(channel, pattern.is_concrete()));
+uint32_t PathIndex::insert(std::string_view path, uint8_t flags) {
+  Component components[kMaxPath / 2 + 1];
+  const int count = split(path, components);
+  if (count < 0) return 0;
+  uint32_t node = kAnchored;
+  uint64_t key = nodes_[node].key;
+  for (int i = 0; i < count; ++i) {
+    key = step(key, components[i].hash);
+    __builtin_prefetch(&edges_[key & (edges_.size() - 1)]);
+  }
+  nodes_[node].flags |= flags;
+  for (int i = 0; i < count; ++i) {
+    const Component& each = components[i];
+    node = child(node, path.substr(each.offset, each.length), each.hash);
+    nodes_[node].flags |= flags;
+  }
+  return node;
+}
+
+namespace {
+
+uint8_t flags_of_all(std::span<const Channel> channels, bool concrete) noexcept {
+  uint8_t flags = 0;
+  for (const Channel channel : channels) flags |= flags_of(channel, concrete);
+  return flags;
+}
+
+}  // namespace
+
+void PathIndex::set_terminal(uint32_t node, std::span<const Channel> channels, RuleId rule) {
   if (nodes_[node].terminal == 0) {
     nodes_[node].terminal = static_cast<uint32_t>(terminals_.size());
     terminals_.emplace_back().fill(kNoRule);
   }
-  RuleId& known = terminals_[nodes_[node].terminal][static_cast<size_t>(channel)];
-  known = std::min(known, rule);
+  Terminal& terminal = terminals_[nodes_[node].terminal];
+  for (const Channel channel : channels) {
+    RuleId& known = terminal[static_cast<size_t>(channel)];
+    known = std::min(known, rule);
+  }
 }
 
-void PathIndex::guard(const PathPattern& concrete) { insert(concrete, kGuard); }
+void PathIndex::add(const PathPattern& pattern, std::span<const Channel> channels, RuleId rule) {
+  set_terminal(insert(pattern, flags_of_all(channels, pattern.is_concrete())), channels, rule);
+}
+
+bool PathIndex::add(std::string_view path, std::span<const Channel> channels, RuleId rule) {
+  const uint32_t node = insert(path, flags_of_all(channels, /*concrete=*/true));
+  if (node == 0) return false;
+  set_terminal(node, channels, rule);
+  return true;
+}
+
+void PathIndex::guard(std::string_view path) { insert(path, kGuard); }
 
 // One reading of the tries. Each node is reached by one sequence of edges only, so no node is
 // visited twice from one start, and wildcards cost at most the number of nodes.
@@ -246,7 +289,10 @@ struct PathIndex::Walk {
 
   void collect(const Terminal& terminal, int depth, bool concrete) noexcept {
     auto& into = concrete ? matches->concrete : matches->wildcard;
-    for (size_t i = 0; i < kChannels; ++i) into[i] = std::min(into[i], terminal[i]);
+    constexpr auto kItself = static_cast<size_t>(Channel::kAllowReadItself);
+    static_assert(kItself == kChannels - 1);
+    for (size_t i = 0; i < kItself; ++i) into[i] = std::min(into[i], terminal[i]);
+    if (depth == count) into[kItself] = std::min(into[kItself], terminal[kItself]);
     if (!concrete) return;
     const auto has = [&](Channel channel) {
       return terminal[static_cast<size_t>(channel)] != kNoRule;

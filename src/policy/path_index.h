@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,10 @@ enum class Channel : uint8_t {
   kBlockWrite,
   kBlockRun,
   kHide,
-  kScratch
+  kScratch,
+  kAllowReadItself  // of the very path, not of what lies below
 };
-inline constexpr size_t kChannels = 8;
+inline constexpr size_t kChannels = 9;
 inline constexpr RuleId kNoRule = UINT32_MAX;
 
 struct PathMatches {
@@ -48,9 +50,15 @@ class PathIndex {
  public:
   PathIndex();
   void reserve(size_t rules);
-  void add(const PathPattern& pattern, Channel channel, RuleId rule);
+  void add(const PathPattern& pattern, Channel channel, RuleId rule) {
+    add(pattern, std::span(&channel, 1), rule);
+  }
+  void add(const PathPattern& pattern, std::span<const Channel> channels, RuleId rule);
+  // The same for a path taken literally, quicker; false where it is not canonical or too long, and
+  // then nothing is added.
+  bool add(std::string_view path, std::span<const Channel> channels, RuleId rule);
   // Renaming a folder above this concrete tree is to be refused, as above a blocked one.
-  void guard(const PathPattern& concrete);
+  void guard(std::string_view path);
   // After the last add() and guard(), before the first find().
   void seal();
 
@@ -109,10 +117,12 @@ class PathIndex {
   // `key` is that of the edge's target.
   const Edge* edge(uint32_t from, uint64_t key, std::string_view name) const noexcept;
   Edge* slot_for(uint64_t key) noexcept;
-  uint32_t child(uint32_t from, const std::string& component);
+  uint32_t child(uint32_t from, std::string_view component, uint64_t hash);
   uint32_t new_node(uint64_t key);
   void grow();
   uint32_t insert(const PathPattern& pattern, uint8_t flags);
+  uint32_t insert(std::string_view path, uint8_t flags);  // 0 where it is not canonical
+  void set_terminal(uint32_t node, std::span<const Channel> channels, RuleId rule);
 
   std::vector<Node> nodes_;
   std::vector<Terminal> terminals_;

@@ -165,6 +165,13 @@ struct Reference {
     return false;
   }
 
+  // Does the last component of the path stand at the end of the pattern?
+  static bool matches_itself(const PathPattern& p, const std::vector<std::string>& path) {
+    const size_t n = p.components.size();
+    if (n > path.size() || (!p.anywhere && n != path.size())) return false;
+    return prefix_at(p, path, path.size() - n, n);
+  }
+
   bool in_scratch(const std::vector<std::string>& path) const {
     int scratch = -1, bound = -1;
     for (const Row& row : rows) {
@@ -255,7 +262,9 @@ TEST(PathIndex, DecidesLikeANaiveReader) {
       for (RuleId id = 0; id < count; ++id) {
         const auto& row = reference.rows[id];
         const bool concrete = row.pattern.is_concrete();
-        if (Reference::matches(row.pattern, components)) {
+        if (row.channel == Channel::kAllowReadItself
+                ? Reference::matches_itself(row.pattern, components)
+                : Reference::matches(row.pattern, components)) {
           auto& into = concrete ? expected.concrete : expected.wildcard;
           RuleId& slot = into[static_cast<size_t>(row.channel)];
           slot = std::min(slot, id);

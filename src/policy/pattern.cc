@@ -60,8 +60,10 @@ std::string PathPattern::text() const {
   std::string result = anywhere ? "**" : "";
   for (const std::string& component : components) {
     result += '/';
-    for (const char c : component) {
-      if (c == '*' || c == '\\') result += '\\';
+    for (size_t i = 0; i < component.size(); ++i) {
+      const char c = component[i];
+      const bool variable = c == '$' && i + 1 < component.size() && component[i + 1] == '{';
+      if (c == '*' || c == '\\' || variable) result += '\\';
       result += c == kStar ? '*' : c;
     }
   }
@@ -145,18 +147,25 @@ Result<ParsedPattern> parse_pattern(std::string_view text) {
   return result;
 }
 
+const std::string* only_value(std::string_view variable, const Variables& variables) {
+  static const std::string kTmp = "/tmp";
+  const std::string* value = nullptr;
+  if (variable == "home") value = &variables.home;
+  if (variable == "workspace" && variables.workspace.size() == 1) value = &variables.workspace[0];
+  if (variable == "extension") value = &variables.extension;
+  if (variable == "storage") value = &variables.storage;
+  if (variable == "config") value = &variables.config;
+  if (variable == "state") value = &variables.state;
+  if (variable == "runtime") value = &variables.runtime;
+  if (variable == "tmp") value = &kTmp;
+  return value == nullptr || value->empty() ? nullptr : value;
+}
+
 std::vector<std::string> values_of(std::string_view variable, const Variables& variables) {
-  std::string value;
   if (variable == "workspace") return variables.workspace;
-  if (variable == "extension") value = variables.extension;
-  if (variable == "storage") value = variables.storage;
-  if (variable == "home") value = variables.home;
-  if (variable == "config") value = variables.config;
-  if (variable == "state") value = variables.state;
-  if (variable == "runtime") value = variables.runtime;
-  if (variable == "tmp") value = "/tmp";
-  if (value.empty()) return {};
-  return {std::move(value)};
+  const std::string* value = only_value(variable, variables);
+  if (value == nullptr) return {};
+  return {*value};
 }
 
 PathPattern below(std::string_view folder, const PathPattern& pattern) {

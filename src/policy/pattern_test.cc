@@ -23,6 +23,15 @@ std::string round_trip(std::string_view text) {
   return parsed.ok() ? parsed->pattern.text() : "";
 }
 
+TEST(Pattern, ItsTextReadsAsThePatternAgain) {
+  for (const char* text :
+       {"/", "/a/b", "/a*/\\*b", "**/x", "/\\${home}/a", "/a\\\\b", "/a$b", "/x$"}) {
+    const auto parsed = parse_pattern(text);
+    ASSERT_TRUE(parsed.ok()) << text;
+    EXPECT_EQ(parsed->pattern.text(), text);
+  }
+}
+
 TEST(Pattern, Parses) {
   EXPECT_EQ(round_trip("/"), "/");
   EXPECT_EQ(round_trip("/a/b c/[id].ts"), "/a/b c/[id].ts");

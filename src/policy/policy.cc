@@ -1,5 +1,6 @@
 #include "policy/policy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "policy/policy_data.h"
@@ -92,6 +93,7 @@ Decision Policy::decide_path(Kind kind, std::string_view path) const noexcept {
   RuleId block = matches.in_scratch ? matches.concrete[channel] : matches.lowest(block_channel);
   if (hidden < block) block = hidden;
   RuleId grant = matches.lowest(grant_channel);
+  if (kind == Kind::kRead) grant = std::min(grant, matches.lowest(Channel::kAllowReadItself));
   const RuleId scratch = matches.concrete[static_cast<size_t>(Channel::kScratch)];
   if (matches.in_scratch && kind != Kind::kRun && scratch < grant) grant = scratch;
   return ruling(block, grant, data_->otherwise);

@@ -83,6 +83,8 @@ struct PolicyInputs {
   std::vector<std::string>
       scratch;  // private trees (/tmp, /dev/shm): read and write allowed, exempt from wildcard
                 // blocks because they are the compartment's own and end with it
+  // A scratch tree that a grant names, or lies in, is left out: it is the machine's own then.
+  bool scratch_yields_to_grants = false;
   std::vector<std::string> search_path;  // absolute folders in which `run` names are looked up
 };
 

@@ -110,4 +110,19 @@ std::vector<std::string> interpreters_of(const std::string& file,
   return result;
 }
 
+std::vector<std::string> split_search_path(std::string_view text) {
+  std::vector<std::string> folders;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(':'), text.size());
+    // A relative or empty entry means the working folder, where untrusted files are: left out.
+    if (end > 0 && text.front() == '/') {
+      std::string folder = normalize(text.substr(0, end));
+      if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+        folders.push_back(std::move(folder));
+    }
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return folders;
+}
+
 }  // namespace bulkhead

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bulkhead {
@@ -17,5 +18,8 @@ std::optional<std::string> find_program(const std::string& name,
 // Empty for other files. What does not exist is left out.
 std::vector<std::string> interpreters_of(const std::string& file,
                                          const std::vector<std::string>& search_path);
+
+// The absolute folders of PATH, in order.
+std::vector<std::string> split_search_path(std::string_view text);
 
 }  // namespace bulkhead

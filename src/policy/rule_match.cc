@@ -82,8 +82,8 @@ bool name_matches(std::string_view entry, std::string_view name) {
 
 }  // namespace
 
-std::optional<Endpoint> parse_endpoint(Kind kind, std::string_view text) {
-  Endpoint result;
+std::optional<NamedEndpoint> parse_endpoint(Kind kind, std::string_view text) {
+  NamedEndpoint result;
   std::string_view host = text;
   if (kind != Kind::kLookup) {
     const size_t colon = text.rfind(':');
@@ -111,13 +111,16 @@ std::optional<Endpoint> parse_endpoint(Kind kind, std::string_view text) {
 }
 
 bool pattern_matches(std::string_view pattern, std::string_view path) {
+  const bool itself = pattern.ends_with("/.");  // the folder without what is in it
+  if (itself) pattern.remove_suffix(pattern.size() == 2 ? 1 : 2);
   const auto parsed = parse_pattern(pattern);
   if (!parsed.ok() || !parsed->variable.empty()) return false;
   const std::vector<std::string>& globs = parsed->pattern.components;
   const std::vector<std::string_view> parts = components_of(path);
   if (globs.size() > parts.size()) return false;
   const size_t last_start = parsed->pattern.anywhere ? parts.size() - globs.size() : 0;
-  for (size_t start = 0; start <= last_start; ++start)
+  if (itself && !parsed->pattern.anywhere && globs.size() != parts.size()) return false;
+  for (size_t start = itself ? last_start : 0; start <= last_start; ++start)
     if (std::equal(globs.begin(), globs.end(), parts.begin() + static_cast<std::ptrdiff_t>(start),
                    [](const std::string& glob, std::string_view part) {
                      return component_matches(glob, part);

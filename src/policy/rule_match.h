@@ -12,13 +12,13 @@ namespace bulkhead {
 
 // What a network access names: "example.com:443", "10.0.0.5:443", "[::1]:80", "localhost:80", or a
 // name alone for a lookup. Exactly one of `name` and `address` is set.
-struct Endpoint {
+struct NamedEndpoint {
   std::string name;  // normalised
   std::optional<IpAddress> address;
   uint16_t port = 0;
 };
 // nullopt where it is none. A port is needed for kConnect and absent for kLookup.
-std::optional<Endpoint> parse_endpoint(Kind kind, std::string_view text);
+std::optional<NamedEndpoint> parse_endpoint(Kind kind, std::string_view text);
 
 // True where `pattern`, as Rule::resolved holds it, matches the canonical `path`.
 bool pattern_matches(std::string_view pattern, std::string_view path);

@@ -31,7 +31,7 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"open-external", "open addresses in the browser and files in other programs"},
     VscodePermission{"scm", "show source control"},
     VscodePermission{"secrets", "keep secrets of its own"},
-    VscodePermission{"settings-read", "read settings, those of other extensions included"},
+    VscodePermission{"settings-read", "read settings of the editor and its own"},
     VscodePermission{"settings-write", "change its own settings"},
     VscodePermission{"settings-write-foreign", "change any setting"},
     VscodePermission{"storage", "keep state of its own"},

@@ -19,12 +19,12 @@ bool before(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::vector<WholeTree> find_whole_trees(const PathIndex& index,
-                                        const std::vector<PathPattern>& concrete_grants) {
+                                        const std::vector<std::string>& concrete_grants) {
   std::vector<WholeTree> all;
   all.reserve(concrete_grants.size());
-  for (const PathPattern& grant : concrete_grants) {
+  for (const std::string& grant : concrete_grants) {
     WholeTree tree;
-    tree.path = grant.path();
+    tree.path = grant;
     PathMatches matches;
     if (tree.path.size() > 4096) continue;  // longer than any path that is decided
     const PathIndex::Below below = index.below(tree.path, /*anywhere_counts=*/true, &matches);

@@ -99,15 +99,26 @@ bool reset_signals(const Plan& plan, Failure& failure) noexcept {
   return true;
 }
 
+bool place_descriptor(int fd, int at) noexcept {
+  return fd == at ? ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 : ::dup3(fd, at, O_CLOEXEC) >= 0;
+}
+
 // Afterwards: 0 to 2 as the caller has them (what it had closed is closed again by execve), the
-// control socket at kControl, nothing else.
-bool keep_descriptors(int control, Failure& failure) noexcept {
-  if (control == kControl) {
-    if (::fcntl(control, F_SETFD, FD_CLOEXEC) != 0) return failed(failure, "place descriptors");
-  } else if (::dup3(control, kControl, O_CLOEXEC) < 0) {
+// control socket at kControl, what the program inherits at kInherited, nothing else.
+bool keep_descriptors(const ChildSetup& setup, Failure& failure) noexcept {
+  static_assert(kControl + 1 == kInherited);
+  int inherited = setup.plan->inherited;
+  // Out of the way first: it may stand where the control socket goes.
+  if (inherited == kControl) inherited = ::fcntl(inherited, F_DUPFD_CLOEXEC, kInherited + 1);
+  const bool inherits = setup.plan->inherited >= 0;
+  int control = setup.control;
+  if (inherits && control == kInherited)
+    control = ::fcntl(control, F_DUPFD_CLOEXEC, kInherited + 1);
+  if (!place_descriptor(control, kControl) ||
+      (inherits && !place_descriptor(inherited, kInherited))) {
     return failed(failure, "place descriptors");
   }
-  if (::syscall(SYS_close_range, kControl + 1, ~0u, 0) != 0) {
+  if (::syscall(SYS_close_range, inherits ? kInherited + 1 : kControl + 1, ~0u, 0) != 0) {
     return failed(failure, "close descriptors");
   }
   for (int fd = 0; fd <= 2; ++fd) {
@@ -258,6 +269,10 @@ int install_filter(const Plan& plan) noexcept {
     give_up(failure);
   }
   if (!limit_resources(plan, failure) || !drop_privileges(setup, failure)) give_up(failure);
+  if (plan.inherited >= 0 && ::fcntl(kInherited, F_SETFD, 0) != 0) {
+    failed(failure, "pass a descriptor on");
+    give_up(failure);
+  }
   const int error = landlock_restrict(setup.landlock, plan.landlock);
   if (error != 0) {
     failed_with(failure, error, "restrict by Landlock");
@@ -322,6 +337,7 @@ bool settle(Failure& failure) noexcept {
     if (::dup2(null, fd) < 0) return failed(failure, "let go of", "stdio");
   }
   ::close(null);
+  ::close(kInherited);
   if (::chdir("/") != 0) return failed(failure, "enter /");
   const int error = keep_capabilities(0);
   if (error != 0) return failed_with(failure, error, "drop capabilities");
@@ -337,7 +353,7 @@ bool settle(Failure& failure) noexcept {
 void run_init(const ChildSetup& setup) noexcept {
   Failure failure;
   // Placed first, so that every later failure can be told.
-  const bool placed = keep_descriptors(setup.control, failure);
+  const bool placed = keep_descriptors(setup, failure);
   if (!placed || !reset_signals(*setup.plan, failure)) give_up(failure);
   ::prctl(PR_SET_NAME, "bulkhead-init", 0, 0, 0);
   // A file mode mask is the program's business; ours must not depend on it.

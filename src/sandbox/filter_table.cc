@@ -5,6 +5,7 @@
 // which.
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <iterator>
@@ -55,6 +56,13 @@ constexpr CallCase kSocket[] = {
     {kRawSocket, attempt(EPERM)}, {kInternetAny, refuse(EPROTONOSUPPORT)},
     {kNetlinkRoute, kAllow},      {kNetlinkAny, refuse(EPROTONOSUPPORT)},
 };
+// ---- access(path, mode), faccessat, faccessat2: only where reading is asked about ----
+VALUES(kReading, R_OK);
+TESTS(kAccessReading, {1, R_OK, kReading});
+TESTS(kAccessAtReading, {2, R_OK, kReading});
+constexpr CallCase kAccess[] = {{kAccessReading, kNotify}};
+constexpr CallCase kAccessAt[] = {{kAccessAtReading, kNotify}};
+
 constexpr CallCase kSocketpair[] = {{kUnixConnected, kAllow}, {kUnixAny, refuse(EACCES)}};
 
 // ---- sendto(…, flags, address), sendmsg(…, flags), sendmmsg(…, flags) ----
@@ -214,7 +222,7 @@ constexpr CallRule kRules[] = {
     ALLOW(read), ALLOW(write), NOTIFY(open), ALLOW(close), ALLOW(stat), ALLOW(fstat), ALLOW(lstat),
     ALLOW(poll), ALLOW(lseek), ALLOW(mmap), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
     ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), CASES(ioctl, kIoctl, refuse(ENOTTY)),
-    ALLOW(pread64), ALLOW(pwrite64), ALLOW(readv), ALLOW(writev), ALLOW(access), ALLOW(pipe),
+    ALLOW(pread64), ALLOW(pwrite64), ALLOW(readv), ALLOW(writev), CASES(access, kAccess, kAllow), ALLOW(pipe),
     ALLOW(select), ALLOW(sched_yield), ALLOW(mremap), ALLOW(msync), ALLOW(mincore), ALLOW(madvise),
     // System V memory, semaphores and queues: the compartment has an IPC namespace of its own.
     ALLOW(shmget), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
@@ -281,7 +289,7 @@ constexpr CallRule kRules[] = {
     NOTIFY(inotify_add_watch), ALLOW(inotify_rm_watch), REFUSE(migrate_pages, EPERM),
     NOTIFY(openat), NOTIFY(mkdirat), NOTIFY(mknodat), NOTIFY(fchownat), NOTIFY(futimesat),
     ALLOW(newfstatat), NOTIFY(unlinkat), NOTIFY(renameat), NOTIFY(linkat), NOTIFY(symlinkat),
-    NOTIFY(readlinkat), NOTIFY(fchmodat), ALLOW(faccessat), ALLOW(pselect6), ALLOW(ppoll),
+    NOTIFY(readlinkat), NOTIFY(fchmodat), CASES(faccessat, kAccessAt, kAllow), ALLOW(pselect6), ALLOW(ppoll),
     CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
     ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), ALLOW(vmsplice), REFUSE(move_pages, EPERM),
     NOTIFY(utimensat),  // a null path means the descriptor's file
@@ -305,7 +313,7 @@ constexpr CallRule kRules[] = {
     ATTEMPT(io_uring_register, ENOSYS), ATTEMPT(open_tree, EPERM), ATTEMPT(move_mount, EPERM),
     ATTEMPT(fsopen, EPERM), ATTEMPT(fsconfig, EPERM), ATTEMPT(fsmount, EPERM),
     ATTEMPT(fspick, EPERM), ALLOW(pidfd_open), REFUSE(clone3, ENOSYS), ALLOW(close_range),
-    NOTIFY(openat2), ATTEMPT(pidfd_getfd, EPERM), ALLOW(faccessat2), REFUSE(process_madvise, EPERM),
+    NOTIFY(openat2), ATTEMPT(pidfd_getfd, EPERM), CASES(faccessat2, kAccessAt, kAllow), REFUSE(process_madvise, EPERM),
     ALLOW(epoll_pwait2), ATTEMPT(mount_setattr, EPERM), ATTEMPT(quotactl_fd, EPERM),
     // Landlock only restricts further.
     ALLOW(landlock_create_ruleset), ALLOW(landlock_add_rule), ALLOW(landlock_restrict_self),

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/kernel.h"
 
 namespace bulkhead {
@@ -222,6 +223,12 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
     setup.private_trees.push_back(std::move(tree));
   }
   setup.hidden = plan.hidden;
+  // Where this cannot be read, neither can it be below, and nothing is made.
+  if (const auto mounts = read_file("/proc/self/mountinfo", size_t{16} << 20U); mounts.ok()) {
+    for (CgroupMount& mount : parse_cgroup_mounts(*mounts)) {
+      if (!is_within(mount.point, "/sys")) setup.cgroups.push_back(std::move(mount.point));
+    }
+  }
 
   char target[PATH_MAX];
   // Without the file, libc asks 127.0.0.1 by itself.
@@ -265,9 +272,16 @@ bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
   }
   if (::umount2(kStage, MNT_DETACH) != 0) return failed(failure, "unmount a tmpfs", kStage);
   if (!mount_proc(setup, failure)) return false;
-  // Root could switch devices and cgroups through it. EINVAL: nothing is mounted there.
+  // Root could switch devices through it, and whoever may write a cgroup could leave its own. No
+  // manifest and no option lifts this. EINVAL: nothing is mounted there.
   if (set_read_only(AT_FDCWD, "/sys", AT_RECURSIVE) != 0 && errno != EINVAL && errno != ENOENT) {
     return failed(failure, "make read-only", "/sys");
+  }
+  for (const std::string& path : setup.cgroups) {
+    // ENOENT: a private tree covers it.
+    if (set_read_only(AT_FDCWD, path.c_str(), AT_RECURSIVE) != 0 && errno != ENOENT) {
+      return failed(failure, "make read-only", path.c_str());
+    }
   }
   return true;
 }

@@ -1,8 +1,10 @@
 // Mounts: what a compartment sees differently from its surroundings.
 //
-//   /tmp, /dev/shm   fresh, where the plan says so; granted paths below them bound at the same
-//   place /dev/pts         a devpts of its own: nobody else's terminals /proc            of its own
-//   pid namespace; what configures the machine is read-only there /sys             read-only
+//   /tmp, /dev/shm   fresh, where the plan says so; granted paths below bound where they were
+//   /dev/pts         a devpts of its own: nobody else's terminals
+//   /proc            of its own pid namespace; what configures the machine is read-only there
+//   /sys, cgroups    read-only, wherever they are mounted: a compartment that could write a cgroup
+//                    could leave its own, and its limits with it
 //   resolv.conf      names the stub resolver
 //   hidden paths     an empty folder or file
 //
@@ -32,10 +34,11 @@ struct MountSetup {
   };
   std::vector<PrivateTree> private_trees;
   std::vector<std::string> hidden;
-  std::string resolv_conf;     // canonical; empty where it needs no cover
-  std::string devpts_options;  // empty: there is no /dev/pts
-  bool cover_ptmx = false;     // /dev/ptmx is a device and no link into /dev/pts
-  bool as_root = false;        // all ids are mapped
+  std::vector<std::string> cgroups;  // hierarchies that are mounted outside of /sys
+  std::string resolv_conf;           // canonical; empty where it needs no cover
+  std::string devpts_options;        // empty: there is no /dev/pts
+  bool cover_ptmx = false;           // /dev/ptmx is a device and no link into /dev/pts
+  bool as_root = false;              // all ids are mapped
 };
 MountSetup prepare_mounts(const Plan& plan, bool as_root);
 

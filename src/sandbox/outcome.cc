@@ -46,6 +46,7 @@ int exit_code(const Outcome& outcome) {
                           return kExitFailed;
                         },
                         [](const SupervisorFailed&) { return kExitFailed; },
+                        [](const Ended&) { return 0; },
                     },
                     outcome);
 }
@@ -67,6 +68,7 @@ std::string describe(const Outcome& outcome) {
           [](const SupervisorFailed& s) {
             return fmt::format("ended because the supervisor failed: {}", s.message);
           },
+          [](const Ended&) { return std::string("ended on request"); },
       },
       outcome);
 }

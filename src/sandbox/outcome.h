@@ -25,7 +25,9 @@ struct SupervisorFailed {
   std::string message;
 };  // the compartment was killed because of it
 
-using Outcome = std::variant<Exited, Signaled, CannotRun, LimitBreached, SupervisorFailed>;
+struct Ended {};  // by whoever runs the supervisor: SupervisorOptions::end_fd
+
+using Outcome = std::variant<Exited, Signaled, CannotRun, LimitBreached, SupervisorFailed, Ended>;
 
 // Exit codes of `bulkhead run`; the program's own pass through, signals as 128 + n where the
 // supervisor cannot die of the same signal.

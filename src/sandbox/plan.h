@@ -25,6 +25,9 @@ struct PlanOptions {
   bool serve_every_call = false;
 };
 
+// The number that the program finds Plan::inherited under. Not 3: that is init's own meanwhile.
+inline constexpr int kInherited = 4;
+
 struct Plan {
   std::shared_ptr<const Policy> policy;
   Enforcement enforcement = Enforcement::kEnforce;
@@ -33,6 +36,9 @@ struct Plan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
   std::string folder;                    // working folder, canonical
+  // One more descriptor of the caller's that the program inherits, as number kInherited; -1: none.
+  // For a channel that the supervisor holds the other end of, never for an object of the machine.
+  int inherited = -1;
 
   // Trees and files that the kernel may decide on by itself; everything else goes through the
   // supervisor. Sorted by path.

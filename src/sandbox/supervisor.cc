@@ -66,13 +66,14 @@ Fd private_folder(const Compartment& compartment, const char* path, bool is_priv
 class Watch {
  public:
   Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
-        LimitKeeper& limits, const JobControl& job)
+        LimitKeeper& limits, const JobControl& job, int end_fd)
       : plan_(plan),
         arbiter_(arbiter),
         compartment_(compartment),
         server_(server),
         limits_(limits),
-        job_(job) {}
+        job_(job),
+        end_fd_(end_fd) {}
 
   Outcome run() {
     std::optional<Outcome> outcome;
@@ -86,7 +87,8 @@ class Watch {
                     {compartment_.init_pidfd.get(), POLLIN, 0},
                     {job_.fd(), POLLIN, 0},
                     {limits_.fd(), POLLIN, 0},
-                    {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0}};
+                    {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
+                    {end_fd_, POLLIN, 0}};
     if (::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick) < 0 && errno != EINTR)
       return SupervisorFailed{
           fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
@@ -96,6 +98,7 @@ class Watch {
       if (auto breach = limits_.poll()) return std::move(*breach);
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
+    if (fds[5].revents != 0) return Ended{};
     if (fds[2].revents != 0) job_.pass_on(compartment_.program);
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
@@ -116,10 +119,19 @@ class Watch {
       const ssize_t n = ::recv(compartment_.status.get(), &event, sizeof event, MSG_DONTWAIT);
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
-      // While a question is on the terminal, the program was stopped for touching it meanwhile.
-      if (event.kind == ProgramEvent::Kind::kStopped && !arbiter_.asking())
+      // While a question is on the terminal, the program was stopped for touching it meanwhile. By
+      // now it may have been continued: what counts is whether it is stopped still.
+      if (event.kind == ProgramEvent::Kind::kStopped && !arbiter_.asking() && is_stopped() &&
+          !arbiter_.asking() && is_stopped())
         job_.stop_with(compartment_.program);
     }
+  }
+
+  bool is_stopped() const {
+    const auto stat = read_file(fmt::format("/proc/{}/stat", compartment_.program), 4096);
+    if (!stat.ok()) return false;
+    const size_t name_end = stat->rfind(") ");
+    return name_end != std::string::npos && stat->compare(name_end + 2, 1, "T") == 0;
   }
 
   const Plan& plan_;
@@ -128,6 +140,7 @@ class Watch {
   Server& server_;
   LimitKeeper& limits_;
   const JobControl& job_;
+  int end_fd_;
   bool server_ended_ = false;
 };
 
@@ -186,7 +199,8 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
     BULKHEAD_CHECK(server.start());
-    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job).run();
+    if (options.started) options.started(compartment.proc.get());
+    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job, options.end_fd).run();
   }
   server.stop();
   resolver->stop();

@@ -20,6 +20,10 @@ namespace bulkhead {
 struct SupervisorOptions {
   bool job_control = true;  // stop and continue with the program, restore the terminal
   std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
+  int end_fd = -1;          // ends the compartment (Ended) once it is readable
+  // Called once the program is about to run, with the compartment's /proc (O_PATH), which lives
+  // until supervise() returns.
+  std::function<void(int proc)> started = {};
 };
 
 struct RunReport {

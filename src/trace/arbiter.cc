@@ -90,14 +90,17 @@ bool can_be_entry(std::string_view text) {
   return text.find_first_of("*$@") == std::string_view::npos && escape_for_display(text) == text;
 }
 
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 // Why an entry would grant more than what a person was asked; empty where it grants just that.
 std::string wider_than_asked(Kind kind, const std::string& resource) {
-  struct stat status {};
   switch (kind) {
-    case Kind::kRead:
     case Kind::kWrite:
-      // An entry names a whole tree; the question was about one folder's own list or name.
-      if (::stat(resource.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+      // An entry names a whole tree; the question was about one folder's own name.
+      if (!is_folder(resource)) return {};
       return "an entry for a folder grants all that is in it; name it in a manifest if that is "
              "meant";
     case Kind::kWriteStatus:
@@ -270,6 +273,9 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
     extra.verdict = is_yes(result.answer) ? Verdict::kAllow : Verdict::kDeny;
     extra.kind = subject.kind;
     extra.entry.text = subject.entry.empty() ? resource : std::string(subject.entry);
+    // The question was about the list of its names, not about all that is in it.
+    if (is_yes(result.answer) && extra.kind == Kind::kRead && is_folder(resource))
+      extra.entry.text = resource == "/" ? "/." : resource + "/.";
     Status kept;
     const std::string wider =
         is_yes(result.answer) ? wider_than_asked(extra.kind, resource) : std::string();
@@ -326,6 +332,18 @@ Arbiter::Ruling Arbiter::vscode(std::string_view permission, const Attempt& atte
 void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                            const Attempt& attempt) {
   state_->note_text({.kind = kind, .resource = resource, .entry = {}}, attempt, rule);
+}
+
+bool Arbiter::would_allow(Kind kind, std::string_view canonical) {
+  const Verdict verdict = policy_->decide_path(kind, canonical).verdict;
+  if (verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly) return true;
+  if (verdict == Verdict::kDeny) return false;
+  const auto known = state_->questions.known(kind, std::string(canonical));
+  return known && is_yes(known->answer);
+}
+
+void Arbiter::answer(Kind kind, std::string_view resource, Answer answer) {
+  state_->questions.set(kind, std::string(resource), answer);
 }
 
 void Arbiter::stop_asking() { state_->questions.stop(); }

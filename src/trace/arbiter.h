@@ -83,6 +83,14 @@ class Arbiter {
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                     const Attempt& attempt);
 
+  // What path() would rule without asking, by the policy and the answers of this run. Journals
+  // nothing: for what is withheld without having been attempted.
+  bool would_allow(Kind kind, std::string_view canonical);
+
+  // An answer that a person gives without being asked: it holds for this run like one to a question
+  // of this kind and resource, and takes the place of an earlier one.
+  void answer(Kind kind, std::string_view resource, Answer answer);
+
   const Policy& policy() const { return *policy_; }
   Enforcement enforcement() const { return enforcement_; }
   // After this, every open and future question is answered kNo (the compartment is ending).

@@ -228,7 +228,11 @@ TEST_F(ArbiterTest, AlwaysIsNotMoreThanWhatWasAsked) {
   Arbiter& it = arbiter(&asker_);
   asker_.answer = Answer::kAlways;
   const std::string folder = std::filesystem::temp_directory_path().string();
-  EXPECT_EQ(read(it, folder), Ruling::kAllow) << "the list of one folder, not the tree";
+  EXPECT_EQ(read(it, folder), Ruling::kAllow);
+  ASSERT_THAT(remembered_, SizeIs(1));
+  EXPECT_EQ(remembered_[0].entry.text, folder + "/.") << "the list of one folder, not the tree";
+  remembered_.clear();
+  EXPECT_EQ(it.path(Kind::kWrite, folder, attempt_, true), Ruling::kAllow);
   EXPECT_EQ(it.path(Kind::kWriteStatus, "/no-such/file", attempt_, true), Ruling::kAllow);
   EXPECT_EQ(it.lookup("example.org", attempt_, true), Ruling::kAllow);
   EXPECT_THAT(remembered_, IsEmpty());

@@ -67,23 +67,35 @@ Result<Fd> make_private_file(const std::string& file) {
   return lock;
 }
 
+// Signals are for the thread that waits for them: delivered to one that `make` makes, which
+// inherits the mask, a SIGTERM would end the supervisor by its default action.
+template <typename Make>
+std::thread without_signals(Make make) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread = make();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
 class SqliteJournal final : public Journal {
  public:
-  static Result<std::unique_ptr<Journal>> start(const std::string& file, const Run& run) {
+  static Result<std::unique_ptr<SqliteJournal>> open(const std::string& file) {
     BULKHEAD_TRY(Fd lock, make_private_file(file));
     BULKHEAD_TRY(Database database, Database::open(file, Database::Mode::kReadWrite));
     BULKHEAD_CHECK(prepare_schema(database, file));
     lock.reset();
     std::unique_ptr<SqliteJournal> journal(new SqliteJournal(std::move(database)));
     BULKHEAD_CHECK(journal->prepare());
+    return journal;
+  }
+
+  static Result<std::unique_ptr<Journal>> start(std::unique_ptr<SqliteJournal> journal,
+                                                const Run& run) {
     BULKHEAD_CHECK(journal->insert_run(run));
-    // Signals are for the thread that waits for them: delivered to this one, which inherits the
-    // mask, a SIGTERM would end the supervisor by its default action.
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    journal->writer_ = std::thread([raw = journal.get()] { raw->write_until_closed(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    journal->writer_ = without_signals(
+        [raw = journal.get()] { return std::thread([raw] { raw->write_until_closed(); }); });
     return std::unique_ptr<Journal>(std::move(journal));
   }
 
@@ -116,16 +128,14 @@ class SqliteJournal final : public Journal {
     bool denied = false;
     {
       const std::lock_guard guard(mutex_);
-      denied = tally_.anything_denied();
+      denied = tally_.access_denied();
     }
     const std::lock_guard guard(database_mutex_);
     // A run without denials reports nothing that a power cut could take back: no need to wait.
     BULKHEAD_CHECK(database_.wait_for_disk(denied));
-    BULKHEAD_CHECK(write_locked());
     end_run_.bind(1, microseconds(Clock::now())).bind(2, start_of(outcome)).bind(3, run_);
-    const Result<bool> ended = end_run_.step();
-    end_run_.reset();
-    if (!ended.ok()) return ended.error();
+    BULKHEAD_TRY(const size_t count, write_counted(&end_run_));
+    static_cast<void>(count);
     return {};
   }
 
@@ -214,7 +224,8 @@ class SqliteJournal final : public Journal {
 
   // One transaction with everything pending; all of it stays pending where that fails.
   // database_mutex_ is held.
-  Result<size_t> write_counted() {
+  // `last`, where there is one, runs in the same transaction.
+  Result<size_t> write_counted(Query* last = nullptr) {
     std::vector<Tally::Change> changes;
     {
       const std::lock_guard guard(mutex_);
@@ -223,8 +234,8 @@ class SqliteJournal final : public Journal {
     const int64_t now = microseconds(Clock::now());
     // Retention judges a run by when it was last seen; a quiet one reports four times a day.
     const bool is_due = now - seen_ > std::chrono::microseconds(6h).count();
-    if (changes.empty() && !is_due) return size_t{0};
-    Status status = write_changes(changes, now);
+    if (changes.empty() && !is_due && last == nullptr) return size_t{0};
+    Status status = write_changes(changes, now, last);
     const std::lock_guard guard(mutex_);
     if (!status.ok()) {
       tally_.undo(std::move(changes));
@@ -235,9 +246,10 @@ class SqliteJournal final : public Journal {
     return changes.size();
   }
 
-  Status write_changes(std::vector<Tally::Change>& changes, int64_t now) {
+  Status write_changes(std::vector<Tally::Change>& changes, int64_t now, Query* last) {
     BULKHEAD_CHECK(run_once(begin_));
     Status status = write_rows(changes, now);
+    if (status.ok() && last != nullptr) status = run_once(*last);
     if (status.ok()) status = run_once(commit_);
     if (!status.ok()) (void)run_once(rollback_);
     return status;
@@ -300,7 +312,30 @@ class SqliteJournal final : public Journal {
 }  // namespace
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& file, const Run& run) {
-  return SqliteJournal::start(file, run);
+  BULKHEAD_TRY(auto journal, SqliteJournal::open(file));
+  return SqliteJournal::start(std::move(journal), run);
+}
+
+struct JournalOpening::Work {
+  std::optional<Result<std::unique_ptr<SqliteJournal>>> opened;
+  std::thread thread;
+};
+
+JournalOpening::JournalOpening(std::string file) : work_(std::make_unique<Work>()) {
+  work_->thread = without_signals([work = work_.get(), &file] {
+    return std::thread(
+        [work, file = std::move(file)] { work->opened = SqliteJournal::open(file); });
+  });
+}
+
+JournalOpening::~JournalOpening() {
+  if (work_->thread.joinable()) work_->thread.join();
+}
+
+Result<std::unique_ptr<Journal>> JournalOpening::start(const Run& run) {
+  work_->thread.join();
+  BULKHEAD_TRY(auto journal, std::move(*work_->opened));
+  return SqliteJournal::start(std::move(journal), run);
 }
 
 }  // namespace bulkhead

@@ -51,6 +51,12 @@ Questions::Result Questions::ask(const Question& question) {
   return result;
 }
 
+void Questions::set(Kind kind, const std::string& resource, Answer answer) {
+  const std::lock_guard guard(mutex_);
+  if (answers_.size() < bounds_.answered || answers_.contains({kind, resource}))
+    answers_[{kind, resource}] = answer;
+}
+
 void Questions::stop() {
   const std::lock_guard guard(mutex_);
   stopped_ = true;

@@ -40,6 +40,8 @@ class Questions {
   std::optional<Result> known(Kind kind, const std::string& resource);
   // Blocks until there is an answer.
   Result ask(const Question& question);
+  // What holds for the run from now on, whatever was answered before.
+  void set(Kind kind, const std::string& resource, Answer answer);
   void stop();
   // Asker::asking().
   bool asking() const noexcept { return asker_ != nullptr && asker_->asking(); }

@@ -3,6 +3,7 @@
 // slot's `pending` may be added to by anybody at any time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -54,7 +55,12 @@ class Tally {
   void undo(std::vector<Change> changes);
 
   size_t fresh() const { return fresh_.size(); }
-  bool anything_denied() const { return !kept_.empty(); }
+  // Besides variables that were withheld at the start, as they are in every run.
+  bool access_denied() const {
+    return !not_kept_.empty() || std::any_of(kept_.begin(), kept_.end(), [](const Kept& kept) {
+      return kept.event.kind != Kind::kEnvironment;
+    });
+  }
   std::vector<Event> denied() const;  // most frequent first
 
  private:

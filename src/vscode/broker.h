@@ -22,6 +22,8 @@
 
 #include "trace/arbiter.h"
 #include "vscode/api_table.h"
+#include "vscode/disarm.h"
+#include "vscode/foreign_settings.h"
 #include "vscode/judge.h"
 #include "vscode/resource.h"
 #include "vscode/rpc.h"
@@ -33,6 +35,9 @@ struct BrokerOptions {
   std::vector<std::string> actors;      // actor by number less one, as extracted from this version
   std::map<std::string, std::string>
       commands;  // built-in command (or prefix with "*") → permission, "free" or "refuse"
+  // The folders of the workspace, as the workbench tells them at first and whenever they change. An
+  // error ends the host; with ERESTART it starts again, under a policy that knows them.
+  std::function<Status(const std::vector<std::string>&)> on_folders = {};
 };
 
 class Broker final : public Judge {
@@ -63,23 +68,38 @@ class Broker final : public Judge {
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
 
-  bool may_read(const Json& uri);
+  bool may_read(const Json& uri);  // with mutex_ held
   Status initialise(Bytes body, Outbox& outbox);
   // True where the request was changed or answered here.
   bool filter_incoming(const RpcRequest& request, Outbox& outbox);
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  Disarm disarm();
+  std::string permission_of(const std::string& command) const;
+  void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
+  void ask_for_commands(Outbox& outbox);
+  Result<bool> take_commands(const RpcMessage& message, Outbox& outbox);
+  Status check_changes(const RpcRequest& request);
   bool names_withheld(const Json& value, int depth);
 
   const ApiTable& table_;
   Arbiter& arbiter_;
   BrokerOptions options_;
-  bool initialised_ = false;
+  bool initialised_ = false, host_initialised_ = false;
   std::string remote_authority_;
   std::string logs_;
+  ForeignSettings foreign_settings_;
+  std::set<std::string> declared_;  // commands in the package.json of this host's extensions
+  // Requests of the host that wait until the existing commands are known.
+  bool commands_known_ = false;
+  std::vector<std::vector<uint8_t>> waiting_;
+  size_t waiting_bytes_ = 0;
 
   std::mutex mutex_;  // for what follows; the asking threads use it too
   std::set<std::string> registered_commands_;
+  std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
+  std::set<uint32_t> snippet_requests_;      // of the workbench, whose replies hold snippets
   std::set<std::string> own_schemes_;
+  std::set<std::string> answered_;       // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;  // editor id → its document's URI
   std::set<uint32_t> searches_;          // requests whose replies list files
   struct Asking {

@@ -22,7 +22,8 @@ constexpr const char* kTable = R"({"methods":{
                           "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
                           "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
   "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
-                        "$registerCommand":{"needs":"commands","check":["0 command-id"]}},
+                        "$registerCommand":{"needs":"commands","check":["0 command-id"]},
+                        "$unregisterCommand":"free"},
   "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
   "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
   "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
@@ -81,18 +82,46 @@ class BrokerTest : public ::testing::Test {
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
                                   {"remote", {{"authority", "host:1"}}},
-                                  {"logsLocation", uri((folder_ / "logs").string())}}
+                                  {"logsLocation", uri((folder_ / "logs").string())},
+                                  {"extensions", {{"allExtensions", Json::parse(R"([
+                                    {"identifier": {"value": "me.mine"}, "contributes":
+                                      {"configuration": {"properties": {"mine.url": {}}}}},
+                                    {"identifier": {"value": "cloud.other"}, "contributes":
+                                      {"configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
+                                    {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
+                                      {"configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
     ASSERT_EQ(sent_.host.size(), 1U);
-    EXPECT_EQ(Json::parse(sent_.host[0])["parentPid"], 0);
-    sent_.host.clear();
+    EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
+              init);  // what it must not have was taken out before
+    begin({"editor.own", "other.command"});
+  }
+  // The host is initialised, and the workbench tells which commands exist.
+  void begin(const std::vector<std::string>& commands) {
+    sent_ = {};
+    const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
+    ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
+    ASSERT_EQ(sent_.workbench.size(), 2U);
+    const auto asked = parse_rpc(sent_.workbench[1]);
+    ASSERT_TRUE(asked.ok());
+    const auto& question = std::get<RpcRequest>(*asked);
+    ASSERT_EQ(question.method, "$getCommands");
+    const std::string json = Json(commands).dump();
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = question.number;
+    reply.json = json;
+    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+    EXPECT_TRUE(sent_.host.empty()) << "the host did not ask";
+    sent_ = {};
   }
   void TearDown() override { fs::remove_all(folder_); }
 
   static Bytes bytes(const std::string& text) {
     return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
   }
+  static std::string text(const std::vector<uint8_t>& body) { return {body.begin(), body.end()}; }
   static Json uri(const std::string& path, const std::string& scheme = "vscode-remote") {
     return {{"$mid", 1},
             {"path", path},
@@ -167,6 +196,96 @@ TEST_F(BrokerTest, CachedSpellingsAreNotBelieved) {
   EXPECT_NE(passed.find("a.txt"), std::string::npos);
 }
 
+// Each is the same to a reader as "fsPath": {"work/a.txt"} with a lie in it.
+TEST_F(BrokerTest, ACachedSpellingIsFoundHoweverItIsWritten) {
+  const std::string head =
+      R"([{"scheme":"vscode-remote","authority":"host:1","path":")" + work("a.txt") + R"(",)";
+  for (const std::string lie :
+       {R"("$mid":1,"fsPath":"/etc/shadow")", R"("fsPath":"/etc/shadow")",
+        R"("fs\u0050ath":"/etc/shadow")", R"("\u0066sPath":"/etc/shadow","$mid":1)",
+        R"("fsPath" : "/etc/shadow")", R"("fsPath":"/etc/a","fsPath":"/etc/shadow")",
+        R"("ex\u0074ernal":"file:///etc/shadow")"}) {
+    ASSERT_EQ(call(1, "$readFile", head + lie + "}]"), "passed") << lie;
+    EXPECT_EQ(text(sent_.workbench.at(0)).find("/etc/"), std::string::npos) << lie;
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("a.txt"));
+  }
+  // What JSON escapes of itself is no reason to write a message anew.
+  ASSERT_EQ(call(1, "$readFile", head + R"("query":"\u001b\n"}]  )"), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("}]  "));
+}
+
+TEST_F(BrokerTest, DotDotMeansOneFileOrNone) {
+  fs::create_directories(folder_ / "work/deep/er/folder");
+  fs::create_directories(folder_ / "work/deep/home/.ssh");
+  std::ofstream(folder_ / "work/deep/home/.ssh/id_rsa") << "decoy";
+  fs::create_symlink(folder_ / "work/deep/er/folder", folder_ / "work/short");
+  // The kernel: work/deep/home/.ssh/id_rsa. By name: home/.ssh/id_rsa.
+  EXPECT_NE(call("MainThreadFileSystem", "$readFile", {uri(work("short/../../home/.ssh/id_rsa"))}),
+            "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$readFile", {uri(work("short/../../home/.ssh/new"))}),
+            "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("deep/../a.txt"))}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("deep/er/../new"))}), "passed");
+}
+
+TEST_F(BrokerTest, CostlyArgumentsAreRefused) {
+  const auto nested = [](size_t depth) {
+    return "[" + std::string(depth, '[') + std::string(depth, ']') + "]";
+  };
+  EXPECT_THAT(call(1, "$readFile", nested(100000)), HasSubstr("cannot be read"));
+  std::string wide = R"([{"x":0)";
+  for (int i = 0; i < 30000; ++i) wide += ",\"k" + std::to_string(i) + "\":0";
+  EXPECT_THAT(call(1, "$readFile", wide + "}]"), HasSubstr("cannot be read"));
+  // Beside the argument that is judged, and where none is: nobody builds it.
+  const std::string good = uri(work("a.txt")).dump();
+  EXPECT_EQ(call(1, "$readFile", "[" + good + "," + nested(100) + "]"), "passed");
+}
+
+// VS Code reads what our reader does not: bytes that are no UTF-8, trees of any size.
+TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
+  const std::string lie = R"({"scheme":"file","path":"/a","fsPath":"/etc/shadow"})";
+  const auto log = [&](const std::string& beside) {
+    const std::string file = uri((folder_ / "logs/me.log").string()).dump();
+    return call(10, "$log", "[" + file + "," + lie + "," + beside + "]");
+  };
+  EXPECT_EQ(log("1"), "passed");
+  EXPECT_EQ(text(sent_.workbench.at(0)).find("shadow"), std::string::npos);
+  EXPECT_THAT(log("\"\xff\""), HasSubstr("cannot be read"));
+  EXPECT_THAT(log(std::string(1000, '[') + std::string(1000, ']')), HasSubstr("cannot be read"));
+  // The same of a reply: the workbench gets an error, and goes on.
+  const auto reply = [&](const std::string& json) {
+    RpcReply shown;
+    shown.type = RpcType::kReplyOkJson;
+    shown.number = 3;
+    shown.json = json;
+    sent_ = {};
+    EXPECT_TRUE(broker_->from_host(write_reply(shown), sent_).ok());
+    return std::get<RpcReply>(*parse_rpc(sent_.workbench.at(0)));
+  };
+  const std::string link = R"j({"value":"[x](command:evil)","isTrusted":true})j";
+  EXPECT_EQ(reply("[" + link + "]").type, RpcType::kReplyOkJson);
+  for (const std::string& beside :
+       {std::string("\"\xff\""), std::string(1000, '[') + std::string(1000, ']')}) {
+    const RpcReply answer = reply("[" + link + "," + beside + "]");
+    EXPECT_EQ(answer.type, RpcType::kReplyErrorEmpty);
+    EXPECT_EQ(answer.number, 3U);
+  }
+}
+
+TEST_F(BrokerTest, LongContentIsPassedOnAndNamesBesideItAreJudged) {
+  const std::string content(100000, 'x');
+  const auto edit = [&](const std::string& path) {
+    return std::vector<Json>{
+        Json{{"edits", Json::array({Json{{"text", content}, {"resource", uri(path)}}})}}};
+  };
+  EXPECT_EQ(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", edit(work("b.txt"))), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(content));
+  EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                 edit((folder_ / "home/.bashrc").string())),
+            "passed");
+  EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", edit("/" + content)), "passed");
+}
+
 TEST_F(BrokerTest, AFolderAboveABlockedPathIsNotRemoved) {
   EXPECT_EQ(call("MainThreadFileSystem", "$delete", {uri(work("a.txt")), Json::object()}),
             "passed");
@@ -203,6 +322,58 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
   EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
             "passed");
   EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"vscode.open"}), "passed");
+  for (const char* taken : {"editor.own", "other.command"})
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {taken}), "passed") << taken;
+  // A command that was its own for a moment is whoever's it was before.
+  EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand", {"mine.hello"}), "passed");
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
+              HasSubstr("commands-foreign"));
+}
+
+TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
+  BrokerOptions options;
+  options.extensions = {"me.mine"};
+  options.actors = kActors;
+  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
+  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+  sent_ = {};
+  RpcRequest early;
+  early.number = 1;
+  early.proxy = static_cast<uint8_t>(
+      std::find(kActors.begin(), kActors.end(), "MainThreadCommands") - kActors.begin() + 1);
+  early.method = "$registerCommand";
+  early.json = R"(["editor.own"])";
+  ASSERT_TRUE(broker_->from_host(write_request(early), sent_).ok());
+  EXPECT_TRUE(sent_.workbench.empty());
+  const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
+  ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
+  const auto asked = parse_rpc(sent_.workbench.at(1));
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = std::get<RpcRequest>(*asked).number;
+  reply.json = R"(["editor.own"])";
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  EXPECT_TRUE(sent_.workbench.empty()) << "it would have taken over a command";
+  EXPECT_EQ(sent_.host.size(), 2U) << "acknowledged, and refused";
+}
+
+TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
+  const auto lens = [&](const std::string& id) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = 3;
+    const std::string json =
+        Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}).dump();
+    reply.json = json;
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+  };
+  EXPECT_FALSE(lens("workbench.action.terminal.sendSequence"));
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_TRUE(lens("mine.hello"));
 }
 
 TEST_F(BrokerTest, AnotherExtensionsSecretsAreOutOfReach) {
@@ -211,6 +382,15 @@ TEST_F(BrokerTest, AnotherExtensionsSecretsAreOutOfReach) {
   EXPECT_NE(call("MainThreadSecretState", "$getPassword", {"vscode.github", "token"}), "passed");
   EXPECT_NE(call("MainThreadSecretState", "$getPassword",
                  {Json{{"value", "vscode.github"}, {"_lower", "me.mine"}}, "t"}),
+            "passed");
+  // VS Code compares _lower, and reads id where it expects a description.
+  for (const Json& lie : {Json{{"value", "me.mine"}, {"_lower", "vscode.github"}},
+                          Json{{"value", "me.mine"}, {"id", "vscode.github"}},
+                          Json{{"id", Json{{"value", "me.mine"}, {"_lower", "vscode.github"}}}},
+                          Json{{"name", "me.mine"}}, Json::object(), Json()})
+    EXPECT_NE(call("MainThreadSecretState", "$getPassword", {lie, "t"}), "passed") << lie;
+  EXPECT_EQ(call("MainThreadSecretState", "$getPassword",
+                 {Json{{"id", Json{{"value", "Me.mine"}, {"_lower", "me.mine"}}}}, "t"}),
             "passed");
 }
 
@@ -245,6 +425,10 @@ TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {
 
 TEST_F(BrokerTest, SettingsOfOthersNeedAnotherPermission) {
   EXPECT_EQ(
+      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.url", "https://x"}),
+      "passed");
+  // Declared by nobody, or also by the editor.
+  EXPECT_NE(
       call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.colour", "red"}),
       "passed");
   EXPECT_NE(
@@ -310,6 +494,20 @@ TEST_F(BrokerTest, ABlockedDocumentDoesNotComeInBecauseTheUserOpenedIt) {
   EXPECT_THAT(incoming("$acceptModelChanged", {uri(work("a.txt")), Json::object(), false}),
               HasSubstr("a.txt"));
   EXPECT_EQ(incoming("$provideHover", {1, uri(key), Json::object()}), "withheld");
+  // The same in mixed form, as it comes with an argument that is undefined.
+  for (const std::string& path : {key, work("a.txt")}) {
+    sent_ = {};
+    const std::string document_uri = uri(path).dump();
+    RpcRequest hover;
+    hover.method = "$provideHover";
+    hover.mixed = true;
+    hover.arguments = {{RpcArgument::Type::kJson, "1", {}},
+                       {RpcArgument::Type::kJson, document_uri, {}},
+                       {RpcArgument::Type::kUndefined, {}, {}}};
+    EXPECT_TRUE(broker_->from_workbench(write_request(hover), sent_).ok());
+    EXPECT_EQ(sent_.host.size(), path == key ? 0U : 1U);
+    EXPECT_EQ(sent_.workbench.size(), path == key ? 2U : 0U);
+  }
   const std::string markers = incoming(
       "$acceptMarkersChange", {Json::array({Json::array({uri(key), Json::array()}),
                                             Json::array({uri(work("a.txt")), Json::array()})})});
@@ -318,6 +516,44 @@ TEST_F(BrokerTest, ABlockedDocumentDoesNotComeInBecauseTheUserOpenedIt) {
   // An editor of a withheld document is no way to write to it; that of a given one is.
   EXPECT_NE(call("MainThreadTextEditors", "$tryApplyEdits", {"e2", 1, Json::array()}), "passed");
   EXPECT_EQ(call("MainThreadTextEditors", "$tryApplyEdits", {"e1", 1, Json::array()}), "passed");
+}
+
+TEST_F(BrokerTest, SettingsOfOtherExtensionsDoNotComeIn) {
+  RpcRequest request;
+  request.method = "$acceptConfigurationChanged";
+  request.json =
+      R"([{"userLocal": {"contents": {"cloud": {"token": "SECRET"}, "git": {"path": "/g"},
+      "mine": {"url": "https://mine"}}, "keys": ["cloud.token", "git.path", "mine.url"]}}, {}])";
+  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+  ASSERT_EQ(sent_.host.size(), 1U);
+  const std::string seen = text(sent_.host[0]);
+  EXPECT_EQ(seen.find("SECRET"), std::string::npos) << seen;
+  EXPECT_THAT(seen, HasSubstr("https://mine"));
+  EXPECT_THAT(seen, HasSubstr("/g"));
+}
+
+TEST_F(BrokerTest, DocumentsThatStandForABlockedFileDoNotComeInEither) {
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  const auto comes_in = [&](const std::string& path, const std::string& scheme) {
+    sent_ = {};
+    const std::string json =
+        Json::array(
+            {Json{{"addedDocuments", Json::array({Json{{"uri", uri(path, scheme)},
+                                                       {"lines", Json::array({"CONTENT"})}}})}}})
+            .dump();
+    RpcRequest request;
+    request.method = "$acceptDocumentsAndEditorsDelta";
+    request.json = json;
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+    return text(sent_.host.at(0)).find("CONTENT") != std::string::npos;
+  };
+  EXPECT_TRUE(comes_in(work("a.txt"), "vscode-remote"));
+  EXPECT_TRUE(comes_in(work("a.txt"), "git"));
+  EXPECT_TRUE(comes_in("/input", "vscode-scm"));
+  for (const char* scheme : {"git", "vscode-notebook-cell", "vscode-local-history", "GIT"})
+    EXPECT_FALSE(comes_in(key, scheme)) << scheme;
+  for (const char* scheme : {"output", "vscode-userdata"})
+    EXPECT_FALSE(comes_in("/User/settings.json", scheme)) << scheme;
 }
 
 TEST_F(BrokerTest, SearchResultsAreFiltered) {
@@ -334,6 +570,66 @@ TEST_F(BrokerTest, SearchResultsAreFiltered) {
   EXPECT_THAT(seen, HasSubstr("a.txt"));
   EXPECT_EQ(seen.find(".git"), std::string::npos);
   EXPECT_EQ(seen.find("link"), std::string::npos);
+}
+
+TEST_F(BrokerTest, AnAddedExtensionEndsTheHostWhichStartsAgain) {
+  const auto delta = [&](const Json& delta_of) {
+    RpcRequest request;
+    request.method = "$deltaExtensions";
+    const std::string json = Json::array({delta_of}).dump();
+    request.json = json;
+    sent_ = {};
+    return broker_->from_workbench(write_request(request), sent_);
+  };
+  const Status added = delta({{"toAdd", Json::array()}, {"myToAdd", Json::array({"me.more"})}});
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().errno_value, ERESTART);
+  EXPECT_TRUE(sent_.host.empty());
+  // Extensions of other hosts come and go; this one's may go.
+  EXPECT_TRUE(delta({{"toAdd", Json::array({1})}, {"myToAdd", Json::array()}}).ok());
+  EXPECT_TRUE(delta({{"myToRemove", Json::array({"me.mine"})}}).ok());
+  EXPECT_EQ(sent_.host.size(), 1U);
+}
+
+TEST_F(BrokerTest, TheFoldersOfTheWorkspaceAreTold) {
+  std::vector<std::vector<std::string>> told;
+  Status answer;
+  BrokerOptions options;
+  options.on_folders = [&](const std::vector<std::string>& paths) {
+    told.push_back(paths);
+    return answer;
+  };
+  Broker broker(*table_, *arbiter_, options);
+  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
+  ASSERT_TRUE(broker.from_workbench(bytes(init), sent_).ok());
+  const auto folders = [&](const std::string& method, const Json& data) {
+    RpcRequest request;
+    request.method = method;
+    const std::string json = Json::array({data, true}).dump();
+    request.json = json;
+    return broker.from_workbench(write_request(request), sent_);
+  };
+  const Json data = {{"folders", Json::array({Json{{"uri", uri("/a/b/")}, {"name", "b"}},
+                                              Json{{"uri", uri("/x", "other")}}, Json("odd")})}};
+  EXPECT_TRUE(folders("$initializeWorkspace", data).ok());
+  EXPECT_TRUE(folders("$acceptWorkspaceData", Json()).ok());
+  EXPECT_EQ(told, (std::vector<std::vector<std::string>>{{"/a/b"}, {}}));
+  answer = Error{"again", ERESTART};
+  const Status changed = folders("$acceptWorkspaceData", data);
+  ASSERT_FALSE(changed.ok());
+  EXPECT_EQ(changed.error().errno_value, ERESTART);
+}
+
+TEST_F(BrokerTest, OnlyInitialisedIsPassedOnOfTheSignals) {
+  const auto signal = [&](HostSignal which) {
+    sent_ = {};
+    const uint8_t body[] = {static_cast<uint8_t>(which)};
+    EXPECT_TRUE(broker_->from_host(body, sent_).ok());
+    return sent_.workbench.size();
+  };
+  EXPECT_EQ(signal(HostSignal::kTerminate), 0U);
+  EXPECT_EQ(signal(HostSignal::kReady), 0U);
+  EXPECT_EQ(signal(HostSignal::kInitialized), 0U) << "it was, in SetUp";
 }
 
 }  // namespace

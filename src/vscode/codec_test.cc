@@ -96,8 +96,9 @@ std::vector<uint8_t> protocol_message(uint8_t type, uint32_t id, std::string_vie
   message.ack = id + 1;
   uint8_t header[kMessageHeader];
   write_message_header(message, body.size(), header);
-  std::vector<uint8_t> bytes(header, header + kMessageHeader);
-  bytes.insert(bytes.end(), body.begin(), body.end());
+  std::vector<uint8_t> bytes(kMessageHeader + body.size());
+  std::copy_n(header, kMessageHeader, bytes.begin());
+  std::copy(body.begin(), body.end(), bytes.begin() + kMessageHeader);
   return bytes;
 }
 

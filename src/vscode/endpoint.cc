@@ -4,7 +4,7 @@
 
 namespace bulkhead {
 
-void Endpoint::write(MessageType type, uint32_t id, Bytes body) {
+void Endpoint::write(MessageType type, uint32_t id, Bytes body, const SharedBytes& owner) {
   if (!connected_) return;
   Message message;
   message.type = type;
@@ -13,20 +13,20 @@ void Endpoint::write(MessageType type, uint32_t id, Bytes body) {
   acknowledged_ = received_;
   uint8_t header[kMessageHeader];
   write_message_header(message, body.size(), header);
-  write_(header, body);
+  write_(header, body, owner);
 }
 
 void Endpoint::write_all_kept() {
   while (connected_ && !paused_ && written_ < kept_.size()) {
     const Kept& next = kept_[written_++];
-    write(MessageType::kRegular, next.id, next.body);
+    write(MessageType::kRegular, next.id, *next.body, next.body);
   }
 }
 
 Endpoint::Got Endpoint::receive(const Message& message, Clock::time_point now) {
   // An acknowledgement of what was never sent is ignored, as a lie must not make us forget.
   while (!kept_.empty() && message.ack <= sent_ && kept_.front().id <= message.ack) {
-    kept_bytes_ -= kept_.front().body.size() + kMessageHeader;
+    kept_bytes_ -= kept_.front().body->size() + kMessageHeader;
     kept_.pop_front();
     if (written_ > 0) --written_;
   }
@@ -48,6 +48,8 @@ Endpoint::Got Endpoint::receive(const Message& message, Clock::time_point now) {
     case MessageType::kDisconnect:
       return Got::kDisconnect;
     case MessageType::kReplayRequest:
+      if (now - replay_given_ < kReplayPause) return Got::kNothing;
+      replay_given_ = now;
       written_ = 0;
       write_all_kept();
       return Got::kNothing;
@@ -68,7 +70,7 @@ Endpoint::Got Endpoint::receive(const Message& message, Clock::time_point now) {
 
 void Endpoint::send(std::vector<uint8_t> body) {
   kept_bytes_ += body.size() + kMessageHeader;
-  kept_.push_back(Kept{++sent_, std::move(body)});
+  kept_.push_back(Kept{++sent_, std::make_shared<const std::vector<uint8_t>>(std::move(body))});
   write_all_kept();
 }
 
@@ -100,6 +102,7 @@ void Endpoint::reconnected(Write write_bytes, Clock::time_point now) {
   paused_ = false;
   written_ = 0;
   replay_asked_ = {};
+  replay_given_ = {};
   keep_alive_due_ = now + kKeepAlive;
   write(MessageType::kAck, 0, {});
   write_all_kept();

@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "vscode/outlet.h"
 #include "vscode/protocol.h"
 
 namespace bulkhead {
@@ -22,10 +23,13 @@ namespace bulkhead {
 class Endpoint {
  public:
   using Clock = std::chrono::steady_clock;
-  using Write = std::function<void(Bytes header, Bytes body)>;
+  // `owner` holds the body where it outlives the call, else it is null.
+  using Write = std::function<void(Bytes header, Bytes body, const SharedBytes& owner)>;
   static constexpr std::chrono::milliseconds kAckDelay{500};
   static constexpr std::chrono::milliseconds kKeepAlive{5000};
   static constexpr std::chrono::milliseconds kReplayDelay{10000};
+  // Who asks for a replay more often than an honest end does gets none: each one is all over again.
+  static constexpr std::chrono::milliseconds kReplayPause{5000};
 
   explicit Endpoint(Write write) : write_(std::move(write)) {}
 
@@ -60,9 +64,9 @@ class Endpoint {
  private:
   struct Kept {
     uint32_t id;
-    std::vector<uint8_t> body;
+    SharedBytes body;
   };
-  void write(MessageType type, uint32_t id, Bytes body);
+  void write(MessageType type, uint32_t id, Bytes body, const SharedBytes& owner = nullptr);
   void write_all_kept();
 
   Write write_;
@@ -77,6 +81,7 @@ class Endpoint {
   Clock::time_point ack_due_{};
   Clock::time_point keep_alive_due_{};
   Clock::time_point replay_asked_{};
+  Clock::time_point replay_given_{};
 };
 
 }  // namespace bulkhead

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 struct Wire {
   std::vector<uint8_t> bytes;
   Endpoint::Write writer() {
-    return [this](Bytes header, Bytes body) {
+    return [this](Bytes header, Bytes body, const SharedBytes&) {
       bytes.insert(bytes.end(), header.begin(), header.end());
       bytes.insert(bytes.end(), body.begin(), body.end());
     };
@@ -142,6 +142,22 @@ TEST(Endpoint, AGapAsksForAReplayOnceInTenSeconds) {
   a.take(b.out.bytes, now);
   b.take(a.out.bytes, now);
   EXPECT_EQ(b.got, (std::vector<std::string>{"one", "two", "three"}));
+}
+
+TEST(Endpoint, ReplaysAreNotGivenAsOftenAsALiarAsks) {
+  Peer a;
+  const auto now = Clock::now();
+  a.endpoint.send(text("one"));
+  a.out.bytes.clear();
+  Message ask;
+  ask.type = MessageType::kReplayRequest;
+  a.endpoint.receive(ask, now);
+  const size_t once = a.out.bytes.size();
+  EXPECT_GT(once, kMessageHeader);
+  for (int i = 0; i < 100; ++i) a.endpoint.receive(ask, now + milliseconds(i));
+  EXPECT_EQ(a.out.bytes.size(), once);
+  a.endpoint.receive(ask, now + Endpoint::kReplayPause);
+  EXPECT_EQ(a.out.bytes.size(), 2 * once);
 }
 
 TEST(Endpoint, ALyingAcknowledgementForgetsNothing) {

@@ -10,6 +10,9 @@
 
 namespace bulkhead {
 
+// The messages of one byte that frame a host's conversation; everything else is RPC.
+enum class HostSignal : uint8_t { kInitialized = 1, kReady = 2, kTerminate = 3 };
+
 // Where a judge puts what shall be sent. Any thread; the relay sends it in the order of the calls.
 class Outbox {
  public:
@@ -24,6 +27,11 @@ class Outbox {
 class Judge {
  public:
   virtual ~Judge() = default;
+  // The workbench is there, for the first time.
+  virtual Status begin(Outbox& outbox) {
+    static_cast<void>(outbox);
+    return {};
+  }
   virtual Status from_host(Bytes body, Outbox& outbox) = 0;
   virtual Status from_workbench(Bytes body, Outbox& outbox) = 0;
 };

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -14,6 +15,7 @@ namespace bulkhead {
 namespace {
 
 constexpr size_t kMaxHandles = 8;
+constexpr int kReadsAtOnce = 16;
 
 // Takes the descriptors out of a control message; every one of them, so that none leaks.
 void take_descriptors(msghdr& message, std::deque<Fd>* into) {
@@ -43,7 +45,8 @@ NodeChannel::NodeChannel(Fd fd, size_t limit) : fd_(std::move(fd)), limit_(limit
 }
 
 Result<bool> NodeChannel::receive(const Each& each) {
-  for (;;) {
+  // Not until nothing is left: who sends without end must not keep its reader from all else.
+  for (int reads = 0; reads < kReadsAtOnce; ++reads) {
     std::array<char, 65536> buffer;
     alignas(cmsghdr) std::array<char, CMSG_SPACE(16 * sizeof(int))> control;
     iovec part{buffer.data(), buffer.size()};
@@ -63,8 +66,9 @@ Result<bool> NodeChannel::receive(const Each& each) {
       return Error{"the Node channel sent descriptors that no message names"};
     in_.append(buffer.data(), static_cast<size_t>(n));
     size_t begin = 0;
+    const size_t searched = in_.size() - static_cast<size_t>(n);
     for (;;) {
-      const size_t end = in_.find('\n', begin);
+      const size_t end = in_.find('\n', std::max(begin, searched));
       if (end == std::string::npos) break;
       const std::string_view line(in_.data() + begin, end - begin);
       Fd handle;
@@ -79,6 +83,7 @@ Result<bool> NodeChannel::receive(const Each& each) {
     if (in_.size() > limit_)
       return Error{fmt::format("the Node channel sent a line beyond {} bytes", limit_)};
   }
+  return true;
 }
 
 Status NodeChannel::send(std::string line, Fd handle) {

@@ -20,8 +20,9 @@ class NodeChannel {
   // descriptors that no line has claimed, are errors.
   NodeChannel(Fd fd, size_t limit);
 
-  // Reads what is there. `each` gets every whole line and, where it is a NODE_HANDLE message, its
-  // descriptor (invalid where none came). False at the end of the stream.
+  // Reads what is there, up to 1 MiB: poll again for the rest. `each` gets every whole line and,
+  // where it is a NODE_HANDLE message, its descriptor (invalid where none came). False at the end
+  // of the stream.
   using Each = std::function<Status(std::string_view line, Fd handle)>;
   Result<bool> receive(const Each& each);
 

@@ -63,6 +63,44 @@ TEST(NodeChannel, ALineBeyondTheLimitAndAFloodOfHandlesAreErrors) {
   EXPECT_FALSE(more.ok());
 }
 
+TEST(NodeChannel, WhoSendsWithoutEndIsNotReadWithoutEnd) {
+  Pair pair;
+  const Fd writer = std::move(pair.a);
+  NodeChannel to(std::move(pair.b), 100);
+  // For each line that is read, more are there.
+  const std::string lines(4096, '\n'), line = "{}\n";
+  const auto more = [&] {
+    (void)!::send(writer.get(), lines.data(), lines.size(), MSG_DONTWAIT);
+    (void)!::send(writer.get(), line.data(), line.size(), MSG_DONTWAIT);
+  };
+  more();
+  size_t read = 0;
+  const auto open = to.receive([&](std::string_view, Fd) -> Status {
+    more();
+    if (++read > 1000000) return Error{"without end"};
+    return {};
+  });
+  ASSERT_TRUE(open.ok()) << open.error().message;
+  EXPECT_TRUE(*open);
+  EXPECT_GT(read, 0U);
+}
+
+TEST(NodeChannel, ALineComesInPieces) {
+  Pair pair;
+  const Fd writer = std::move(pair.a);
+  NodeChannel to(std::move(pair.b), 1000);
+  std::vector<std::string> lines;
+  for (const std::string piece : {"{\"a\"", ":1}", "\n{}", "\n\n", "[", "]\nrest"}) {
+    ASSERT_EQ(::write(writer.get(), piece.data(), piece.size()),
+              static_cast<ssize_t>(piece.size()));
+    ASSERT_TRUE(to.receive([&](std::string_view line, Fd) -> Status {
+                    lines.emplace_back(line);
+                    return {};
+                  }).ok());
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"{\"a\":1}", "{}", "[]"}));
+}
+
 TEST(NodeChannel, TheEndIsTold) {
   Pair pair;
   pair.a.reset();

@@ -7,6 +7,8 @@
 namespace bulkhead {
 namespace {
 
+constexpr size_t kFirstReserve = 2U << 20U;
+
 uint32_t read_u32(const uint8_t* at) {
   return (uint32_t{at[0]} << 24U) | (uint32_t{at[1]} << 16U) | (uint32_t{at[2]} << 8U) | at[3];
 }
@@ -53,13 +55,18 @@ Status MessageReader::feed(Bytes bytes, const std::function<Status(const Message
       wanted += length;
     }
     const size_t take = std::min(wanted - buffer_.size(), bytes.size());
+    // At once, but not on the word of a header alone.
+    if (buffer_.capacity() < wanted)
+      buffer_.reserve(std::min(wanted, std::max(2 * buffer_.capacity(), kFirstReserve)));
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(take));
     bytes = bytes.subspan(take);
     if (buffer_.size() < kMessageHeader) return {};
     BULKHEAD_TRY(const size_t length, body_length(buffer_.data()));
     if (buffer_.size() < kMessageHeader + length) continue;
-    const std::vector<uint8_t> whole = std::exchange(buffer_, {});
-    BULKHEAD_CHECK(each(parse(whole.data(), length)));
+    const Status status = each(parse(buffer_.data(), length));
+    buffer_.clear();
+    if (buffer_.capacity() > kFirstReserve) buffer_.shrink_to_fit();
+    if (!status.ok()) return status;
   }
   return {};
 }

@@ -19,6 +19,7 @@
 
 #include "vscode/endpoint.h"
 #include "vscode/node_channel.h"
+#include "vscode/outlet.h"
 #include "vscode/protocol.h"
 #include "vscode/websocket.h"
 
@@ -32,41 +33,18 @@ constexpr size_t kChannelLine = 16U << 20U;       // the first chunk of a connec
 constexpr std::chrono::minutes kReducedGrace{5};  // as VS Code's own host reduces it
 constexpr uint8_t kOpcodeBinary = 2, kOpcodeClose = 8, kOpcodePong = 10;
 
-// Bytes that wait for a non-blocking socket.
-class Writer {
- public:
-  void add(Bytes bytes) { buffer_.insert(buffer_.end(), bytes.begin(), bytes.end()); }
-  bool empty() const { return done_ == buffer_.size(); }
-  size_t size() const { return buffer_.size() - done_; }
-  void clear() {
-    buffer_.clear();
-    done_ = 0;
-  }
-  // False where the socket is gone.
-  bool write(int fd) {
-    while (!empty()) {
-      const ssize_t n = ::send(fd, buffer_.data() + done_, size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      if (n < 0) return false;
-      done_ += static_cast<size_t>(n);
-    }
-    if (empty()) {
-      clear();
-      if (buffer_.capacity() > (1U << 20U)) buffer_.shrink_to_fit();
-    } else if (done_ > (1U << 20U)) {
-      buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(done_));
-      done_ = 0;
-    }
-    return true;
-  }
+std::string text_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
 
- private:
-  std::vector<uint8_t> buffer_;
-  size_t done_ = 0;
-};
+bool true_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_boolean() && it->get<bool>();
+}
 
 Result<std::vector<uint8_t>> decode_base64(const std::string& text) {
+  if (text.empty()) return std::vector<uint8_t>();
   std::vector<uint8_t> bytes(text.size());
   size_t length = 0;
   if (sodium_base642bin(bytes.data(), bytes.size(), text.data(), text.size(), nullptr, &length,
@@ -90,6 +68,8 @@ class Relay::Loop final : public Outbox {
         host_reader_(options.message_limit) {}
 
   Status run();
+  Status move_bytes();
+  void say_goodbye();
 
   void to_host(std::vector<uint8_t> body) override { put(false, std::move(body)); }
   void to_workbench(std::vector<uint8_t> body) override { put(true, std::move(body)); }
@@ -116,19 +96,27 @@ class Relay::Loop final : public Outbox {
   Status from_server(std::string_view line, Fd handle);
   Status accept_browser(const json& message, Fd handle);
   Status from_host_channel(std::string_view line);
+  Status hand_over();
   Status read_browser();
   Status read_host();
   Status feed_browser(std::span<uint8_t> bytes);
   void browser_gone();
   Endpoint::Write browser_writer();
 
+  // A side is not read while the other one is behind with taking what that side says. But who has
+  // to acknowledge is read all the same: its acknowledgement may be what both wait for.
   bool may_read_host() const {
-    return !workbench_ || (workbench_->kept_bytes() < options_.kept_limit &&
-                           to_browser_.size() < options_.kept_limit);
+    if (to_host_.size() >= options_.kept_limit) return false;  // it does not take its answers
+    return !workbench_ || (!behind(*workbench_) && to_browser_.size() < options_.kept_limit) ||
+           behind(host_end_);
   }
   bool may_read_browser() const {
-    return host_end_.kept_bytes() < options_.kept_limit && to_host_.size() < options_.kept_limit;
+    if (to_browser_.size() >= options_.kept_limit) return false;
+    return (!behind(host_end_) && to_host_.size() < options_.kept_limit) || behind(*workbench_);
   }
+  bool behind(const Endpoint& end) const { return end.kept_bytes() >= options_.kept_limit; }
+  // An honest end acknowledges within half a second, whatever it is doing.
+  Status check_kept() const;
 
   NodeChannel server_;   // towards VS Code's server
   NodeChannel channel_;  // towards the extension host
@@ -146,63 +134,61 @@ class Relay::Loop final : public Outbox {
   std::optional<WebSocketReader> frames_;
   std::optional<MessageReader> browser_reader_;
   std::optional<Endpoint> workbench_;  // since the first connection
-  Writer to_browser_;
+  Outlet to_browser_;
   Clock::time_point cut_off_at_{};
 
-  Fd host_;  // our end of the pair
+  Fd host_;       // our end of the pair
+  Fd hand_over_;  // the host's end, until it is ready to take it
+  bool host_ready_ = false;
   MessageReader host_reader_;
-  Endpoint host_end_{[this](Bytes header, Bytes body) {
+  Endpoint host_end_{[this](Bytes header, Bytes body, const SharedBytes& owner) {
     to_host_.add(header);
-    to_host_.add(body);
+    to_host_.add(body, owner);
   }};
-  Writer to_host_;
+  Outlet to_host_;
   bool done_ = false;
 };
 
 Endpoint::Write Relay::Loop::browser_writer() {
-  return [this](Bytes header, Bytes body) {
+  return [this](Bytes header, Bytes body, const SharedBytes& owner) {
     if (framed_) {
       uint8_t frame[10];
       const size_t length = websocket_header(kOpcodeBinary, header.size() + body.size(), frame);
       to_browser_.add(Bytes(frame, length));
     }
     to_browser_.add(header);
-    to_browser_.add(body);
+    to_browser_.add(body, owner);
   };
 }
 
 Status Relay::Loop::from_server(std::string_view line, Fd handle) {
   const json message = json::parse(line, nullptr, false);
   if (!message.is_object()) return Error{"the server's channel sent something that is no message"};
-  const auto text = [](const json& object, const char* key) {
-    const auto it = object.find(key);
-    return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
-  };
-  if (text(message, "cmd") == "NODE_HANDLE") {
+  if (text_at(message, "cmd") == "NODE_HANDLE") {
     // Node's sender keeps every later message back until its handle is acknowledged.
     BULKHEAD_CHECK(server_.send(R"({"cmd":"NODE_HANDLE_ACK"})"));
     const auto body = message.find("msg");
-    if (body == message.end() || text(*body, "type") != "VSCODE_EXTHOST_IPC_SOCKET" || !handle)
+    if (body == message.end() || !body->is_object() ||
+        text_at(*body, "type") != "VSCODE_EXTHOST_IPC_SOCKET" || !handle)
       return Error{"the server handed over something else than a browser's socket"};
     return accept_browser(*body, std::move(handle));
   }
-  if (text(message, "type") == "VSCODE_EXTHOST_IPC_REDUCE_GRACE_TIME")
+  if (text_at(message, "type") == "VSCODE_EXTHOST_IPC_REDUCE_GRACE_TIME")
     grace_ = std::min<std::chrono::milliseconds>(grace_, kReducedGrace);
   return {};
 }
 
 Status Relay::Loop::accept_browser(const json& message, Fd handle) {
-  if (message.value("permessageDeflate", false))
+  if (true_at(message, "permessageDeflate"))
     return Error{
         "the browser's socket is compressed: start the server with "
         "--disable-websocket-compression"};
-  BULKHEAD_TRY(std::vector<uint8_t> first,
-               decode_base64(message.value("initialDataChunk", std::string())));
+  BULKHEAD_TRY(std::vector<uint8_t> first, decode_base64(text_at(message, "initialDataChunk")));
   const bool reconnects = workbench_.has_value();
   if (reconnects) browser_gone();
   browser_ = std::move(handle);
   ::fcntl(browser_.get(), F_SETFL, ::fcntl(browser_.get(), F_GETFL) | O_NONBLOCK);
-  framed_ = !message.value("skipWebSocketFrames", false);
+  framed_ = !true_at(message, "skipWebSocketFrames");
   frames_.emplace(true);
   browser_reader_.emplace(options_.message_limit);
   to_browser_.clear();
@@ -216,17 +202,12 @@ Status Relay::Loop::accept_browser(const json& message, Fd handle) {
     host_.reset(pair[0]);
     Fd theirs(pair[1]);
     ::fcntl(host_.get(), F_SETFL, ::fcntl(host_.get(), F_GETFL) | O_NONBLOCK);
-    const json hand_over = {{"cmd", "NODE_HANDLE"},
-                            {"type", "net.Socket"},
-                            {"msg",
-                             {{"type", "VSCODE_EXTHOST_IPC_SOCKET"},
-                              {"initialDataChunk", ""},
-                              {"skipWebSocketFrames", true},
-                              {"permessageDeflate", false},
-                              {"inflateBytes", ""}}}};
-    BULKHEAD_CHECK(channel_.send(hand_over.dump(), std::move(theirs)));
+    // Once the host is ready to take it.
+    hand_over_ = std::move(theirs);
+    if (host_ready_) BULKHEAD_CHECK(hand_over());
   }
   workbench_->send_resume();
+  if (!reconnects) BULKHEAD_CHECK(judge_.begin(*this));
   // The server has taken the frames off what it had read itself.
   return browser_reader_->feed(first, [this](const Message& each) -> Status {
     const auto got = workbench_->receive(each, Clock::now());
@@ -240,9 +221,25 @@ Status Relay::Loop::accept_browser(const json& message, Fd handle) {
 Status Relay::Loop::from_host_channel(std::string_view line) {
   const json message = json::parse(line, nullptr, false);
   const auto type = message.is_object() ? message.find("type") : message.end();
-  if (message.is_object() && type != message.end() && *type == "VSCODE_EXTHOST_IPC_READY")
-    return server_.send(R"({"type":"VSCODE_EXTHOST_IPC_READY"})");
+  if (!message.is_object() || type == message.end() || *type != "VSCODE_EXTHOST_IPC_READY" ||
+      host_ready_)
+    return {};
+  host_ready_ = true;
+  if (hand_over_) return hand_over();
   return {};  // NODE_HANDLE_ACK, and whatever else it thinks of
+}
+
+// Gives the host its end of the pair, as the server would have given it the browser's socket.
+Status Relay::Loop::hand_over() {
+  const json message = {{"cmd", "NODE_HANDLE"},
+                        {"type", "net.Socket"},
+                        {"msg",
+                         {{"type", "VSCODE_EXTHOST_IPC_SOCKET"},
+                          {"initialDataChunk", ""},
+                          {"skipWebSocketFrames", true},
+                          {"permessageDeflate", false},
+                          {"inflateBytes", ""}}}};
+  return channel_.send(message.dump(), std::move(hand_over_));
 }
 
 void Relay::Loop::browser_gone() {
@@ -298,13 +295,17 @@ Status Relay::Loop::read_host() {
     done_ = true;
     return {};
   }
-  return host_reader_.feed(
+  Status status = host_reader_.feed(
       Bytes(buffer.data(), static_cast<size_t>(n)), [this](const Message& each) -> Status {
         const auto got = host_end_.receive(each, Clock::now());
         if (got == Endpoint::Got::kMessage) return judge_.from_host(each.body, *this);
         if (got == Endpoint::Got::kDisconnect) done_ = true;
         return {};  // no control message of a host means anything to a workbench
       });
+  if (!status.ok())
+    return Error{"the extension host broke the protocol: " + status.error().message,
+                 status.error().errno_value};
+  return status;
 }
 
 void Relay::Loop::send_posted() {
@@ -321,8 +322,26 @@ void Relay::Loop::send_posted() {
   }
 }
 
+Status Relay::Loop::check_kept() const {
+  const size_t most = 2 * options_.kept_limit + options_.message_limit;
+  if (host_end_.kept_bytes() > most)
+    return Error{"the extension host does not acknowledge what it is sent"};
+  if (workbench_ && workbench_->kept_bytes() > most)
+    return Error{"the browser does not acknowledge what it is sent"};
+  return {};
+}
+
 Status Relay::Loop::run() {
+  const Status status = move_bytes();
+  say_goodbye();
+  return status;
+}
+
+Status Relay::Loop::move_bytes() {
   thread_ = std::this_thread::get_id();
+  // In the host's name, and before there is one: what it may do depends on what the workbench says
+  // first.
+  BULKHEAD_CHECK(server_.send(R"({"type":"VSCODE_EXTHOST_IPC_READY"})"));
   while (!done_ && !stopping_) {
     const auto now = Clock::now();
     auto next = host_ ? host_end_.tick(now) : now + Endpoint::kKeepAlive;
@@ -332,6 +351,7 @@ Status Relay::Loop::run() {
       next = std::min(next, cut_off_at_ + grace_);
     }
     send_posted();
+    BULKHEAD_CHECK(check_kept());
     if (browser_ && !to_browser_.write(browser_.get())) browser_gone();
     if (host_ && !to_host_.write(host_.get())) break;
     BULKHEAD_CHECK(server_.flush());
@@ -347,6 +367,9 @@ Status Relay::Loop::run() {
          static_cast<short>(reads(may_read_browser()) | writes(!to_browser_.empty())), 0},
         {host_.get(), static_cast<short>(reads(may_read_host()) | writes(!to_host_.empty())), 0},
     }};
+    // poll(2) tells of a closed end whether asked or not: who is not to be read is not looked at.
+    for (pollfd& each : polled)
+      if (each.events == 0) each.fd = -1;
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count();
     const int timeout = static_cast<int>(std::clamp<int64_t>(left + 1, 0, 60000));
@@ -375,7 +398,12 @@ Status Relay::Loop::run() {
     if (host_ && (polled[4].revents & kReadable) != 0 && may_read_host())
       BULKHEAD_CHECK(read_host());
   }
-  // What is still due reaches its side where that can be done without waiting.
+  return {};
+}
+
+// What is still due reaches its side where that can be done without waiting; and neither side tries
+// to come back.
+void Relay::Loop::say_goodbye() {
   send_posted();
   if (host_) {
     host_end_.send_disconnect();
@@ -389,7 +417,6 @@ Status Relay::Loop::run() {
     }
     to_browser_.write(browser_.get());
   }
-  return {};
 }
 
 Relay::Relay(Fd server, Fd host, Judge& judge, RelayOptions options)

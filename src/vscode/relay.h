@@ -4,9 +4,10 @@
 //   server ── NodeChannel ──► relay ── NodeChannel ──► extension host
 //   browser ─ WebSocket ────► relay ── socket pair ──► extension host
 //
-// The server hands the browser's socket over by the channel. The host never gets it: it gets one
-// end of a socket pair, once, and lives through the browser's reconnections without noticing. Of
-// what the host says on its channel only "ready" reaches the server.
+// The server hands the browser's socket over by the channel, as soon as the relay says "ready" in
+// the name of a host that need not exist yet: the judge starts it once the workbench has said what
+// for. The host never gets that socket: it gets one end of a pair, once, and lives through the
+// browser's reconnections without noticing. Nothing that it says on its channel reaches the server.
 #pragma once
 
 #include <chrono>

@@ -25,6 +25,23 @@ std::optional<std::string> real_path(const std::string& path) {
   return std::string(real.get());
 }
 
+// As the kernel would: links are followed before ".." is folded.
+std::optional<std::string> followed(const std::string& path) {
+  if (auto real = real_path(path)) return real;
+  // ".." in the part that is not there would be folded by name: refuse to guess.
+  std::string_view rest = path;
+  while (rest.size() > 1 && rest.back() == '/') rest.remove_suffix(1);
+  std::string below;
+  for (int depth = 0; depth < 64 && rest != "/"; ++depth) {
+    const std::string_view name = last_of(rest);
+    if (name.empty() || name == "." || name == "..") return std::nullopt;
+    below = "/" + std::string(name) + below;
+    rest = parent_of(rest);
+    if (auto real = real_path(std::string(rest))) return (*real == "/" ? "" : *real) + below;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Resource> parse_resource(const ordered_json& value,
@@ -46,8 +63,9 @@ std::optional<Resource> parse_resource(const ordered_json& value,
 size_t strip_cached_spellings(ordered_json& value) {
   size_t changed = 0;
   if (value.is_object()) {
+    // With or without its mark: who expects a resource makes one of whatever has these members.
     const auto mid = value.find("$mid");
-    if (mid != value.end() && *mid == 1)
+    if ((mid != value.end() && *mid == 1) || value.contains("scheme"))
       changed += value.erase("fsPath") + value.erase("external") + value.erase("_sep") > 0 ? 1 : 0;
   }
   if (value.is_structured())
@@ -56,20 +74,13 @@ size_t strip_cached_spellings(ordered_json& value) {
 }
 
 std::optional<std::string> canonical_file(const std::string& path) {
-  if (path.empty() || path[0] != '/') return std::nullopt;
-  if (auto real = real_path(path)) return real;
-  // ".." in the part that is not there would be folded by name: refuse to guess.
-  std::string_view rest = path;
-  while (rest.size() > 1 && rest.back() == '/') rest.remove_suffix(1);
-  std::string below;
-  for (int depth = 0; depth < 64 && rest != "/"; ++depth) {
-    const std::string_view name = last_of(rest);
-    if (name.empty() || name == "." || name == "..") return std::nullopt;
-    below = "/" + std::string(name) + below;
-    rest = parent_of(rest);
-    if (auto real = real_path(std::string(rest))) return (*real == "/" ? "" : *real) + below;
-  }
-  return std::nullopt;
+  if (path.empty() || path[0] != '/' || path.find('\0') != std::string::npos) return std::nullopt;
+  auto file = followed(path);
+  // VS Code folds ".." by name, the kernel follows links first: where these are different files,
+  // only one of them would be judged.
+  if (path.find("/..") != std::string::npos && file != followed(normalize(path)))
+    return std::nullopt;
+  return file;
 }
 
 }  // namespace bulkhead

@@ -13,8 +13,8 @@ struct Resource {
   bool is_file = false;
 };
 
-// nullopt where the value is no UriComponents object, or one whose cached spellings (fsPath,
-// external) are not what its parts say: VS Code believes those, so a lie there must not pass.
+// nullopt where the value is no UriComponents object. Its cached spellings (fsPath, external) are
+// not looked at: VS Code believes those, so what passes on must have none (below).
 std::optional<Resource> parse_resource(const nlohmann::ordered_json& value,
                                        const std::string& remote_authority);
 
@@ -23,7 +23,8 @@ std::optional<Resource> parse_resource(const nlohmann::ordered_json& value,
 size_t strip_cached_spellings(nlohmann::ordered_json& value);
 
 // The file's canonical path, symlinks resolved; of a file that is not there, its folder's with its
-// name. nullopt where not even the folder is there.
+// name. nullopt where not even the folder is there, or where ".." means one file to the kernel and
+// another one to who folds it by name.
 std::optional<std::string> canonical_file(const std::string& path);
 
 }  // namespace bulkhead

@@ -11,7 +11,7 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     journal:  KIND RESOURCE that the journal must name as denied (globs); may be repeated
     inside:   `exit N` or `signal N` where the end of the confined run matters
     as:       root | user, where only one of them can attack
-    act:      group | terminal | prompt | inherit | replace | kill-supervisor: how the runner joins in
+    act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
     summary:  yes, where what bulkhead itself says at the end belongs to what is judged
 
@@ -525,6 +525,19 @@ class World:
                 file.write(self.secret("replaced"))
             os.replace(netrc + ".new", netrc)
 
+    def follow_links(self):
+        """A trusted program outside that opens whatever the workspace has, links too."""
+        read = {}
+        for folder, folders, files in os.walk(self.work):
+            for path in (f"{folder}/{name}" for name in folders + files):
+                if not os.path.islink(path):
+                    continue
+                for opened in [f"{path}/{name}" for name in os.listdir(path)] if os.path.isdir(path) else [path]:
+                    if os.path.isfile(opened):
+                        with open(opened, "rb") as file:
+                            read[f"{opened}, as read by a deputy"] = file.read(1 << 20)
+        return read
+
     def effects(self, output, terminal):
         found = []
         if self.survived is None:
@@ -541,6 +554,8 @@ class World:
                     continue
                 with open(path, "rb") as file:
                     places[path] = file.read(16 << 20)
+        if self.header.one("act") == "deputy":
+            places.update(self.follow_links())
         for message in self.server.messages:
             places.setdefault("a server", b"")
             places["a server"] += message.encode()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # A folder includes its own headers and those of the folders before it.
-ORDER = ["base", "policy", "trace", "sandbox", "cli"]
+ORDER = ["base", "policy", "trace", "sandbox", "vscode", "cli"]
 # Beside the chain: what they may include.
 SIDE = {"vscode": ["base", "policy", "trace", "sandbox", "vscode"],
         "isolate": ["base", "policy", "trace", "sandbox", "membrane", "isolate"],

@@ -7,7 +7,7 @@
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host
 //
-// BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, workbench, html, script, tag }.
+// BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag }.
 "use strict";
 
 const childProcess = require("node:child_process");
@@ -57,14 +57,19 @@ childProcess.fork = (modulePath, args, options = {}) => {
   const host = env.BULKHEAD_HOST;
   delete env.BULKHEAD_HOST;
   delete env.BULKHEAD_LAUNCH;
-  if (host === "main") return fork(modulePath, args, { ...options, env, execArgv });
-  // Fail closed: a host that nobody placed holds whatever the page asked for.
-  const extensions = typeof host === "string" ? host : "";
-  return fork(modulePath, args, {
+  if (host === "main") {
+    // For the companion.
+    env.BULKHEAD_RUNTIME = launch.sockets;
+    env.BULKHEAD_PROGRAM = launch.bulkhead;
+    return fork(modulePath, args, { ...options, env, execArgv });
+  }
+  // Fail closed: a host that nobody placed holds whatever the page asked for. The lock is a file
+  // beside the workspace's storage, which several hosts of a window would fight over.
+  return fork(modulePath, [...args, "--skipWorkspaceStorageLock"], {
     ...options,
     env,
     execPath: launch.bulkhead,
-    execArgv: ["host", "--extensions", extensions, "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, ...execArgv],
+    execArgv: ["host", "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, "--require", path.join(__dirname, "host.cjs"), ...execArgv],
   });
 };
 

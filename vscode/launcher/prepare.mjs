@@ -1,12 +1,14 @@
 // Prepares an installed code-server for compartments, without changing a file of it: an edited copy
-// of the workbench, the list of actors that the broker needs, and the launch file that the preload and
-// `bulkhead host` read. Copies are kept by the hash of what they were made of.
+// of the workbench, the folder of built-in extensions with our companion, the list of actors that the
+// broker needs, and the launch file that the preload and `bulkhead host` read. Copies are kept by the
+// hash of what they were made of.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { extract } from "../api/extract.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
+import { companion, linkExtensions } from "./extensions.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
@@ -37,22 +39,30 @@ export function diagnose(server) {
  * @param {object} options
  * @param {string} options.server code-server's lib/vscode
  * @param {string} options.state bulkhead's state folder
+ * @param {string} options.sockets where running compartments have their sockets
  * @param {string} options.bulkhead the program
  * @param {string[]} options.builtin ids of built-in extensions that get compartments too
  * @returns {string} path of the launch file
  */
-export function prepare({ server, state, bulkhead, builtin }) {
+export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const { version, commit } = published(server);
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
-  const settings = `globalThis.bulkheadSettings=${JSON.stringify({ builtin: builtin.map((id) => id.toLowerCase()) })};`;
-  const placement = settings + fs.readFileSync(path.join(here, "../workbench/placement.js"), "utf8");
+  const placed = fs.readFileSync(path.join(here, "../workbench/placement.js"), "utf8");
   const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
-  const tag = createHash("sha256").update(source).update(placement).update(edits).digest("hex").slice(0, 16);
+  const ids = builtin.map((id) => id.toLowerCase());
+  const files = companion();
+  const hash = createHash("sha256");
+  for (const part of [source, placed, edits, JSON.stringify([ids, [...files]])]) hash.update(part);
+  const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "code", `${version}-${tag}`);
+  const linked = linkExtensions(path.join(folder, "extensions"), server, files);
+  const settings = `globalThis.bulkheadSettings=${JSON.stringify({ builtin: ids, companion: linked.companion })};`;
+  const placement = settings + placed;
   const launchFile = path.join(folder, "launch.json");
   const launch = {
     bulkhead,
+    sockets,
     server,
     version,
     commit,
@@ -60,6 +70,8 @@ export function prepare({ server, state, bulkhead, builtin }) {
     script,
     html: path.join(server, HTML),
     workbench: path.join(folder, "workbench.js"),
+    extensions: linked.extensions,
+    companion: linked.companion,
     actors: /** @type {string[]} */ ([]),
   };
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,7 +1,7 @@
 // `bulkhead code`: starts VS Code's server with every third-party extension in a compartment.
 //
-//   node start.mjs --bulkhead PROGRAM --state FOLDER [--server FOLDER] [--diagnose] [--builtin ID]…
-//                  [--port N] [--trace] [--] [FOLDER] [options of the server]
+//   node start.mjs --bulkhead PROGRAM --state FOLDER --sockets FOLDER [--diagnose] [--server FOLDER]
+//                  [--builtin ID]… [--port N] [--trace] [--json] [FOLDER] [options of the server]
 //
 // Loopback and a connection token, always. Ends with the server, and ends it.
 import { spawn } from "node:child_process";
@@ -11,40 +11,64 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { diagnose, prepare } from "./prepare.mjs";
+import { builtinSetting } from "./settings.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    bulkhead: { type: "string" },
-    state: { type: "string" },
-    server: { type: "string" },
-    builtin: { type: "string", multiple: true, default: [] },
-    port: { type: "string", default: "0" },
-    extensions: { type: "string" },
-    data: { type: "string" },
-    diagnose: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    trace: { type: "boolean", default: false },
-  },
+const OPTIONS = /** @type {const} */ ({
+  bulkhead: { type: "string" },
+  state: { type: "string" },
+  sockets: { type: "string" },
+  server: { type: "string" },
+  builtin: { type: "string", multiple: true },
+  port: { type: "string" },
+  extensions: { type: "string" },
+  data: { type: "string" },
+  diagnose: { type: "boolean" },
+  json: { type: "boolean" },
+  trace: { type: "boolean" },
 });
 
-const fail = (message, code = 125) => {
+function fail(message, code = 125) {
   process.stderr.write(`bulkhead code: ${message}\n`);
   process.exit(code);
-};
+}
 
-const server = path.resolve(values.server ?? path.join(here, "../node_modules/code-server/lib/vscode"));
+/** Our options, wherever they stand; the rest in its order: perhaps a folder, and the server's options. */
+function read(words) {
+  const { tokens } = parseArgs({ args: words, options: OPTIONS, strict: false, tokens: true });
+  const values = { builtin: /** @type {string[]} */ ([]), port: "0" };
+  const rest = [];
+  let ended = false;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") ended = true;
+    else if (token.kind === "option" && !ended && token.name in OPTIONS) {
+      const { type, multiple } = OPTIONS[token.name];
+      if (type === "string" && token.value === undefined) fail(`--${token.name} needs a value`);
+      if (multiple) values[token.name].push(token.value);
+      else values[token.name] = type === "boolean" ? true : token.value;
+    } else if (token.kind === "option") {
+      rest.push(token.inlineValue ? `${token.rawName}=${token.value}` : token.rawName);
+    } else rest.push(token.value);
+  }
+  return { values, rest };
+}
+
+const { values, rest } = read(process.argv.slice(2));
+const named = path.resolve(values.server ?? path.join(here, "../node_modules/code-server/lib/vscode"));
+if (!fs.existsSync(named)) fail(`${named} is missing: run \`make code\` once, which installs code-server`, values.diagnose ? 1 : 125);
+// The preload compares the paths that the server uses, which have no links in them.
+const server = fs.realpathSync(named);
+
 if (values.diagnose) {
   try {
     const found = diagnose(server);
     const fits = found.edits.every((edit) => edit.found === edit.wanted);
     if (values.json) console.log(JSON.stringify({ ...found, fits }));
     else {
-      console.log(`VS Code ${found.version} in ${server}`);
+      console.log(`VS Code ${found.version} in ${server}\n`);
       for (const edit of found.edits)
         console.log(`  ${edit.found === edit.wanted ? "fits   " : "MISSING"}  ${edit.name}: ${edit.what}`);
+      console.log(fits ? "\n`bulkhead code` can use this version." : "\n`bulkhead code` refuses this version.");
     }
     process.exit(fits ? 0 : 1);
   } catch (error) {
@@ -52,31 +76,56 @@ if (values.diagnose) {
   }
 }
 
-const refused = ["--host", "--without-connection-token", "--socket-path", "--inspect-extensions"];
-for (const word of positionals) {
-  if (refused.some((option) => word === option || word.startsWith(`${option}=`)))
-    fail(`${word} would open the editor to others; bulkhead always uses loopback and a token`);
+// What would let others in, or take what this launcher sets.
+const REFUSED = {
+  "--host": "bulkhead listens on 127.0.0.1 only",
+  "--socket-path": "bulkhead listens on 127.0.0.1 only",
+  "--without-connection-token": "a compartment that reached the server could read any file",
+  "--connection-token": "bulkhead makes a new token each time",
+  "--connection-token-file": "bulkhead makes a new token each time",
+  "--server-data-dir": "say --data",
+  "--extensions-dir": "say --extensions",
+  "--builtin-extensions-dir": "bulkhead's own companion is among them",
+  "--inspect-extensions": "a debugger reaches into every compartment",
+  "--inspect-brk-extensions": "a debugger reaches into every compartment",
+};
+const folder = rest.length > 0 && !rest[0].startsWith("-") ? rest.shift() : undefined;
+for (const word of rest) {
+  const reason = REFUSED[word.split("=")[0]];
+  if (reason) fail(`${word.split("=")[0]} is not possible: ${reason}`);
 }
-const isFolder = positionals.length > 0 && !positionals[0].startsWith("-");
-const folder = path.resolve(isFolder ? positionals[0] : ".");
-if (!fs.existsSync(folder)) fail(`${folder} does not exist`);
-const rest = isFolder ? positionals.slice(1) : positionals;
+if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535) fail(`--port ${values.port}: not a port`);
+const opened = path.resolve(folder ?? ".");
+if (!fs.existsSync(opened)) fail(`${opened} does not exist`);
+const query = fs.statSync(opened).isDirectory() ? "folder" : "workspace";
+if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened} is neither a folder nor a .code-workspace file`);
 
+const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
+const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
+let launch;
 let launchFile;
 try {
-  launchFile = prepare({ server, state: values.state, bulkhead: values.bulkhead, builtin: values.builtin });
+  launchFile = prepare({
+    server,
+    state: values.state,
+    sockets: values.sockets,
+    bulkhead: values.bulkhead,
+    builtin: [...values.builtin, ...builtinSetting(data)],
+  });
+  launch = JSON.parse(fs.readFileSync(launchFile, "utf8"));
 } catch (error) {
   fail(error.message);
 }
 
-const data = values.data ?? path.join(values.state, "code/data");
-const extensions = values.extensions ?? path.join(values.state, "code/extensions");
 for (const each of [data, extensions]) fs.mkdirSync(each, { recursive: true, mode: 0o700 });
 const token = randomBytes(24).toString("base64url");
 const tokenFile = path.join(data, `token-${process.pid}`);
 fs.writeFileSync(tokenFile, token, { mode: 0o600 });
 process.on("exit", () => fs.rmSync(tokenFile, { force: true }));
 
+const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
+delete environment.BULKHEAD_TRACE;
+if (values.trace) environment.BULKHEAD_TRACE = "1";
 const child = spawn(
   process.execPath,
   [
@@ -87,31 +136,44 @@ const child = spawn(
     "--accept-server-license-terms",
     "--disable-websocket-compression",
     "--server-data-dir", data, "--extensions-dir", extensions,
+    "--builtin-extensions-dir", launch.extensions,
     "--reconnection-grace-time", "300",
     ...rest,
   ],
-  {
-    env: { ...process.env, BULKHEAD_LAUNCH: launchFile, ...(values.trace ? { BULKHEAD_TRACE: "1" } : {}) },
-    stdio: ["ignore", "pipe", "pipe"],
-  },
+  { env: environment, stdio: ["ignore", "pipe", "pipe"] },
 );
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
 
 let told = false;
 let text = "";
+let line = "";
 child.stdout.on("data", (part) => {
+  // What a host's supervisor has to say, out of what the server logs of it.
+  const lines = (line + part).split("\n");
+  line = (lines.pop() ?? "").slice(-65536);
+  for (const each of lines) {
+    const said = /<stderr>\s*(bulkhead[^:]*: .*)$/.exec(each);
+    // eslint-disable-next-line no-control-regex
+    if (said) process.stderr.write(`${said[1].replace(/[\x00-\x1f\x7f-\x9f]/g, "?")}\n`);
+  }
   if (told) return;
   text += part;
-  const port = /Web UI available at http:\/\/localhost:(\d+)|Extension host agent listening on (\d+)/.exec(text);
+  const port = /Web UI available at http:\/\/[^:]+:(\d+)|Extension host agent listening on (\d+)/.exec(text);
   if (!port) return;
   told = true;
-  const address = `http://127.0.0.1:${port[1] ?? port[2]}/?tkn=${token}&folder=${encodeURIComponent(folder)}`;
-  console.log(`VS Code, its extensions in compartments: open\n\n  ${address}\n\nCtrl-C ends it. bulkhead log shows what extensions did.`);
+  const address = `http://127.0.0.1:${port[1] ?? port[2]}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
+  if (values.json) console.log(JSON.stringify({ address, pid: child.pid, version: launch.version, trace: Boolean(values.trace) }));
+  else
+    console.log(
+      `VS Code ${launch.version}, each extension in a compartment of its own${values.trace ? " (recording only: nothing is refused)" : ""}\n\n` +
+        `  ${address}\n\nCtrl-C ends it. \`bulkhead log\` shows what extensions did.`,
+    );
 });
 let errors = "";
 child.stderr.on("data", (part) => {
   errors = (errors + part).slice(-4000);
 });
+child.on("error", (error) => fail(`cannot start the server: ${error.message}`));
 child.on("exit", (code, signal) => {
   if (!told) fail(`the server ended before it was ready (${signal ?? code}):\n${errors || text}`);
   process.exit(signal ? 0 : (code ?? 0));

@@ -10,6 +10,9 @@
 const NAME = "([A-Za-z_$][\\w$]*)";
 const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll("NAME", NAME), "g");
 
+/** What starts the hosts that are missing, in the words of the workbench's extension service. */
+const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allRequestedActivateEvents.keys()))";
+
 /** @type {Edit} */
 const location = {
   name: "remote-location",
@@ -86,6 +89,28 @@ const others = (location) => {
       text: (locations, authority, between, snapshot) =>
         `_createRemoteExtensionHostDataProvider(${locations},${authority},bulkheadLocation){${between}` +
         `${locations}.filterByRunningLocation(${snapshot}.extensions,bulkheadLocation)`,
+    },
+    {
+      name: "after-change",
+      what: "hosts are started for extensions added later, and ended with their last one",
+      times: 1,
+      shape: shape(String.raw`await this\._deltaExtensions\(NAME,NAME\.toAdd,NAME\.toRemove\)\}`),
+      text: (lock, change) =>
+        `await this._deltaExtensions(${lock},${change}.toAdd,${change}.toRemove),` +
+        `globalThis.bulkhead.afterChange(this,()=>${START})}`,
+    },
+    {
+      name: "after-end",
+      what: "a compartment that ended starts again by itself, without counting for the others",
+      times: 1,
+      shape: shape(
+        String.raw`async _onRemoteExtensionHostCrashed\(NAME,NAME\)\{try\{let NAME=await([^]{0,300}?)this\._logExtensionHostCrash\(\1\),` +
+          String.raw`this\._remoteCrashTracker\.registerCrash\(\),this\._remoteCrashTracker\.shouldAutomaticallyRestart\(\)\?`,
+      ),
+      text: (host, token, info, between) =>
+        `async _onRemoteExtensionHostCrashed(${host},${token}){try{let ${info}=await${between}this._logExtensionHostCrash(${host}),` +
+        `globalThis.bulkhead.afterEnd(${host},${info},()=>${START})?void 0:` +
+        `(this._remoteCrashTracker.registerCrash(),this._remoteCrashTracker.shouldAutomaticallyRestart())?`,
     },
     {
       name: "host-environment",

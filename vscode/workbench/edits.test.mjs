@@ -44,8 +44,8 @@ test("a shape that stands twice is refused", () => {
   assert.throws(() => edit(`${source};var ${shape}`, ""), EditError);
 });
 
-function placed() {
-  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], companion: "/opt/companion" } });
+function placed(setTimeout = () => {}) {
+  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b" } });
   vm.runInContext(placement, context);
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, ...rest });
   return { bulkhead: context.bulkhead, extension };
@@ -63,6 +63,9 @@ test("every third-party extension gets a host of its own, built-ins stay", () =>
   assert.deepEqual([...bulkhead.affinities()].sort(), [0, one, two, git].sort());
   assert.equal(bulkhead.environment(one).BULKHEAD_HOST, "a.one");
   assert.equal(bulkhead.environment(0).BULKHEAD_HOST, "main");
+  assert.match(bulkhead.environment(0).BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
+  assert.equal(bulkhead.environment(one).BULKHEAD_WINDOW, bulkhead.environment(0).BULKHEAD_WINDOW);
+  assert.equal(bulkhead.environment(one).BULKHEAD_FOLDER, "/a b");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
 });
 
@@ -90,4 +93,80 @@ test("browser-only extensions of others do not run", () => {
   const { bulkhead, extension } = placed();
   assert.equal(bulkhead.mayRunInBrowser(extension("x.web", { main: undefined, browser: "./web.js" })), false);
   assert.equal(bulkhead.mayRunInBrowser(extension("vscode.emmet", { isBuiltin: true })), true);
+});
+
+/** A manager of the workbench, as far as placement looks at it. */
+const manager = (affinity, kind = 3) => ({ _extensionHost: { runningLocation: { kind, affinity } } });
+
+test("a compartment that ended is back at once where that was wanted, and later each time otherwise", () => {
+  const pauses = [];
+  const { bulkhead, extension } = placed((_run, pause) => pauses.push(pause));
+  const one = bulkhead.place(extension("a.one"), []);
+  assert.equal(bulkhead.afterEnd(manager(0), { code: 1 }, () => {}), false, "the main host is the workbench's business");
+  assert.equal(bulkhead.afterEnd(manager(0, 2), { code: 1 }, () => {}), false);
+  for (const code of [0, 1, 1, 1]) assert.equal(bulkhead.afterEnd(manager(one), { code }, () => {}), true);
+  assert.deepEqual(pauses, [0, 1000, 2000, 4000]);
+  for (let i = 0; i < 20; i += 1) bulkhead.afterEnd(manager(one), null, () => {});
+  assert.equal(pauses.at(-1), 300000);
+});
+
+test("the host of the last extension ends with it, and one for a new extension starts", () => {
+  const { bulkhead, extension } = placed();
+  const [one, two] = ["a.one", "b.two"].map((id) => bulkhead.place(extension(id), []));
+  const managers = [manager(0), manager(one), manager(two)];
+  const stopped = [];
+  let started = 0;
+  const service = {
+    _registry: { getSnapshot: () => ({ extensions: ["b.two"] }) },
+    _runningLocations: { filterByExtensionHostManager: (all, host) => (host === managers[2] ? all : []) },
+    _extensionHostManagers: Object.assign(managers, { stopOne: (host) => stopped.push(host) }),
+  };
+  bulkhead.afterChange(service, () => (started += 1));
+  assert.deepEqual(stopped, [managers[1]], "never the main host, though it holds none of these");
+  assert.equal(started, 1);
+  assert.deepEqual([...bulkhead.affinities()], [0, two]);
+  assert.notEqual(bulkhead.place(extension("a.one"), []), one, "enabled again, it gets a new host");
+  assert.equal(bulkhead.afterEnd(manager(one), { code: 1 }, () => assert.fail("nothing is left to start")), true);
+});
+
+test("a built-in extension that goes in takes those along that it needs, and that need it", () => {
+  const { bulkhead, extension } = placed();
+  const all = [
+    extension("vscode.git-base", { isBuiltin: true }),
+    extension("vscode.git", { isBuiltin: true, extensionDependencies: ["vscode.git-base"] }),
+    extension("vscode.github", { isBuiltin: true, extensionDependencies: ["vscode.git-base"] }),
+    extension("vscode.npm", { isBuiltin: true }),
+    extension("a.lens", { extensionDependencies: ["vscode.npm"] }),
+  ];
+  const [base, git, github, npm, lens] = all.map((each) => bulkhead.place(each, all));
+  assert.notEqual(git, 0);
+  assert.equal(base, git);
+  assert.equal(github, git);
+  assert.equal(npm, 0, "what a foreign extension needs stays where it is trusted");
+  assert.ok(lens !== 0 && lens !== git);
+});
+
+test("TypeScript's servers share a compartment with the plug-ins that run in them", () => {
+  const { bulkhead, extension } = placed();
+  const typescript = extension("vscode.typescript-language-features", { isBuiltin: true });
+  const plugin = extension("a.plugin", { contributes: { typescriptServerPlugins: [{ name: "p" }] } });
+  const other = extension("b.other");
+  assert.equal(bulkhead.place(typescript, [typescript, other]), 0);
+  const second = placed();
+  const all = [typescript, plugin, other];
+  const [ts, own, none] = all.map((each) => second.bulkhead.place(each, all));
+  assert.notEqual(ts, 0);
+  assert.equal(own, ts);
+  assert.ok(none !== 0 && none !== ts);
+});
+
+test("plug-ins without an extension's own code take TypeScript in with them", () => {
+  const { bulkhead, extension } = placed();
+  const typescript = extension("vscode.typescript-language-features", { isBuiltin: true });
+  const plugin = extension("a.plugin", { main: undefined, contributes: { typescriptServerPlugins: [{ name: "p" }] } });
+  const theme = extension("b.theme", { main: undefined, contributes: { themes: [{}] } });
+  const [ts, own, none] = [typescript, plugin, theme].map((each) => bulkhead.place(each, [typescript, plugin, theme]));
+  assert.notEqual(ts, 0);
+  assert.equal(own, ts);
+  assert.equal(none, 0, "nothing of it runs");
 });

@@ -12,6 +12,19 @@
   /** @type {Map<number, Set<string>>} affinity → extension ids */
   const members = new Map();
   let last = 0;
+  /** @type {Map<number, {at: number, count: number}>} affinity → its last end, and how many in a row */
+  const ends = new Map();
+  const FIRST_PAUSE = 1000;
+  const LONGEST_PAUSE = 5 * 60 * 1000;
+  const CALM = 10 * 60 * 1000;
+  /** 0 for every host that is no compartment: VS Code's own, and those in the browser. */
+  const affinityOf = (manager) => {
+    const location = manager._extensionHost?.runningLocation;
+    return location?.kind === 3 ? (location.affinity ?? 0) : 0;
+  };
+  /** Which window this is: its hosts and its companion find each other by it. */
+  const window_ = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const page = new URLSearchParams(location.search);
 
   const idOf = (extension) => extension.identifier.value.toLowerCase();
   const dependenciesOf = (extension) =>
@@ -19,37 +32,62 @@
   // By the folder that we installed it in, never by its name: anybody can take a name.
   const isCompanion = (extension) =>
     Boolean(settings.companion) && extension.extensionLocation?.path === settings.companion;
-  const confined = (extension) =>
-    Boolean(extension.main || extension.browser) &&
-    !isCompanion(extension) &&
-    (!extension.isBuiltin || settings.builtin.includes(idOf(extension)));
+  /** TypeScript's own extension, which loads the plug-ins that others declare into its servers. */
+  const TYPESCRIPT = "vscode.typescript-language-features";
+  const hasPlugins = (extension) => (extension.contributes?.typescriptServerPlugins ?? []).length > 0;
+  // A plug-in is code too: an extension of plug-ins alone would run in TypeScript's servers outside.
+  const isForeign = (extension) =>
+    Boolean(extension.main || extension.browser || hasPlugins(extension)) && !extension.isBuiltin && !isCompanion(extension);
 
-  function groupOf(extension, all) {
+  /**
+   * What goes into compartments: everything foreign, the built-in extensions that the user named, with
+   * the built-in ones that they depend on or that depend on them, and TypeScript where a foreign
+   * plug-in would run in its servers.
+   * @returns {Map<string, any>} id → extension
+   */
+  function confined(all) {
     const known = new Map(all.filter(Boolean).map((one) => [idOf(one), one]));
-    known.set(idOf(extension), extension);
+    const found = new Map([...known].filter(([, one]) => isForeign(one)));
+    const builtin = new Set(settings.builtin.filter((id) => known.get(id)?.isBuiltin));
+    if ([...found.values()].some(hasPlugins) && known.has(TYPESCRIPT)) builtin.add(TYPESCRIPT);
+    for (const id of builtin) {
+      const one = known.get(id);
+      if (isCompanion(one)) continue;
+      found.set(id, one);
+      for (const other of dependenciesOf(one)) if (known.get(other)?.isBuiltin) builtin.add(other);
+      for (const [other, description] of known)
+        if (description.isBuiltin && dependenciesOf(description).includes(id)) builtin.add(other);
+    }
+    return found;
+  }
+
+  function groupOf(id, inside) {
     // A dependency on a trusted built-in does not pull the built-in in, nor the extension out: its
     // exports stay unavailable, which review tells.
-    const linked = (id) => {
-      const one = known.get(id);
-      if (!one || !confined(one)) return [];
-      const links = dependenciesOf(one).filter((other) => known.has(other) && confined(known.get(other)));
-      for (const [other, description] of known)
-        if (confined(description) && dependenciesOf(description).includes(id)) links.push(other);
+    const linked = (one) => {
+      const extension = inside.get(one);
+      const links = dependenciesOf(extension).filter((other) => inside.has(other));
+      for (const [other, description] of inside) {
+        if (dependenciesOf(description).includes(one)) links.push(other);
+        if ((one === TYPESCRIPT && isForeign(description) && hasPlugins(description)) || (other === TYPESCRIPT && isForeign(extension) && hasPlugins(extension))) links.push(other);
+      }
       return links;
     };
-    const group = new Set([idOf(extension)]);
-    for (const id of group) for (const other of linked(id)) group.add(other);
+    const group = new Set([id]);
+    for (const one of group) for (const other of linked(one)) group.add(other);
     return group;
   }
 
   globalThis.bulkhead = {
     /** The affinity of an extension's host; stable while the window lives. */
     place(extension, all) {
-      if (!extension || !confined(extension)) return 0;
+      if (!extension || isCompanion(extension)) return 0;
       const id = idOf(extension);
       const before = placed.get(id);
       if (before !== undefined) return before;
-      const group = groupOf(extension, all);
+      const inside = confined([...all, extension]);
+      if (!inside.has(id)) return 0;
+      const group = groupOf(id, inside);
       const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined);
       const affinity = existing[0] ?? ++last;
       if (!members.has(affinity)) members.set(affinity, new Set());
@@ -61,11 +99,47 @@
     },
     /** Every affinity that a host must exist for. */
     affinities: () => [0, ...members.keys()],
+    /**
+     * Extensions were added, removed, enabled or disabled. `service` is the workbench's extension
+     * service; `start` starts the hosts that are missing.
+     */
+    afterChange(service, start) {
+      const { extensions } = service._registry.getSnapshot();
+      for (const manager of [...service._extensionHostManagers]) {
+        const affinity = affinityOf(manager);
+        if (affinity === 0 || service._runningLocations.filterByExtensionHostManager(extensions, manager).length > 0) continue;
+        for (const id of members.get(affinity) ?? []) placed.delete(id);
+        members.delete(affinity);
+        ends.delete(affinity);
+        service._extensionHostManagers.stopOne(manager);
+      }
+      start();
+    },
+    /**
+     * A host has ended. False where it is none of ours, and the workbench does as it always did.
+     * `info.code` is 0 where somebody wanted it: then it is back at once. Otherwise after a pause that
+     * doubles each time, so that a host that keeps ending costs nothing; a host that lived for ten
+     * minutes starts from the shortest.
+     */
+    afterEnd(manager, info, start) {
+      const affinity = affinityOf(manager);
+      if (affinity === 0) return false;
+      if (!members.has(affinity)) return true;
+      const now = Date.now();
+      const before = ends.get(affinity);
+      const count = info?.code === 0 ? 0 : before && now - before.at < CALM ? before.count + 1 : 1;
+      ends.set(affinity, { at: now, count });
+      setTimeout(() => members.has(affinity) && start(), count === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE));
+      return true;
+    },
     /** Browser-only extensions would run beside the workbench, out of every compartment's reach. */
     mayRunInBrowser: (extension) => extension.isBuiltin === true,
     /** What the launcher needs to know to start this host. */
     environment: (affinity) => ({
       BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
+      BULKHEAD_WINDOW: window_,
+      BULKHEAD_FOLDER: page.get("folder") ?? "",
+      BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
     }),
   };
 })();

@@ -92,8 +92,9 @@ Reply serve_remove(Call& call);
 Reply serve_rename(Call& call);
 Reply serve_link(Call& call);
 Reply serve_symlink(Call& call);
-// calls/read.cc: readlink(at), inotify_add_watch, statfs of hidden trees
+// calls/read.cc: readlink(at), access, inotify_add_watch, statfs of hidden trees
 Reply serve_readlink(Call& call);
+Reply serve_access(Call& call);
 Reply serve_watch(Call& call);
 // calls/status.cc: chmod, chown, truncate, times, extended attributes; by path and by descriptor
 Reply serve_chmod(Call& call);

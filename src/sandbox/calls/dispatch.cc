@@ -53,6 +53,9 @@ constexpr auto kRows = [] {
       // calls/read.cc
       {__NR_readlink, "readlink", serve_readlink},
       {__NR_readlinkat, "readlinkat", serve_readlink},
+      {__NR_access, "access", serve_access},
+      {__NR_faccessat, "faccessat", serve_access},
+      {__NR_faccessat2, "faccessat2", serve_access},
       {__NR_inotify_add_watch, "inotify_add_watch", serve_watch},
       // calls/status.cc
       {__NR_chmod, "chmod", serve_chmod},

@@ -48,6 +48,29 @@ TEST(ServeOpen, ReadsWhatIsGrantedAndNothingElse) {
   EXPECT_THAT(denied, Contains("write " + (folder / "open/a.txt")));
 }
 
+TEST(ServeAccess, AnswersAsOpenWould) {
+  const Folder folder;
+  folder.file("open/a.txt", "content");
+  folder.file("closed/key", "secret");
+  ASSERT_EQ(::symlink("../closed/key", (folder / "open/link").c_str()), 0);
+  std::vector<std::string> denied;
+  const std::string result = serve(
+      {.read = {folder / "open"}},
+      [&] {
+        std::string text;
+        for (const char* name : {"open/a.txt", "closed/key", "open/link", "closed", "closed/none"})
+          for (const int mode : {R_OK, F_OK})
+            text += outcome_of(::access((folder / name).c_str(), mode)) + " ";
+        text += outcome_of(::faccessat(AT_FDCWD, (folder / "closed/key").c_str(), R_OK, 0)) + " ";
+        text += outcome_of(
+            ::faccessat(AT_FDCWD, (folder / "open/link").c_str(), R_OK, AT_SYMLINK_NOFOLLOW));
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result, "ok ok EACCES ok EACCES ok EACCES ok ENOENT ENOENT EACCES ok");
+  EXPECT_THAT(denied, IsEmpty()) << "nothing was tried";
+}
+
 TEST(ServeOpen, SpellingsLeadToTheSameDecision) {
   const Folder folder;
   folder.file("open/a.txt", "content");

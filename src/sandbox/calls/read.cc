@@ -63,6 +63,28 @@ Reply serve_readlink(Call& call) {
   return Reply::value(static_cast<int64_t>(length));
 }
 
+// "May I read it?" is answered as open() would be: git, for one, takes a configuration that it may
+// not read for none, but gives up where reading fails that was said to be allowed. Not a word to
+// the journal, since nothing was tried; and nothing is secret in the kernel's own answer, so
+// whatever is unclear is left to it.
+Reply serve_access(Call& call) {
+  const bool at = call.number() != __NR_access;
+  if (call.service().arbiter.enforcement() == Enforcement::kAuditOnly) return Reply::go_on();
+  const uint32_t flags = call.number() == __NR_faccessat2 ? call.flags_arg(3) : 0;
+  Spelling spelling;
+  if (spell_argument(call, at ? call.fd_arg(0) : AT_FDCWD, call.arg(at ? 1 : 0), &spelling) != 0)
+    return Reply::go_on();
+  Found found;
+  const Follow follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Follow::kNo : Follow::kYes;
+  if (call.service().walker.resolve(call, spelling, follow, &found) != 0 || !found.is_path)
+    return Reply::go_on();
+  // A process's own entries of /proc are judged by more than the policy.
+  if (is_within(found.canonical, "/proc")) return Reply::go_on();
+  const Policy& policy = call.service().arbiter.policy();
+  const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny;
+  return denied ? Reply::error(EACCES) : Reply::go_on();
+}
+
 Reply serve_watch(Call& call) {
   const uint32_t mask = call.flags_arg(2);
   if (mask == 0 || ((mask & IN_MASK_ADD) != 0 && (mask & IN_MASK_CREATE) != 0))

@@ -184,7 +184,7 @@ Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& a
 
 // Resolver libraries connect UDP sockets to addresses that they are about to use, to learn their
 // order (RFC 6724), and send nothing: no attempt where TCP may go there.
-bool is_address_probe(const Call& call, const Endpoint& endpoint) {
+bool is_address_probe(const Call& call, const SocketEndpoint& endpoint) {
   const Service& service = call.service();
   const std::vector<std::string> names = service.names.names(endpoint.address);
   const std::vector<std::string_view> views(names.begin(), names.end());

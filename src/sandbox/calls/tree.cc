@@ -157,6 +157,13 @@ Reply serve_rename(Call& call) {
     if (auto no = call.refuse_unless(Kind::kRead, to.path())) return std::move(*no);
   if (auto no = refuse_above_block(call, from)) return std::move(*no);
   if (auto no = refuse_above_block(call, to)) return std::move(*no);
+  // The kernel may be told to go on below, and read another name by then: no more is won by that
+  // than by renaming the folder around a link, which is not judged either (SECURITY.md).
+  if (auto no = refuse_moved_link(call, from.folder(), from.name(), from.path(), to.path()))
+    return std::move(*no);
+  if (exchange)
+    if (auto no = refuse_moved_link(call, to.folder(), to.name(), to.path(), from.path()))
+      return std::move(*no);
 
   call.service().walker.note_change();
   withdraw_from_kernel(call.service().plan, from.path());
@@ -218,6 +225,9 @@ Reply serve_link(Call& call) {
     return Reply::error(EACCES);
   }
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
+  if (S_ISLNK(from.type))
+    if (auto no = refuse_moved_link(call, from.fd.get(), "", from.canonical, to.path()))
+      return std::move(*no);
   call.service().walker.note_change();
   if (plain && kernel_may(call, Kind::kWrite, from.canonical) &&
       kernel_may(call, Kind::kRead, from.canonical) && to.kernel_may_write(call))
@@ -240,10 +250,11 @@ Reply serve_symlink(Call& call) {
     return Reply::error(error);
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
-  // The target is a text: it is judged when somebody follows it.
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_link(call, name.path(), target)) return std::move(*no);
   walker.note_change();
-  if (name.kernel_may_write(call)) return Reply::go_on();
+  // Elsewhere never: the kernel would read both texts again, and they may be others by then.
+  if (links_are_free(call) && name.kernel_may_write(call)) return Reply::go_on();
   if (!call.still_valid()) return Reply::error(EINTR);
   return result(::symlinkat(target.c_str(), name.folder(), name.name()));
 }

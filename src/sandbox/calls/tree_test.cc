@@ -180,6 +180,129 @@ TEST(ServeTree, ANewNameGivesNoRightToRead) {
   EXPECT_EQ(result, "EACCES ok");
 }
 
+TEST(ServeTree, ALinkLeadsToWhatMayBeRead) {
+  const Folder folder;
+  folder.file("home/key", "secret");
+  folder.file("w/file", "x");
+  folder.file("w/sub/file", "x");
+  folder.file("r/file", "x");
+  folder.file("partly/key", "secret");
+  folder.file("partly/open/file", "x");
+  ASSERT_EQ(::symlink((folder / "home").c_str(), (folder / "w/to-home").c_str()), 0);
+  ASSERT_EQ(::symlink((folder / "home/none/x").c_str(), (folder / "w/dangling").c_str()), 0);
+  std::vector<std::string> denied;
+  const Grants grants = {.read = {folder / "w", folder / "r", folder / "partly"},
+                         .write = {folder / "w"},
+                         .block = {folder / "partly/key"},
+                         .kernel_decides = {{folder / "w", true, true}}};
+  const std::string result = serve(
+      grants,
+      [&] {
+        std::string text;
+        const auto add = [&](const std::string& target, const char* link) {
+          text += outcome_of(::symlink(target.c_str(), (folder / link).c_str())) + " ";
+          ::unlink((folder / "w/l").c_str());
+        };
+        // Allowed.
+        add(folder / "w/file", "w/l");
+        add(folder / "r/file", "w/l");
+        add("file", "w/l");
+        add("../r/file", "w/l");
+        add("../../r", "w/sub/l");
+        ::unlink((folder / "w/sub/l").c_str());
+        add("nowhere/at/all", "w/l");
+        add("process@host:12", "w/l");
+        add(folder / "partly/open", "w/l");
+        add("/proc/self/fd/1", "w/l");
+        text += "| ";
+        // Refused.
+        add(folder / "home/key", "w/l");
+        add(folder / "home", "w/l");
+        add(folder / "home/new", "w/l");
+        add(folder / "home/not/there/yet", "w/l");
+        add("../home/key", "w/l");
+        add("../../home/key", "w/sub/l");
+        add("sub/../../home//./key", "w/l");
+        add("missing/../../home/key", "w/l");
+        add("to-home/key", "w/l");
+        add("to-home/not/there", "w/l");
+        add("dangling", "w/l");
+        add("dangling/further", "w/l");
+        add(folder / "partly/key", "w/l");
+        add(folder / "partly", "w/l");
+        add("/proc/self/environ", "w/l");
+        add("/proc/self/root" + (folder / "home/key"), "w/l");
+        add("/proc/self/cwd", "w/l");
+        add("/proc/4194304/root" + (folder / "home/key"), "w/l");
+        add("/dev/fd/20", "w/l");
+        std::string deep = "..";
+        for (int i = 0; i < 1300; ++i) deep += "/a";
+        add(deep, "w/l");
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result,
+            "ok ok ok ok ok ok ok ok ok | EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES "
+            "EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES ");
+  EXPECT_THAT(denied, Contains("read " + (folder / "home/key")));
+  EXPECT_THAT(denied, Contains("read " + (folder / "home/not/there/yet")));
+  EXPECT_THAT(denied, Contains("read " + (folder / "home/none/x/further")));
+  EXPECT_THAT(denied, Contains("read " + (folder / "partly")));
+}
+
+TEST(ServeTree, AMovedLinkIsJudgedWhereItComesToStand) {
+  const Folder folder;
+  folder.file("key", "secret");
+  folder.file("w/key", "x");
+  folder.file("w/sub/file", "x");
+  folder.folder("w/sub/deeper");
+  std::vector<std::string> denied;
+  const Grants grants = {.read = {folder / "w"},
+                         .write = {folder / "w"},
+                         .kernel_decides = {{folder / "w", true, true}}};
+  const std::string result = serve(
+      grants,
+      [&] {
+        std::string text;
+        const auto add = [&](long value) { text += outcome_of(value) + " "; };
+        const std::string inner = folder / "w/sub/link";
+        const std::string outer = folder / "w/link";
+        add(::symlink("../key", inner.c_str()));
+        add(::rename(inner.c_str(), outer.c_str()));
+        add(::link(inner.c_str(), outer.c_str()));
+        add(::renameat2(AT_FDCWD, inner.c_str(), AT_FDCWD, (folder / "w/key").c_str(),
+                        RENAME_EXCHANGE));
+        add(::renameat2(AT_FDCWD, (folder / "w/key").c_str(), AT_FDCWD, inner.c_str(),
+                        RENAME_EXCHANGE));
+        add(::rename(inner.c_str(), (folder / "w/sub/other").c_str()));
+        add(::rename((folder / "w/sub/other").c_str(), (folder / "w/sub/deeper/l").c_str()));
+        add(::symlink((folder / "w/key").c_str(), (folder / "w/absolute").c_str()));
+        add(::rename((folder / "w/absolute").c_str(), (folder / "w/sub/absolute").c_str()));
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result, "ok EACCES EACCES EACCES EACCES ok ok ok ok ");
+  EXPECT_THAT(denied, Contains("read " + (folder / "key")));
+}
+
+TEST(ServeTree, LinksAreFreeInAuditsAndWhereEverythingIsGranted) {
+  const Folder folder;
+  folder.folder("w");
+  const auto code = [&] {
+    const std::string link = folder / "w/l";
+    std::string text = outcome_of(::symlink("/proc/self/environ", link.c_str()));
+    ::unlink(link.c_str());
+    text += " " + outcome_of(::symlink("/etc/shadow", link.c_str()));
+    ::unlink(link.c_str());
+    return text;
+  };
+  EXPECT_EQ(serve({.audit = true}, code), "ok ok");
+  EXPECT_EQ(serve({.read = {"/"}, .write = {folder / "w"}}, code), "ok ok");
+  EXPECT_EQ(serve({.read = {"/"}, .write = {folder / "w"}, .block = {"/etc/shadow"}}, code),
+            "EACCES EACCES");
+  EXPECT_EQ(serve({.read = {folder.path()}, .write = {folder / "w"}}, code), "EACCES EACCES");
+}
+
 TEST(ServeStatus, NeedsTheRightByPathAndByDescriptor) {
   const Folder folder;
   const std::string file = folder.file("r/a", "content");

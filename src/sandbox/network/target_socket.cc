@@ -124,14 +124,14 @@ int read_address(const Call& call, uint64_t address, uint64_t size, SocketAddres
   return read.ok() ? 0 : EFAULT;
 }
 
-std::string Endpoint::to_string() const {
+std::string SocketEndpoint::to_string() const {
   const std::string text = address.to_string();
   return address.is_v4() ? fmt::format("{}:{}", text, port) : fmt::format("[{}]:{}", text, port);
 }
 
-std::optional<Endpoint> endpoint_of(const SocketAddress& address) {
+std::optional<SocketEndpoint> endpoint_of(const SocketAddress& address) {
   constexpr socklen_t kShortIn6 = 24;  // RFC 2133: without the scope, as the kernel accepts it
-  Endpoint endpoint;
+  SocketEndpoint endpoint;
   if (address.family() == AF_INET && address.size >= sizeof(sockaddr_in)) {
     sockaddr_in in{};
     std::memcpy(&in, &address.bytes, sizeof in);

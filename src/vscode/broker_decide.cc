@@ -1,0 +1,290 @@
+// How the broker decides on one argument of a host's request.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/path.h"
+#include "vscode/broker_parts.h"
+
+namespace bulkhead {
+
+using namespace broker_parts;
+
+Broker::Ruling Broker::decide_permission(std::string_view permission, const std::string& method,
+                                         bool may_block) {
+  Attempt attempt;
+  attempt.detail = method;
+  switch (arbiter_.vscode(permission, attempt, may_block)) {
+    case Arbiter::Ruling::kAllow:
+      return Ruling::pass();
+    case Arbiter::Ruling::kWouldAsk:
+      return Ruling::ask();
+    case Arbiter::Ruling::kDeny:
+      break;
+  }
+  return Ruling::deny(fmt::format("bulkhead: this extension has no permission \"{}\"", permission));
+}
+
+Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string& method,
+                                   bool may_block) {
+  const auto resource = parse_resource(uri, remote_authority_);
+  if (!resource)
+    return Ruling::deny("bulkhead: not a resource that can be judged", "NoPermissions");
+  if (!resource->is_file) {
+    // Documents without a file, and schemes that this very host provides. Everything else may be
+    // another extension's or the editor's own.
+    if (resource->scheme == "untitled" || knows(own_schemes_, resource->scheme))
+      return Ruling::pass();
+    arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
+                          "a resource of another extension or of the editor",
+                          Attempt{0, 0, method, nullptr});
+    return Ruling::deny(
+        fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
+        "NoPermissions");
+  }
+  const auto canonical = canonical_file(resource->path);
+  if (!canonical)
+    return Ruling::deny("bulkhead: no such folder",
+                        kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
+  Attempt attempt;
+  attempt.detail = method;
+  switch (arbiter_.path(kind, *canonical, attempt, may_block)) {
+    case Arbiter::Ruling::kAllow:
+      // Somebody may have said yes to this once: what comes back of it is meant by that too.
+      if (may_block && kind == Kind::kRead) {
+        const std::lock_guard lock(mutex_);
+        if (answered_.size() < kMaxAnswered) answered_.insert(*canonical);
+      }
+      return Ruling::pass();
+    case Arbiter::Ruling::kWouldAsk:
+      return Ruling::ask();
+    case Arbiter::Ruling::kDeny:
+      break;
+  }
+  return Ruling::deny(
+      fmt::format("bulkhead: this extension may not {} {}", label(kind), *canonical),
+      "NoPermissions");
+}
+
+bool Broker::knows(const std::set<std::string>& names, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return names.contains(name);
+}
+
+bool Broker::own_extension(const Json& value) const {
+  if (value.is_object()) {
+    // ExtensionIdentifier {value, _lower}, or an object that holds one as id or extensionId. VS
+    // Code reads one or the other of them: all that are there must be true.
+    bool named = false;
+    for (const char* key : {"value", "_lower", "id", "extensionId"}) {
+      const auto it = value.find(key);
+      if (it == value.end()) continue;
+      if (!own_extension(*it)) return false;
+      named = true;
+    }
+    return named;
+  }
+  const std::string id = lower(text_of(value));
+  return std::find(options_.extensions.begin(), options_.extensions.end(), id) !=
+         options_.extensions.end();
+}
+
+std::string Broker::permission_of(const std::string& command) const {
+  if (const auto exact = options_.commands.find(command); exact != options_.commands.end())
+    return exact->second;
+  std::string needs = "commands-foreign";
+  size_t longest = 0;
+  for (const auto& [pattern, permission] : options_.commands) {
+    if (!pattern.ends_with('*')) continue;
+    const std::string_view prefix(pattern.data(), pattern.size() - 1);
+    if (!command.starts_with(prefix) || prefix.size() < longest) continue;
+    longest = prefix.size();
+    needs = permission;
+  }
+  return needs;
+}
+
+Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
+                                      const std::string& method, bool may_block) {
+  const std::string command = text_of(value);
+  if (knows(registered_commands_, command)) return Ruling::pass();
+  const std::string needs = permission_of(command);
+  const std::string detail = method + " " + command;
+  if (needs == "refuse") {
+    arbiter_.note_refusal(Kind::kVscode, command,
+                          "a command that no extension in a compartment runs",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: extensions in a compartment cannot run " + command);
+  }
+  if (needs != "free") {
+    const Ruling ruling = decide_permission(needs, detail, may_block);
+    if (!ruling.passes()) return ruling;
+  }
+  // Resources in a command's arguments are opened, compared or revealed: each must be readable.
+  Ruling worst = Ruling::pass();
+  const std::function<void(const Json&, int)> walk = [&](const Json& part, int depth) {
+    if (!worst.passes()) return;
+    if (depth > 20) {
+      worst = Ruling::deny("bulkhead: arguments that are nested too deep");
+      return;
+    }
+    if (part.is_object() && part.contains("$mid") && part["$mid"] == 1) {
+      worst = decide_file(Kind::kRead, part, detail, may_block);
+      return;
+    }
+    if (part.is_structured())
+      for (const Json& child : part) walk(child, depth + 1);
+  };
+  for (size_t i = 1; i < arguments.size(); ++i) walk(arguments[i], 0);
+  return worst;
+}
+
+Broker::Ruling Broker::decide_edit(const Json& value, const std::string& method, bool may_block) {
+  const auto edits = value.is_object() ? value.find("edits") : value.end();
+  if (edits == value.end() || !edits->is_array())
+    return Ruling::deny("bulkhead: not a workspace edit");
+  for (const Json& edit : *edits) {
+    bool named = false;
+    for (const char* key : {"resource", "oldResource", "newResource"}) {
+      const auto uri = edit.find(key);
+      if (uri == edit.end() || is_none(*uri)) continue;
+      named = true;
+      const Ruling ruling = decide_file(Kind::kWrite, *uri, method, may_block);
+      if (!ruling.passes()) return ruling;
+    }
+    if (!named) return Ruling::deny("bulkhead: an edit that names no resource");
+  }
+  return Ruling::pass();
+}
+
+Broker::Ruling Broker::decide_external(const Json& value, const std::string& method,
+                                       bool may_block) {
+  const auto resource = parse_resource(value, remote_authority_);
+  if (!resource) return Ruling::deny("bulkhead: not an address");
+  const std::string scheme = lower(resource->scheme);
+  if (scheme != "http" && scheme != "https" && scheme != "mailto") {
+    arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
+                          "only http, https and mailto addresses are opened outside",
+                          Attempt{0, 0, method, nullptr});
+    return Ruling::deny("bulkhead: only http, https and mailto addresses can be opened");
+  }
+  return decide_permission("open-external", method + " " + resource->authority, may_block);
+}
+
+Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& arguments,
+                             const std::string& method, bool may_block) {
+  const auto refuse = [&](const std::string& resource, const std::string& why) {
+    arbiter_.note_refusal(Kind::kVscode, resource, why, Attempt{0, 0, method, nullptr});
+    return Ruling::deny("bulkhead: " + why);
+  };
+  switch (check.kind) {
+    case ArgumentKind::kUriRead:
+      return decide_file(Kind::kRead, value, method, may_block);
+    case ArgumentKind::kUriReadOrNone:
+      if (value.is_null()) return Ruling::pass();
+      return decide_file(Kind::kRead,
+                         value.is_object() && value.contains("uri") ? value["uri"] : value, method,
+                         may_block);
+    case ArgumentKind::kUriStatus:
+      return decide_file(Kind::kReadStatus, value, method, may_block);
+    case ArgumentKind::kUriWrite:
+      return decide_file(Kind::kWrite, value, method, may_block);
+    case ArgumentKind::kUriRemove: {
+      const Ruling ruling = decide_file(Kind::kWrite, value, method, may_block);
+      if (!ruling.passes()) return ruling;
+      const auto resource = parse_resource(value, remote_authority_);
+      const auto canonical =
+          resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
+      if (canonical && arbiter_.policy().above_block(*canonical))
+        return refuse(*canonical, "a blocked path lies in it");
+      return Ruling::pass();
+    }
+    case ArgumentKind::kEditorRead:
+    case ArgumentKind::kEditorWrite: {
+      Json document;
+      {
+        const std::lock_guard lock(mutex_);
+        if (const auto editor = editors_.find(text_of(value)); editor != editors_.end())
+          document = editor->second;
+      }
+      if (document.is_null()) return Ruling::deny("bulkhead: no such editor");
+      return decide_file(check.kind == ArgumentKind::kEditorRead ? Kind::kRead : Kind::kWrite,
+                         document, method, may_block);
+    }
+    case ArgumentKind::kEdit:
+      return decide_edit(value, method, may_block);
+    case ArgumentKind::kExtension:
+      if (own_extension(value)) return Ruling::pass();
+      return refuse(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+                    "speaks for an extension that is not in this compartment");
+    case ArgumentKind::kCommand:
+      return decide_command(value, arguments, method, may_block);
+    case ArgumentKind::kCommandId: {
+      const std::string command = text_of(value);
+      const std::lock_guard lock(mutex_);
+      if (options_.commands.contains(command) || existing_commands_.contains(command))
+        return refuse(command, "takes over a command of the editor or of another extension");
+      registered_commands_.insert(command);
+      return Ruling::pass();
+    }
+    case ArgumentKind::kSetting: {
+      // A setting belongs to the extension that declares it; the editor's own ones (tasks,
+      // terminals, git's path, trust) run programs.
+      const std::string key = text_of(value);
+      if (foreign_settings_.owns(key)) return Ruling::pass();
+      return decide_permission("settings-write-foreign", method + " " + key, may_block);
+    }
+    case ArgumentKind::kScheme: {
+      const std::string scheme = text_of(value);
+      if (is_reserved_scheme(scheme)) return refuse(scheme, "takes over a scheme of the editor");
+      const std::lock_guard lock(mutex_);
+      own_schemes_.insert(scheme);
+      return Ruling::pass();
+    }
+    case ArgumentKind::kLogFile:
+    case ArgumentKind::kLogResource: {
+      const Json* uri = &value;
+      if (check.kind == ArgumentKind::kLogResource && value.is_object() &&
+          value.contains("resource"))
+        uri = &value["resource"];
+      const auto resource = parse_resource(*uri, remote_authority_);
+      if (resource && resource->is_file && !logs_.empty() &&
+          is_within(normalize(resource->path), logs_))
+        return Ruling::pass();
+      return refuse(resource ? resource->path : "?", "writes a log outside of its log folder");
+    }
+    case ArgumentKind::kExternal:
+      return decide_external(value, method, may_block);
+    case ArgumentKind::kTask:
+    case ArgumentKind::kTerminal:
+    case ArgumentKind::kDebugConfiguration:
+    case ArgumentKind::kEnvironment:
+      // What these start runs outside of the compartment: the permission of the method is the
+      // decision, and review says what it means.
+      return Ruling::pass();
+    case ArgumentKind::kWebviewOptions:
+    case ArgumentKind::kWebviewInit: {
+      const Json& options = check.kind == ArgumentKind::kWebviewInit && value.is_object() &&
+                                    value.contains("webviewOptions")
+                                ? value["webviewOptions"]
+                                : value;
+      if (!options.is_object()) return Ruling::pass();
+      if (const auto ports = options.find("portMapping");
+          ports != options.end() && !ports->empty()) {
+        const Ruling ruling = decide_permission("tunnels", method, may_block);
+        if (!ruling.passes()) return ruling;
+      }
+      const auto roots = options.find("localResourceRoots");
+      if (roots == options.end() || !roots->is_array()) return Ruling::pass();
+      for (const Json& root : *roots) {
+        const Ruling ruling = decide_file(Kind::kRead, root, method, may_block);
+        if (!ruling.passes()) return ruling;
+      }
+      return Ruling::pass();
+    }
+  }
+  return Ruling::deny("bulkhead: unknown check");
+}
+
+}  // namespace bulkhead

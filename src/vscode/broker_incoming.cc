@@ -1,0 +1,219 @@
+// What the broker takes out of what the workbench tells a host.
+#include <cerrno>
+
+#include "base/path.h"
+#include "vscode/broker_parts.h"
+
+namespace bulkhead {
+
+using namespace broker_parts;
+
+bool Broker::may_read(const Json& uri) {
+  const auto resource = parse_resource(uri, remote_authority_);
+  if (!resource) return false;
+  const std::string scheme = lower(resource->scheme);
+  if (is_editors_own(scheme)) return false;
+  // Everything else comes from an extension that decided to show it.
+  if (!resource->is_file && !stands_for_file(scheme)) return true;
+  const auto canonical = canonical_file(resource->path);
+  if (!canonical) return false;
+  // A file that the user opened is no reason to ask: what would be asked is withheld.
+  return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
+}
+
+Status Broker::initialise(Bytes body, Outbox& outbox) {
+  const Json data = Json::parse(body.begin(), body.end(), nullptr, false);
+  if (!data.is_object()) return Error{"the workbench's first message is no initialisation data"};
+  if (const auto remote = data.find("remote"); remote != data.end() && remote->is_object())
+    remote_authority_ = text_of(remote->value("authority", Json()));
+  if (const auto logs = data.find("logsLocation"); logs != data.end()) {
+    if (const auto resource = parse_resource(*logs, remote_authority_))
+      logs_ = normalize(resource->path);
+  }
+  if (const auto extensions = data.find("extensions"); extensions != data.end() &&
+                                                       extensions->is_object() &&
+                                                       extensions->contains("allExtensions")) {
+    std::vector<const Json*> own;
+    for (const Json& each : (*extensions)["allExtensions"]) {
+      if (!each.is_object() || each.value("isBuiltin", Json()) == true) continue;
+      if (own_extension(each.value("identifier", Json())))
+        own.push_back(&each);
+      else
+        foreign_settings_.add(each);
+    }
+    for (const Json* each : own) {
+      foreign_settings_.keep(*each);
+      for (std::string& command : declared_commands(*each)) declared_.insert(std::move(command));
+    }
+  }
+  initialised_ = true;
+  outbox.to_host(copy(body));
+  return {};
+}
+
+bool Broker::names_withheld(const Json& value, int depth) {
+  if (depth > 30) return true;
+  if (value.is_object() && value.contains("$mid") && value["$mid"] == 1) return !may_read(value);
+  if (value.is_structured())
+    for (const Json& child : value)
+      if (names_withheld(child, depth + 1)) return true;
+  return false;
+}
+
+bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox) {
+  Json& delta = arguments.at(0);
+  const auto keep = [&](const char* list, const char* key) {
+    if (!delta.contains(list) || !delta[list].is_array()) return;
+    Json kept = Json::array();
+    for (Json& each : delta[list])
+      if (each.is_object() && each.contains(key) && may_read(each[key]))
+        kept.push_back(std::move(each));
+    delta[list] = std::move(kept);
+  };
+  keep("addedDocuments", "uri");
+  keep("addedEditors", "documentUri");
+  if (delta.contains("removedDocuments") && delta["removedDocuments"].is_array()) {
+    Json kept = Json::array();
+    for (Json& uri : delta["removedDocuments"])
+      if (may_read(uri)) kept.push_back(std::move(uri));
+    delta["removedDocuments"] = std::move(kept);
+  }
+  if (delta.contains("addedEditors"))
+    for (const Json& editor : delta["addedEditors"])
+      editors_[text_of(editor.value("id", Json()))] = editor["documentUri"];
+  if (delta.contains("removedEditors") && delta["removedEditors"].is_array()) {
+    Json kept = Json::array();
+    for (Json& id : delta["removedEditors"])
+      if (editors_.erase(text_of(id)) > 0) kept.push_back(std::move(id));
+    delta["removedEditors"] = std::move(kept);
+  }
+  if (delta.contains("newActiveEditor") && delta["newActiveEditor"].is_string() &&
+      !editors_.contains(text_of(delta["newActiveEditor"])))
+    delta["newActiveEditor"] = nullptr;
+  RpcRequest changed = request;
+  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  changed.json = text;
+  outbox.to_host(write_request(changed));
+  return true;
+}
+
+bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
+  const std::string_view method = request.method;
+  const bool documents = method == "$acceptDocumentsAndEditorsDelta";
+  const bool markers = method == "$acceptMarkersChange";
+  const bool about_document =
+      method.starts_with("$acceptModel") || method.starts_with("$acceptDirtyState") ||
+      method.starts_with("$acceptEncoding") || method.starts_with("$provide") ||
+      method.starts_with("$prepare") || method.starts_with("$resolve") ||
+      method.starts_with("$participateInSave") || method.starts_with("$acceptNotebook") ||
+      method == "$handleTextSearchResult" || method == "$acceptDocumentAndEditorsDelta";
+  const bool settings =
+      method == "$initializeConfiguration" || method == "$acceptConfigurationChanged";
+  if (!documents && !markers && !about_document && !settings) return false;
+  // Mixed where an argument is undefined, as a hover's context is.
+  Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
+    return !about_document || holds(text, "\"$mid\"");  // as the workbench marks its resources
+  });
+  const auto withhold = [&] {
+    outbox.to_workbench(acknowledgement(request.number));
+    outbox.to_workbench(empty_reply(request.number));
+    return true;
+  };
+  // What cannot be read cannot be judged; the first two are never mixed.
+  if (!arguments.is_array() || (request.mixed && (documents || markers || settings)))
+    return withhold();
+  if (arguments.empty()) return false;
+  if (settings) {
+    foreign_settings_.learn(arguments[0]);
+    if (foreign_settings_.withhold(arguments[0]) == 0) return false;
+    RpcRequest changed = request;
+    const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+    changed.json = text;
+    outbox.to_host(write_request(changed));
+    return true;
+  }
+  const std::lock_guard lock(mutex_);
+  if (documents) return arguments[0].is_object() && filter_documents(request, arguments, outbox);
+  if (markers) {
+    Json kept = Json::array();
+    if (arguments[0].is_array())
+      for (Json& pair : arguments[0])
+        if (pair.is_array() && !pair.empty() && may_read(pair[0])) kept.push_back(std::move(pair));
+    arguments[0] = std::move(kept);
+    RpcRequest changed = request;
+    const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+    changed.json = text;
+    outbox.to_host(write_request(changed));
+    return true;
+  }
+  return names_withheld(arguments, 0) && withhold();
+}
+
+// What the policy was made for can change while the host lives: then it has to start anew.
+Status Broker::check_changes(const RpcRequest& request) {
+  const bool delta = request.method == "$deltaExtensions";
+  const bool folders =
+      request.method == "$initializeWorkspace" || request.method == "$acceptWorkspaceData";
+  if (!delta && !folders) return {};
+  const Json arguments = arguments_of(request, [](size_t i) { return i == 0; });
+  const Json& first = at(arguments, 0);
+  if (delta) {
+    // Also an update of an extension that has not been started: other code, perhaps never reviewed.
+    const auto added = first.is_object() ? first.find("myToAdd") : first.end();
+    if (added != first.end() && !added->empty())
+      return Error{"an extension was added to this host, which starts again for it", ERESTART};
+    return {};
+  }
+  std::vector<std::string> paths;
+  if (first.is_object() && first.contains("folders") && first["folders"].is_array()) {
+    for (const Json& each : first["folders"]) {
+      if (!each.is_object()) continue;
+      const auto resource = parse_resource(each.value("uri", Json()), remote_authority_);
+      if (resource && resource->is_file) paths.push_back(normalize(resource->path));
+    }
+  }
+  return options_.on_folders ? options_.on_folders(paths) : Status{};
+}
+
+Status Broker::from_workbench(Bytes body, Outbox& outbox) {
+  if (body.size() == 1) {
+    outbox.to_host(copy(body));
+    return {};
+  }
+  if (!initialised_) return initialise(body, outbox);
+  BULKHEAD_TRY(const RpcMessage message, parse_rpc(body));
+  BULKHEAD_TRY(const bool own, take_commands(message, outbox));
+  if (own) return {};
+  if (const auto* request = std::get_if<RpcRequest>(&message)) {
+    BULKHEAD_CHECK(check_changes(*request));
+    if (inserts_snippets(request->method)) {
+      const std::lock_guard lock(mutex_);
+      if (snippet_requests_.size() < kMaxAnswered) snippet_requests_.insert(request->number);
+    }
+    if (filter_incoming(*request, outbox)) return {};
+  } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
+    bool search = false;
+    {
+      const std::lock_guard lock(mutex_);
+      search = searches_.erase(reply->number) > 0;
+    }
+    if (search && reply->type == RpcType::kReplyOkJson) {
+      Json found = Json::parse(reply->json, nullptr, false);
+      if (found.is_array()) {
+        Json kept = Json::array();
+        const std::lock_guard lock(mutex_);
+        for (Json& uri : found)
+          if (may_read(uri)) kept.push_back(std::move(uri));
+        RpcReply changed = *reply;
+        const std::string text = kept.dump(-1, ' ', false, Json::error_handler_t::replace);
+        changed.json = text;
+        outbox.to_host(write_reply(changed));
+        return {};
+      }
+    }
+  }
+  outbox.to_host(copy(body));
+  return {};
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,203 @@
+// What the broker's parts share: private to broker*.cc.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "vscode/broker.h"
+#include "vscode/json_text.h"
+
+namespace bulkhead {
+namespace broker_parts {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr size_t kMaxAsking = 16;
+inline constexpr size_t kMaxAnswered = 4096;
+inline constexpr size_t kMaxWaiting = 64U << 20U;
+// The number of our own request; a host counts its own from 1 and never comes here.
+inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
+
+// Requests whose replies hold snippets.
+inline bool inserts_snippets(std::string_view method) {
+  return method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
+         method.starts_with("$provideInline") || method.starts_with("$providePasteEdits") ||
+         method.starts_with("$provideDocumentOnDrop") || method.starts_with("$resolvePaste");
+}
+
+inline std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+inline std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+inline std::vector<uint8_t> copy(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
+
+// The reply of an actor whose method failed, as VS Code serialises errors.
+inline std::vector<uint8_t> error_reply(uint32_t number, const std::string& name,
+                                        const std::string& message) {
+  const std::string text =
+      Json{{"$isError", true}, {"name", name}, {"message", message}, {"stack", ""}}.dump(
+          -1, ' ', false, Json::error_handler_t::replace);
+  RpcReply reply;
+  reply.type = RpcType::kReplyError;
+  reply.number = number;
+  reply.json = text;
+  return write_reply(reply);
+}
+
+inline std::vector<uint8_t> empty_reply(uint32_t number) {
+  RpcReply reply;
+  reply.number = number;
+  return write_reply(reply);
+}
+
+// Every request is acknowledged before it is answered: the sender counts those to see that the
+// other side is alive.
+inline std::vector<uint8_t> acknowledgement(uint32_t number) {
+  std::vector<uint8_t> body(5, static_cast<uint8_t>(RpcType::kAcknowledged));
+  for (unsigned i = 0; i < 4; ++i) body[1 + i] = static_cast<uint8_t>(number >> (24U - 8U * i));
+  return body;
+}
+
+// The arguments of a request as one JSON array; buffers stand as null, being content. Only those
+// that `wanted` names are built: the rest is often large, and nobody looks at it; for who only
+// judges, strings beyond `longest` are empty. Discarded where they cannot be read, or are made to
+// be costly (json_text.h).
+template <typename Wanted>
+inline Json arguments_of(const RpcRequest& request, Wanted wanted,
+                         size_t longest = std::string_view::npos) {
+  Json arguments = Json::array();
+  const auto add = [&](std::string_view text) {
+    bool build = false;
+    if constexpr (std::is_invocable_v<Wanted, size_t, std::string_view>)
+      build = wanted(arguments.size(), text);
+    else
+      build = wanted(arguments.size());
+    if (!build)
+      arguments.push_back(nullptr);
+    else if (text.size() > longest)
+      arguments.push_back(Json::parse(without_long_strings(text, longest), nullptr, false));
+    else
+      arguments.push_back(Json::parse(text, nullptr, false));
+    return !arguments.back().is_discarded();
+  };
+  if (!request.mixed) {
+    const auto elements = split_array(request.json);
+    if (!elements) return Json(Json::value_t::discarded);
+    for (const std::string_view element : *elements)
+      if (!add(element)) return Json(Json::value_t::discarded);
+    return arguments;
+  }
+  for (const RpcArgument& argument : request.arguments) {
+    const bool json = argument.type == RpcArgument::Type::kJson ||
+                      argument.type == RpcArgument::Type::kJsonWithBuffers;
+    if (!json)
+      arguments.push_back(nullptr);
+    else if (!is_moderate(argument.json) || !add(argument.json))
+      return Json(Json::value_t::discarded);
+  }
+  return arguments;
+}
+
+// No path, id, key or command is longer, however it is escaped: what is, is content.
+inline constexpr size_t kLongestName = 24U << 10U;
+
+// In a text with buffers, what is undefined travels as a reference to none.
+inline bool is_none(const Json& value) {
+  return value.is_null() || (value.is_object() && value.size() == 1 && value.contains("$$ref$$") &&
+                             value["$$ref$$"] == -1);
+}
+
+// contributes.commands[].command of an extension's description.
+inline std::vector<std::string> declared_commands(const Json& description) {
+  std::vector<std::string> found;
+  const auto contributes = description.find("contributes");
+  if (contributes == description.end() || !contributes->is_object()) return found;
+  const auto commands = contributes->find("commands");
+  if (commands == contributes->end() || !commands->is_array()) return found;
+  for (const Json& each : *commands)
+    if (each.is_object()) found.push_back(text_of(each.value("command", Json())));
+  return found;
+}
+
+inline const Json kNull;
+inline const Json& at(const Json& array, size_t i) {
+  return array.is_array() && i < array.size() ? array[i] : kNull;
+}
+
+// Schemes that stand for files, for the editor's own things or for the network: nobody but VS Code
+// provides these.
+inline bool is_reserved_scheme(const std::string& scheme) {
+  static const std::set<std::string> kReserved = {"file",
+                                                  "vscode-remote",
+                                                  "vscode-userdata",
+                                                  "vscode-local",
+                                                  "vscode",
+                                                  "vscode-app",
+                                                  "http",
+                                                  "https",
+                                                  "untitled",
+                                                  "output",
+                                                  "settings",
+                                                  "vscode-settings",
+                                                  "vscode-managed-remote-resource",
+                                                  "extension",
+                                                  "vscode-terminal",
+                                                  "command",
+                                                  "data",
+                                                  "blob",
+                                                  "mailto",
+                                                  "vscode-webview",
+                                                  "vscode-notebook-cell",
+                                                  "git"};
+  return scheme.empty() || kReserved.contains(lower(scheme));
+}
+
+// Documents that show a file's content, or an earlier version of it, by the file's path.
+inline bool stands_for_file(const std::string& scheme) {
+  static const std::set<std::string> kSchemes = {"vscode-notebook-cell",
+                                                 "vscode-notebook-cell-metadata",
+                                                 "vscode-notebook-cell-output",
+                                                 "vscode-notebook-metadata",
+                                                 "git",
+                                                 "git-show",
+                                                 "gitfs",
+                                                 "vscode-local-history",
+                                                 "merge-conflict.conflict-diff",
+                                                 "conflictresolution"};
+  return kSchemes.contains(scheme);
+}
+
+// Documents of the editor that no extension needs: what others write to their output, settings.
+inline bool is_editors_own(const std::string& scheme) {
+  static const std::set<std::string> kSchemes = {"output", "vscode-userdata", "vscode-settings",
+                                                 "vscode-terminal", "debug"};
+  return kSchemes.contains(scheme);
+}
+
+}  // namespace broker_parts
+
+struct Broker::Ruling {
+  enum class Way : uint8_t { kPass, kQuiet, kDeny, kAsk };
+  Way way = Way::kPass;
+  std::string error_name = "Error";
+  std::string message;
+
+  static Ruling pass() { return {}; }
+  static Ruling ask() { return {Way::kAsk, {}, {}}; }
+  static Ruling quiet() { return {Way::kQuiet, {}, {}}; }
+  static Ruling deny(std::string message, std::string name = "Error") {
+    return {Way::kDeny, std::move(name), std::move(message)};
+  }
+  bool passes() const { return way == Way::kPass; }
+};
+
+}  // namespace bulkhead

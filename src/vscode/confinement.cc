@@ -1,0 +1,187 @@
+#include "vscode/confinement.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "policy/config.h"
+#include "policy/merge.h"
+#include "policy/pattern.h"
+#include "policy/programs.h"
+#include "vscode/resource.h"
+
+namespace bulkhead {
+namespace {
+
+std::string canonical_or_same(const std::string& path) {
+  if (path.empty()) return path;
+  return canonical_file(path).value_or(normalize(path));
+}
+
+Result<Manifest> shipped_manifest(const Places& places, const char* name) {
+  const std::string file = places.data + "/manifests/" + name;
+  BULKHEAD_TRY(std::optional<std::string> text, read_shipped_file(file));
+  if (!text) return Error{fmt::format("{} is missing", file), ENOENT};
+  return parse_manifest(ManifestBytes::of(file, std::move(*text)));
+}
+
+Entry own_entry(const std::string& path) {
+  return Entry{quote_path(path), Location{"VS Code", 0, 0, "the extension host itself"}};
+}
+
+std::string digest_of(const std::vector<ConfinedExtension>& extensions) {
+  std::string text = "bulkhead review 1\n";
+  for (const ConfinedExtension& each : extensions)
+    text += fmt::format("{}\n{}\n{}\n", each.package.id, each.package.digest,
+                        each.manifest.bytes.digest());
+  return ManifestBytes::of("", text).digest();
+}
+
+// The policy for these manifests, in the order of `data`'s extensions.
+Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped& shipped,
+                                const std::vector<MergeMember>& members) {
+  PolicyInputs inputs;
+  BULKHEAD_TRY(inputs.manifest, merge(members));
+  BULKHEAD_TRY(inputs.baseline, shipped_manifest(request.places, "extension-host.json"));
+  Manifest& base = *inputs.baseline;
+  base.files.read.push_back(own_entry(request.server));
+  base.files.read.push_back(
+      own_entry(canonical_or_same(request.places.data + "/vscode/launcher/host.cjs")));
+  // Node looks for packages in every folder above as well, where those that VS Code was installed
+  // with may lie.
+  for (std::string_view above = parent_of(request.server); above.size() > 1;
+       above = parent_of(above))
+    if (const std::string modules = join(above, "node_modules");
+        ::access(modules.c_str(), F_OK) == 0)
+      base.files.read.push_back(own_entry(modules));
+  base.files.read.push_back(own_entry(request.node));
+  base.run.push_back(own_entry(request.node));
+  base.files.write.push_back(own_entry(request.data.logs()));
+  base.files.read.push_back(own_entry(request.data.logs()));
+  inputs.blocklists = shipped.blocklists;
+  inputs.sets = shipped.sets;
+  inputs.scratch = {"/tmp", "/dev/shm"};
+  const char* path = std::getenv("PATH");
+  inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  inputs.variables = {.workspace = request.workspace,
+                      .extension = "",
+                      .storage = "",
+                      .home = canonical_or_same(request.places.home),
+                      .config = canonical_or_same(request.places.config),
+                      .state = canonical_or_same(request.places.state),
+                      .runtime = canonical_or_same(request.places.runtime)};
+  return inputs;
+}
+
+}  // namespace
+
+ReviewReason Confinement::reason() const {
+  ReviewReason gravest = ReviewReason::kNone;
+  const auto rank = [](ReviewReason reason) {
+    switch (reason) {
+      case ReviewReason::kNone:
+        return 0;
+      case ReviewReason::kChanged:
+        return 1;
+      case ReviewReason::kWidened:
+        return 2;
+      case ReviewReason::kNew:
+        return 3;
+    }
+    return 3;
+  };
+  for (const ConfinedExtension& each : extensions)
+    if (rank(each.reason) > rank(gravest)) gravest = each.reason;
+  return gravest;
+}
+
+Result<Confinement> confine(const ConfinementRequest& request) {
+  Confinement confinement;
+  const ReviewStore reviews(reviews_file(request.places));
+  std::vector<MergeMember> members, approved_members;
+  bool comparable = true;
+  OwnFolders own;
+  std::vector<std::optional<Approval>> approvals;
+  for (const HostExtension& each : request.data.extensions()) {
+    ConfinedExtension extension;
+    // A built-in extension is found by a link (vscode/launcher/extensions.mjs).
+    const std::string folder = canonical_or_same(each.folder);
+    BULKHEAD_TRY(extension.package,
+                 read_package(folder, package_cache_file(request.places, folder)));
+    // VS Code read the same file: another name would be another extension's grants.
+    if (extension.package.id != each.id)
+      return Error{fmt::format("{} calls itself {}, but VS Code knows it as {}",
+                               escape_for_display(each.folder),
+                               escape_for_display(extension.package.id), each.id)};
+    BULKHEAD_TRY(extension.manifest, manifest_of(extension.package, request.places));
+    MergeMember member{extension.manifest.manifest, each.id, extension.package.folder, {}};
+    for (const std::string& storage : request.data.storage_of(each)) {
+      BULKHEAD_CHECK(make_directories(storage, 0700));
+      member.storage.push_back(canonical_or_same(storage));
+    }
+    own.extension.push_back(member.folder);
+    own.storage.insert(own.storage.end(), member.storage.begin(), member.storage.end());
+    BULKHEAD_TRY(auto approval, reviews.approved(each.id));
+    if (approval) {
+      auto before = parse_manifest(approval->manifest);
+      if (before.ok()) {
+        MergeMember old = member;
+        old.manifest = std::move(before).value();
+        approved_members.push_back(std::move(old));
+      } else {
+        comparable = false;  // a manifest of a language that is no more
+      }
+    } else {
+      comparable = false;
+    }
+    members.push_back(std::move(member));
+    approvals.push_back(std::move(approval));
+    confinement.extensions.push_back(std::move(extension));
+  }
+
+  BULKHEAD_TRY(const Shipped shipped, load_shipped(request.places));
+  BULKHEAD_TRY(confinement.inputs, inputs_for(request, shipped, members));
+  confinement.subject = confinement.inputs.manifest.extension;
+  const GrantStore grants(request.places.grants());
+  BULKHEAD_TRY(auto remembered,
+               grants.load(confinement.subject, confinement.inputs.manifest.digest));
+  confinement.inputs.extras = std::move(remembered);
+  BULKHEAD_TRY(confinement.policy, Policy::compile(confinement.inputs));
+
+  bool same = true;
+  for (size_t i = 0; i < confinement.extensions.size(); ++i) {
+    const ConfinedExtension& each = confinement.extensions[i];
+    same = same && approvals[i] && approvals[i]->package == each.package.digest &&
+           approvals[i]->manifest.digest() == each.manifest.bytes.digest();
+  }
+  if (!same && comparable) {
+    // Against all that was approved, under today's lists.
+    BULKHEAD_TRY(PolicyInputs before, inputs_for(request, shipped, approved_members));
+    before.extras = confinement.inputs.extras;
+    if (const auto policy = Policy::compile(before); policy.ok())
+      confinement.widened = widened(**policy, confinement.inputs, *confinement.policy, own);
+    else
+      confinement.widened = {"Something that cannot be compared with what you allowed before"};
+  }
+  for (size_t i = 0; i < confinement.extensions.size(); ++i) {
+    ConfinedExtension& each = confinement.extensions[i];
+    each.reason = review_reason(approvals[i], each.package, each.manifest.bytes,
+                                !comparable || !confinement.widened.empty());
+  }
+  confinement.review = review(confinement.inputs, *confinement.policy, own);
+  confinement.digest = digest_of(confinement.extensions);
+  return confinement;
+}
+
+Status approve(const Confinement& confinement, const Places& places) {
+  ReviewStore reviews(reviews_file(places));
+  for (const ConfinedExtension& each : confinement.extensions)
+    BULKHEAD_CHECK(reviews.approve(each.package, each.manifest.bytes));
+  return {};
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,48 @@
+// Confinement: what one extension host may do and whether a person has agreed to it: packages,
+// their manifests, their approvals and the policy made of them. No process of the host exists yet.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "policy/package.h"
+#include "policy/policy.h"
+#include "policy/review.h"
+#include "policy/reviews.h"
+#include "vscode/initial_data.h"
+
+namespace bulkhead {
+
+struct ConfinedExtension {
+  Package package;
+  PackageManifest manifest;
+  ReviewReason reason = ReviewReason::kNone;
+};
+
+struct Confinement {
+  std::vector<ConfinedExtension> extensions;
+  PolicyInputs inputs;
+  std::shared_ptr<const Policy> policy;
+  Review review;
+  std::vector<std::string> widened;  // against what was approved
+  std::string subject;               // whose answers are remembered
+  std::string digest;                // of what a person would agree to now
+
+  ReviewReason reason() const;  // the gravest of the extensions'
+};
+
+struct ConfinementRequest {
+  const Places& places;
+  const InitialData& data;
+  std::vector<std::string> workspace;  // canonical folders
+  std::string server;                  // VS Code's own folder, read by every host
+  std::string node;                    // what runs the host
+};
+
+Result<Confinement> confine(const ConfinementRequest& request);
+
+// Notes that a person agreed to all of it.
+Status approve(const Confinement& confinement, const Places& places);
+
+}  // namespace bulkhead

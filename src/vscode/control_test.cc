@@ -1,0 +1,367 @@
+// Control over its real socket. Nothing here waits for a time: each test waits for what it expects,
+// and a message that never comes ends it by the socket's own time limit.
+#include "vscode/control.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+namespace bulkhead {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = Control::Json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// The companion's end.
+class Companion {
+ public:
+  explicit Companion(const std::string& socket) {
+    fd_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected_ = ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const timeval limit{20, 0};
+    ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
+  bool connected() const { return connected_; }
+  int fd() const { return fd_.get(); }
+  // The next message that is none of the regular reports; null at the end.
+  Json next() {
+    for (;;) {
+      const size_t end = in_.find('\n');
+      if (end == std::string::npos) {
+        char buffer[65536];
+        const ssize_t n = ::read(fd_.get(), buffer, sizeof buffer);
+        if (n <= 0) return nullptr;
+        in_.append(buffer, static_cast<size_t>(n));
+        continue;
+      }
+      Json message = Json::parse(in_.substr(0, end));
+      in_.erase(0, end + 1);
+      if (message["type"] != "counts" && message["type"] != "usage") return message;
+    }
+  }
+  Json next(const std::string& type) {
+    for (;;) {
+      Json message = next();
+      if (message.is_null() || message["type"] == type) return message;
+    }
+  }
+  void say(const std::string& text) {
+    ASSERT_EQ(::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  void say(const Json& message) { say(message.dump() + "\n"); }
+
+ private:
+  Fd fd_;
+  bool connected_ = false;
+  std::string in_;
+};
+
+class ControlTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "control-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    options_.socket = (folder_ / "code/w/1.sock").string();
+    handlers_.review = [this](const std::string& digest, bool approve) -> Status {
+      if (digest != "d1") return Error{"it changed"};
+      calls_.push_back(approve ? "approve" : "reject");
+      return {};
+    };
+    handlers_.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
+      calls_.push_back((grant ? "grant " : "revoke ") + std::string(label(kind)) + " " + resource);
+      return {};
+    };
+    handlers_.end = [this] { calls_.push_back("end"); };
+    handlers_.usage = [] { return Json{{"cpu", 1.5}}; };
+    handlers_.refused = [this] { return refused_; };
+  }
+  void TearDown() override {
+    control_.reset();
+    fs::remove_all(folder_);
+  }
+  void open() {
+    auto control = Control::open(options_, handlers_);
+    ASSERT_TRUE(control.ok()) << control.error().message;
+    control_ = std::move(control).value();
+  }
+  static Question question(const std::string& resource) {
+    Question question;
+    question.resource = resource;
+    question.subject = "a.b";
+    question.pid = 7;
+    return question;
+  }
+  std::future<Answer> ask(const std::string& resource) {
+    return std::async(std::launch::async,
+                      [this, resource] { return control_->ask(question(resource)); });
+  }
+
+  fs::path folder_;
+  Control::Options options_;
+  Control::Handlers handlers_;
+  std::vector<std::string> calls_;  // by the control's thread; read after a message that follows
+  std::vector<Event> refused_;
+  std::unique_ptr<Control> control_;
+};
+
+TEST_F(ControlTest, ACompanionIsGreetedWithWhatIsKeptAndWithNothingTwice) {
+  open();
+  control_->hello({{"type", "hello"}, {"state", "starting"}});
+  control_->keep("review", {{"type", "review"}, {"digest", "d1"}});
+  control_->keep("gone", {{"type", "gone"}});
+  control_->keep("gone", nullptr);
+  Companion first(options_.socket);
+  ASSERT_TRUE(first.connected());
+  EXPECT_EQ(first.next()["state"], "starting");
+  EXPECT_EQ(first.next()["type"], "review");
+  control_->hello({{"type", "hello"}, {"state", "running"}});
+  EXPECT_EQ(first.next()["state"], "running");
+  Companion second(options_.socket);
+  EXPECT_EQ(second.next()["state"], "running");
+  EXPECT_EQ(second.next()["type"], "review");
+  control_->keep("state", {{"type", "state"}});
+  EXPECT_EQ(first.next()["type"], "state");
+  EXPECT_EQ(second.next()["type"], "state");
+}
+
+TEST_F(ControlTest, ThePersonsAnswerIsTheAnswer) {
+  open();
+  Companion companion(options_.socket);
+  const std::pair<const char*, Answer> answers[] = {{"once", Answer::kOnce},
+                                                    {"run", Answer::kThisRun},
+                                                    {"always", Answer::kAlways},
+                                                    {"never", Answer::kNever},
+                                                    {"no", Answer::kNo}};
+  for (const auto& [word, answer] : answers) {
+    auto asked = ask("/x");
+    const Json question = companion.next("question");
+    EXPECT_EQ(question["resource"], "/x");
+    EXPECT_EQ(question["kind"], "read");
+    EXPECT_EQ(question["extension"], "a.b");
+    EXPECT_EQ(question["process"], 7);
+    // Answers to other questions, and answers that are none, change nothing.
+    companion.say(Json{{"type", "answer"}, {"id", 9999}, {"answer", "always"}});
+    companion.say(Json{{"type", "answer"}, {"id", question["id"]}, {"answer", "yes please"}});
+    EXPECT_EQ(companion.next()["type"], "error");
+    companion.say(Json{{"type", "answer"}, {"id", question["id"]}, {"answer", word}});
+    EXPECT_EQ(asked.get(), answer) << word;
+    EXPECT_EQ(companion.next("withdrawn")["id"], question["id"]);
+  }
+}
+
+TEST_F(ControlTest, AQuestionWaitsForACompanionThatComes) {
+  open();
+  auto asked = ask("/x");
+  Companion companion(options_.socket);
+  const Json question = companion.next("question");
+  companion.say(Json{{"type", "answer"}, {"id", question["id"]}, {"answer", "once"}});
+  EXPECT_EQ(asked.get(), Answer::kOnce);
+}
+
+TEST_F(ControlTest, NobodyThereAndNobodyInTimeMeanNo) {
+  options_.arrival = std::chrono::seconds(0);
+  options_.patience = std::chrono::seconds(0);
+  open();
+  EXPECT_EQ(control_->ask(question("/x")), Answer::kNo);
+  Companion companion(options_.socket);
+  control_->wait_for_somebody(std::chrono::seconds(20));
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+  const Json late = companion.next("question");
+  EXPECT_EQ(late["resource"], "/y");
+  EXPECT_EQ(companion.next()["type"], "withdrawn");
+  // A late answer is an answer to nothing.
+  companion.say(Json{{"type", "answer"}, {"id", late["id"]}, {"answer", "always"}});
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+}
+
+TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {
+  open();
+  Companion companion(options_.socket);
+  auto asked = ask("/x");
+  const Json question_of = companion.next("question");
+  control_->cancel();
+  EXPECT_EQ(asked.get(), Answer::kNo);
+  EXPECT_EQ(companion.next()["type"], "withdrawn");
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+  control_->keep("mark", {{"type", "mark"}});
+  EXPECT_EQ(companion.next()["type"], "mark") << "the second question was put";
+}
+
+TEST_F(ControlTest, AFloodOfQuestionsIsAnsweredNoWithoutAPerson) {
+  options_.burst = 3;
+  options_.refill = std::chrono::seconds(3600);
+  options_.patience = std::chrono::seconds(0);
+  open();
+  Companion companion(options_.socket);
+  control_->wait_for_somebody(std::chrono::seconds(20));
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(control_->ask(question(std::to_string(i))), Answer::kNo);
+  control_->keep("mark", {{"type", "mark"}});
+  int questions = 0;
+  for (Json message = companion.next(); message["type"] != "mark"; message = companion.next()) {
+    ASSERT_FALSE(message.is_null());
+    if (message["type"] == "question") ++questions;
+  }
+  EXPECT_EQ(questions, 3);
+}
+
+TEST_F(ControlTest, WhatACompanionAsksForIsDoneOrExplained) {
+  open();
+  Companion companion(options_.socket);
+  companion.say(Json{{"type", "approve"}, {"digest", "d1"}});
+  companion.say(Json{{"type", "reject"}, {"digest", "d1"}});
+  companion.say(Json{{"type", "grant"}, {"kind", "read"}, {"resource", "/r"}});
+  companion.say(Json{{"type", "revoke"}, {"kind", "connect"}, {"resource", "h:1"}});
+  companion.say(Json{{"type", "end"}});
+  companion.say(Json{{"type", "approve"}, {"digest", "old"}});
+  EXPECT_EQ(companion.next("error")["message"], "it changed");
+  EXPECT_THAT(calls_,
+              ElementsAre("approve", "reject", "grant read /r", "revoke connect h:1", "end"));
+  const char* bad[] = {"no json\n",
+                       "[1]\n",
+                       "{\"type\":7}\n",
+                       "\n",
+                       "{\"type\":\"grant\",\"kind\":\"system\",\"resource\":\"ptrace\"}\n",
+                       "{\"type\":\"grant\",\"kind\":\"read\"}\n",
+                       "{\"type\":\"grant\",\"kind\":7,\"resource\":[]}\n",
+                       "{\"type\":\"answer\",\"id\":-1,\"answer\":\"once\"}\n",
+                       "{\"type\":\"answer\",\"id\":\"1\",\"answer\":\"once\"}\n",
+                       "{\"type\":\"answer\",\"answer\":\"once\"}\n"};
+  for (const char* line : bad) {
+    companion.say(std::string(line));
+    EXPECT_EQ(companion.next()["type"], "error") << line;
+  }
+  EXPECT_EQ(calls_.size(), 5U);
+}
+
+TEST_F(ControlTest, RefusalsAreTold) {
+  Event event;
+  event.resource = "/secret";
+  event.count = 2;
+  event.rule = "blocklist: ssh";
+  refused_ = {event};
+  open();
+  Companion companion(options_.socket);
+  const Json told = companion.next("decision");
+  EXPECT_EQ(told["resource"], "/secret");
+  EXPECT_EQ(told["verdict"], "deny");
+  EXPECT_EQ(told["count"], 2);
+  EXPECT_EQ(told["rule"], "blocklist: ssh");
+}
+
+TEST_F(ControlTest, ALineWithoutEndLosesItsSenderOnly) {
+  open();
+  Companion good(options_.socket), endless(options_.socket);
+  const std::string part(4096, 'x');
+  // Until the other end closes: it takes no more than its limit and what the socket holds.
+  size_t sent = 0;
+  while (sent < (64U << 20U)) {
+    const ssize_t n = ::send(endless.fd(), part.data(), part.size(), MSG_NOSIGNAL);
+    if (n <= 0) break;
+    sent += static_cast<size_t>(n);
+  }
+  EXPECT_LT(sent, 8U << 20U);
+  good.say(Json{{"type", "nonsense"}});
+  EXPECT_EQ(good.next()["type"], "error");
+}
+
+TEST_F(ControlTest, ACompanionThatDoesNotReadIsLetGo) {
+  open();
+  Companion deaf(options_.socket), good(options_.socket);
+  const std::string text(1U << 20U, 'x');
+  // The hearing one reads each before the next is sent.
+  for (int i = 0; i < 8; ++i) {
+    control_->keep("big", {{"type", "big"}, {"text", text}, {"number", i}});
+    EXPECT_EQ(good.next("big")["number"], i);
+  }
+  // Its connection ends after what was written before.
+  int seen = 0;
+  while (!deaf.next("big").is_null()) ++seen;
+  EXPECT_LT(seen, 8);
+}
+
+TEST_F(ControlTest, NoMoreCompanionsThanAFew) {
+  open();
+  control_->hello({{"type", "hello"}});
+  std::vector<std::unique_ptr<Companion>> all;
+  int greeted = 0;
+  for (int i = 0; i < 12; ++i) {
+    all.push_back(std::make_unique<Companion>(options_.socket));
+    if (!all.back()->next().is_null()) ++greeted;
+  }
+  EXPECT_EQ(greeted, 8);
+}
+
+TEST_F(ControlTest, TheEndIsStillTold) {
+  open();
+  Companion companion(options_.socket);
+  control_->wait_for_somebody(std::chrono::seconds(20));
+  control_->keep("state", {{"type", "state"}, {"state", "ended"}});
+  control_.reset();
+  EXPECT_EQ(companion.next("state")["state"], "ended");
+  EXPECT_TRUE(companion.next().is_null());
+  EXPECT_FALSE(fs::exists(options_.socket));
+}
+
+TEST_F(ControlTest, TheFolderMustBeTheUsersAlone) {
+  fs::create_directories(folder_ / "code/w");
+  for (const auto& mode : {0755, 0770, 0701}) {
+    ASSERT_EQ(::chmod((folder_ / "code/w").c_str(), static_cast<mode_t>(mode)), 0);
+    const auto control = Control::open(options_, handlers_);
+    ASSERT_FALSE(control.ok()) << mode;
+    EXPECT_EQ(control.error().errno_value, EPERM);
+    EXPECT_THAT(control.error().message, HasSubstr("chmod 700"));
+  }
+  ASSERT_EQ(::chmod((folder_ / "code/w").c_str(), 0700), 0);
+  EXPECT_TRUE(Control::open(options_, handlers_).ok());
+  fs::remove_all(folder_ / "code/w");
+  fs::create_directories(folder_ / "elsewhere");
+  ASSERT_EQ(::chmod((folder_ / "elsewhere").c_str(), 0700), 0);
+  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "code/w");
+  EXPECT_FALSE(Control::open(options_, handlers_).ok()) << "a link to a folder";
+  options_.socket = "/tmp/" + std::string(200, 'x');
+  const auto longer = Control::open(options_, handlers_);
+  ASSERT_FALSE(longer.ok());
+  EXPECT_THAT(longer.error().message, HasSubstr("XDG_RUNTIME_DIR"));
+}
+
+TEST_F(ControlTest, AnotherUserIsNotHeard) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  open();
+  control_->hello({{"type", "hello"}});
+  // As open as can be: what is left is who connects.
+  ::chmod(options_.socket.c_str(), 0777);
+  for (fs::path at = fs::path(options_.socket).parent_path(); at != folder_.parent_path();
+       at = at.parent_path())
+    ::chmod(at.c_str(), 0755);
+  const auto greeted_as = [&](uid_t uid) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setresuid(uid, uid, uid) != 0) ::_exit(3);
+      Companion companion(options_.socket);
+      ::_exit(!companion.connected() ? 4 : companion.next().is_null() ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(greeted_as(0), 1);
+  EXPECT_EQ(greeted_as(1000), 0);
+}
+
+}  // namespace
+}  // namespace bulkhead

@@ -1,0 +1,43 @@
+// Disarm: takes out of what a host shows the things that act outside of its compartment when a
+// person only clicks or looks: links and buttons that run commands, pictures that are fetched,
+// snippets that carry the clipboard. What stays is the text.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace bulkhead {
+
+struct DisarmRules {
+  std::function<bool(const std::string& command)> may_run;  // without asking
+  bool may_fetch = false;                                   // pictures from other hosts
+  bool may_paste = false;                                   // $CLIPBOARD in snippets
+};
+
+class Disarm {
+ public:
+  using Json = nlohmann::ordered_json;
+  explicit Disarm(DisarmRules rules) : rules_(std::move(rules)) {}
+
+  // False where the text holds nothing to take out: most do not.
+  static bool concerns(std::string_view json) noexcept;
+
+  enum class Strings : uint8_t {
+    kText,      // shown or written as they are
+    kMessages,  // shown with links in them: notifications, progress
+    kSnippets,  // inserted with their variables filled in
+  };
+  // Returns how many things were taken out.
+  size_t disarm(Json& value, Strings strings) const;
+
+ private:
+  size_t walk(Json& value, Strings strings, int depth) const;
+  size_t markdown(Json& object) const;
+  size_t command(Json& object) const;
+
+  DisarmRules rules_;
+};
+
+}  // namespace bulkhead

@@ -1,0 +1,485 @@
+#include "vscode/extension_host.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/path.h"
+#include "policy/pattern.h"
+#include "sandbox/supervisor.h"
+#include "sandbox/usage.h"
+#include "vscode/confinement.h"
+#include "vscode/control.h"
+#include "vscode/host_session.h"
+#include "vscode/relay.h"
+#include "vscode/workspace_folders.h"
+
+extern char** environ;
+
+namespace bulkhead {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxData = 16U << 20U;
+
+Result<Json> read_json(const std::string& file) {
+  BULKHEAD_TRY(const std::string text, read_file(file, kMaxData));
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return Error{fmt::format("{} holds no JSON object", file)};
+  return json;
+}
+
+// What vscode/launcher/prepare.mjs wrote.
+struct Launch {
+  std::string server;
+  std::vector<std::string> actors;
+};
+
+Result<Launch> read_launch(const std::string& file) {
+  BULKHEAD_TRY(const Json json, read_json(file));
+  Launch launch;
+  const auto server = json.find("server"), actors = json.find("actors");
+  if (server == json.end() || !server->is_string() || actors == json.end() || !actors->is_array())
+    return Error{
+        fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
+  launch.server = server->get<std::string>();
+  for (const Json& each : *actors)
+    launch.actors.push_back(each.is_string() ? each.get<std::string>() : std::string());
+  return launch;
+}
+
+Result<std::map<std::string, std::string>> read_commands(const std::string& file) {
+  BULKHEAD_TRY(const Json json, read_json(file));
+  std::map<std::string, std::string> commands;
+  const auto listed = json.find("commands");
+  if (listed == json.end() || !listed->is_object())
+    return Error{fmt::format("{} holds no \"commands\"", file)};
+  for (const auto& [command, needs] : listed->items())
+    commands[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
+  return commands;
+}
+
+Result<std::string> random_id() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, 0) != sizeof value) return errno_error("get randomness");
+  return fmt::format("{:016x}", value);
+}
+
+// Refused at each start of whatever program, and nothing that a person could act on: they are in
+// the journal, and that is enough.
+bool is_routine(const Event& event) {
+  return event.kind == Kind::kEnvironment ||
+         (event.kind == Kind::kSystem && event.resource == "io_uring_setup");
+}
+
+bool is_plain_word(const std::string& text) {
+  return !text.empty() && text.size() <= 64 &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0; });
+}
+
+int64_t milliseconds_now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// CPU seconds, memory and processes of a compartment; read by the control's thread.
+class UsageMeter {
+ public:
+  // `proc` is the compartment's /proc; duplicated.
+  void start(int proc) {
+    const std::lock_guard guard(mutex_);
+    reader_.emplace(Fd(::dup(proc)));
+  }
+  void stop() {
+    const std::lock_guard guard(mutex_);
+    reader_.reset();
+  }
+  Json measure() {
+    const std::lock_guard guard(mutex_);
+    if (!reader_) return nullptr;
+    const auto processes = reader_->processes();
+    if (!processes.ok()) return nullptr;
+    uint64_t memory = 0, count = 0;
+    std::map<uint64_t, Inheritance::Sample> living;
+    for (const pid_t pid : *processes) {
+      if (pid == 1) continue;  // init is ours
+      CpuTimes times;
+      if (!reader_->cpu_times(pid, &times)) continue;
+      ++count;
+      living[(static_cast<uint64_t>(pid) << 40U) ^ times.start_ticks] = {
+          times.own_ticks + times.children_ticks, times.children_ticks};
+      ProcReader::Proportional shares;
+      if (reader_->proportional(pid, &shares)) memory += shares.other + shares.shared_files;
+    }
+    const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    return Json{{"cpu", static_cast<double>(cpu_.update(living)) / ticks},
+                {"memory", memory},
+                {"processes", count}};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<ProcReader> reader_;
+  Inheritance cpu_;
+};
+
+// All of one extension host. The relay's thread makes it and ends it.
+class Host {
+ public:
+  Host(ExtensionHostOptions options, Launch launch, ApiTable table,
+       std::map<std::string, std::string> commands, Places places)
+      : options_(std::move(options)),
+        launch_(std::move(launch)),
+        table_(std::move(table)),
+        commands_(std::move(commands)),
+        places_(std::move(places)),
+        session_([this](InitialData& data) { return admit(data); }) {}
+
+  Result<int> run();
+
+ private:
+  Result<std::unique_ptr<Broker>> admit(InitialData& data);
+  Status open_control();
+  Status start(const Confinement& confinement);
+  void supervise_until_end();
+  void request_end() noexcept;
+  std::vector<std::string> environment(const Policy& policy, std::vector<Event>& withheld) const;
+  Json hello(const std::string& state) const;
+  Status remember(Kind kind, const std::string& resource, bool grant);
+
+  ExtensionHostOptions options_;
+  Launch launch_;
+  ApiTable table_;
+  std::map<std::string, std::string> commands_;
+  Places places_;
+  int64_t since_ = milliseconds_now();
+  std::string run_id_;
+  std::vector<std::string> folders_;
+
+  // Written by admit(), before the control's thread is told.
+  std::mutex mutex_;
+  std::optional<Confinement> confinement_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Control> control_;
+  std::unique_ptr<Arbiter> arbiter_;
+  UsageMeter usage_;
+  HostSession session_;
+  std::unique_ptr<Relay> relay_;
+  Fd host_channel_;  // the program's end of its channel
+  Fd end_;
+  std::optional<Plan> plan_;
+  std::thread supervising_;
+  std::optional<Result<RunReport>> report_;
+  std::atomic<bool> wanted_end_ = false;
+};
+
+Json Host::hello(const std::string& state) const {
+  Json extensions = Json::array(), grants = Json::array();
+  Json permits = Json::array(), cannot = Json::array();
+  if (confinement_) {
+    for (const ConfinedExtension& each : confinement_->extensions)
+      extensions.push_back({{"id", each.package.id},
+                            {"version", each.package.version},
+                            {"name", each.package.display_name},
+                            {"folder", each.package.folder},
+                            {"manifest", label(each.manifest.origin)}});
+    for (const std::string& each : confinement_->review.permits) permits.push_back(each);
+    for (const std::string& each : confinement_->review.cannot) cannot.push_back(each);
+    for (const Extra& each : confinement_->inputs.extras)
+      grants.push_back({{"kind", label(each.kind)},
+                        {"resource", each.entry.text},
+                        {"allowed", each.verdict == Verdict::kAllow},
+                        {"remembered", true}});
+  }
+  return Json{{"type", "hello"},          {"protocol", 1},
+              {"run", run_id_},           {"pid", ::getpid()},
+              {"extensions", extensions}, {"trace", options_.trace},
+              {"state", state},           {"since", since_},
+              {"workspace", folders_},    {"permits", permits},
+              {"cannot", cannot},         {"grants", grants}};
+}
+
+Status Host::remember(Kind kind, const std::string& resource, bool grant) {
+  const std::lock_guard guard(mutex_);
+  if (!confinement_) return Error{"the extension has not started yet"};
+  const bool path = kind != Kind::kConnect && kind != Kind::kLookup && kind != Kind::kVscode &&
+                    kind != Kind::kEnvironment;
+  Extra extra;
+  extra.source = Rule::Source::kRemembered;
+  extra.verdict = Verdict::kAllow;
+  extra.kind = kind;
+  // What a revocation names is an entry as it was told in hello; a grant names a resource.
+  const bool is_entry = !grant;
+  extra.entry.text = path && !is_entry ? quote_path(resource) : resource;
+  GrantStore store(places_.grants());
+  const std::string& digest = confinement_->inputs.manifest.digest;
+  auto& extras = confinement_->inputs.extras;
+  const auto same = [&](const Extra& each) {
+    return each.kind == kind && each.entry.text == extra.entry.text;
+  };
+  if (grant) {
+    BULKHEAD_CHECK(store.remember(confinement_->subject, digest, extra));
+    std::erase_if(extras, same);
+    extras.push_back(extra);
+    if (arbiter_) arbiter_->answer(kind, resource, Answer::kThisRun);
+  } else {
+    BULKHEAD_CHECK(store.forget(confinement_->subject, extra.kind, extra.entry.text));
+    std::erase_if(extras, same);
+  }
+  if (control_) control_->hello(hello("running"));
+  return {};
+}
+
+Status Host::open_control() {
+  if (!is_plain_word(options_.window)) return {};  // no window: nobody to ask
+  Control::Handlers handlers;
+  handlers.review = [this](const std::string& digest, bool agreed) -> Status {
+    const std::lock_guard guard(mutex_);
+    if (!confinement_ || confinement_->digest != digest)
+      return Error{"the extension has changed since: review it again"};
+    if (!agreed) return {};
+    BULKHEAD_CHECK(approve(*confinement_, places_));
+    request_end();  // and it starts again, approved
+    return {};
+  };
+  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) {
+    return remember(kind, resource, grant);
+  };
+  handlers.end = [this] { request_end(); };
+  handlers.usage = [this] { return usage_.measure(); };
+  handlers.refused = [this]() -> std::vector<Event> {
+    const std::lock_guard guard(mutex_);
+    std::vector<Event> denied = journal_ ? journal_->denied() : std::vector<Event>();
+    std::erase_if(denied, is_routine);
+    return denied;
+  };
+  Control::Options options;
+  options.socket =
+      fmt::format("{}/code/{}/{}.sock", places_.sockets(), options_.window, ::getpid());
+  BULKHEAD_TRY(control_, Control::open(std::move(options), std::move(handlers)));
+  return {};
+}
+
+void Host::request_end() noexcept {
+  wanted_end_ = true;
+  relay_->stop();
+}
+
+std::vector<std::string> Host::environment(const Policy& policy,
+                                           std::vector<Event>& withheld) const {
+  std::vector<std::string> passed;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view entry = *at;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    const bool ours = name.starts_with("BULKHEAD_") || name == "NODE_CHANNEL_FD" ||
+                      name == "NODE_CHANNEL_SERIALIZATION_MODE";
+    if (ours) continue;
+    const Decision decision = policy.decide_environment(name);
+    if (decision.verdict == Verdict::kAllow || options_.trace) passed.emplace_back(entry);
+    if (decision.verdict == Verdict::kAllow) continue;
+    Event event;
+    event.time = std::chrono::system_clock::now();
+    event.kind = Kind::kEnvironment;
+    event.resource = std::string(name);
+    event.enforced = !options_.trace;
+    const Rule& rule = policy.rule(decision.rule);
+    event.rule = decision.rule == kOtherwiseRule
+                     ? "otherwise"
+                     : fmt::format("{}: {}", label(rule.source), rule.text);
+    event.detail = "start";
+    withheld.push_back(std::move(event));
+  }
+  passed.push_back(fmt::format("NODE_CHANNEL_FD={}", kInherited));
+  passed.push_back("NODE_CHANNEL_SERIALIZATION_MODE=json");
+  return passed;
+}
+
+Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
+  ConfinementRequest request{places_, data, folders_, launch_.server, options_.command.front()};
+  BULKHEAD_TRY(Confinement confinement, confine(request));
+  const ReviewReason reason = confinement.reason();
+  const bool reviewed = reason == ReviewReason::kNone;
+
+  Run row;
+  row.id = run_id_;
+  row.subject = confinement.subject;
+  row.command = "extension host of " + confinement.subject;
+  row.workspace = folders_.empty() ? "" : folders_.front();
+  row.audit = options_.trace;
+  BULKHEAD_TRY(auto journal, Journal::open(places_.journal(), row));
+  const auto enforcement = options_.trace ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  const std::string subject = confinement.subject;
+  const std::string manifest_digest = confinement.inputs.manifest.digest;
+  auto arbiter =
+      std::make_unique<Arbiter>(confinement.policy, journal.get(), control_.get(), enforcement,
+                                [this, subject, manifest_digest](const Extra& extra) -> Status {
+                                  GrantStore store(places_.grants());
+                                  BULKHEAD_CHECK(store.remember(subject, manifest_digest, extra));
+                                  const std::lock_guard guard(mutex_);
+                                  if (confinement_) confinement_->inputs.extras.push_back(extra);
+                                  if (control_) control_->hello(hello("running"));
+                                  return {};
+                                });
+  arbiter->on_warning([](const std::string& text) { fmt::print(stderr, "bulkhead: {}\n", text); });
+
+  std::vector<Event> withheld;
+  PlanOptions plan_options;
+  plan_options.enforcement = enforcement;
+  BULKHEAD_TRY(plan_, make_plan(confinement.policy, options_.command,
+                                environment(*confinement.policy, withheld), "/", plan_options));
+  for (Event& event : withheld) journal->record(std::move(event));
+  plan_->inherited = host_channel_.get();
+
+  BrokerOptions broker_options;
+  for (const ConfinedExtension& each : confinement.extensions)
+    broker_options.extensions.push_back(each.package.id);
+  broker_options.actors = launch_.actors;
+  broker_options.commands = commands_;
+  broker_options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
+    BULKHEAD_TRY(const auto now,
+                 workspace_folders(options_.folder, options_.workspace, places_.home));
+    for (const std::string& path : paths) {
+      if (std::find(folders_.begin(), folders_.end(), path) != folders_.end()) continue;
+      if (std::find(now.begin(), now.end(), path) == now.end()) continue;  // not ours to give
+      return Error{"the workspace has another folder now, and the host starts again for it",
+                   ERESTART};
+    }
+    return {};
+  };
+
+  Json review_message;
+  if (!reviewed) {
+    Json extensions = Json::array();
+    for (const ConfinedExtension& each : confinement.extensions)
+      extensions.push_back({{"id", each.package.id},
+                            {"version", each.package.version},
+                            {"name", each.package.display_name},
+                            {"reason", label(each.reason)},
+                            {"manifest", label(each.manifest.origin)}});
+    review_message = Json{{"type", "review"},
+                          {"digest", confinement.digest},
+                          {"reason", label(reason)},
+                          {"extensions", extensions},
+                          {"permits", confinement.review.permits},
+                          {"cannot", confinement.review.cannot},
+                          {"unusual", confinement.review.unusual},
+                          {"widened", confinement.widened}};
+    data.remove_extensions();
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    confinement_.emplace(std::move(confinement));
+    journal_ = std::move(journal);
+    arbiter_ = std::move(arbiter);
+  }
+  if (control_) {
+    control_->hello(hello(reviewed ? "running" : "review"));
+    if (!reviewed) control_->keep("review", std::move(review_message));
+  }
+  supervising_ = std::thread([this] { supervise_until_end(); });
+  return std::make_unique<Broker>(table_, *arbiter_, std::move(broker_options));
+}
+
+void Host::supervise_until_end() {
+  SupervisorOptions supervisor;
+  supervisor.job_control = false;
+  supervisor.end_fd = end_.get();
+  supervisor.started = [this](int proc) {
+    host_channel_.reset();  // the program has it now; its end must be seen
+    usage_.start(proc);
+  };
+  report_.emplace(supervise(*plan_, *arbiter_, supervisor));
+  usage_.stop();
+  host_channel_.reset();
+  relay_->stop();
+}
+
+Result<int> Host::run() {
+  BULKHEAD_TRY(run_id_, random_id());
+  BULKHEAD_CHECK(open_control());
+  end_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  int pair[2];
+  if (!end_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    return errno_error("make the host's channel");
+  host_channel_.reset(pair[0]);
+  Status status;
+  auto folders = workspace_folders(options_.folder, options_.workspace, places_.home);
+  if (folders.ok())
+    folders_ = std::move(folders).value();
+  else
+    status = folders.error();
+  relay_ =
+      std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, RelayOptions{});
+  if (control_) control_->hello(hello("starting"));
+  if (status.ok()) status = relay_->run();
+
+  // The host first: then nobody is left who waits for an answer.
+  const uint64_t one = 1;
+  (void)!::write(end_.get(), &one, sizeof one);
+  if (arbiter_) arbiter_->stop_asking();
+  session_.stop();
+  if (supervising_.joinable()) supervising_.join();
+
+  std::string outcome = "the window was closed";
+  int code = 0;
+  if (report_ && !report_->ok()) {
+    outcome = to_string(report_->error());
+    code = 125;
+  } else if (!status.ok()) {
+    outcome = to_string(status.error());
+    code = status.error().errno_value == ERESTART ? 0 : 125;
+  } else if (report_) {
+    const Outcome& ended = (*report_)->outcome;
+    if (!std::holds_alternative<Ended>(ended)) {
+      outcome = describe(ended);
+      code = exit_code(ended);
+    } else if (wanted_end_) {
+      outcome = "ended on request";
+    }
+  }
+  if (code != 0) fmt::print(stderr, "bulkhead host: {}\n", outcome);
+  if (journal_) {
+    if (const Status finished = journal_->finish(outcome); !finished.ok())
+      fmt::print(stderr, "bulkhead host: {}\n", finished.error().message);
+  }
+  if (control_) {
+    control_->keep(
+        "state",
+        Json{{"type", "state"}, {"state", "ended"}, {"outcome", outcome}, {"expected", code == 0}});
+    // A host that ended before its window had a companion: the reason shall still be read.
+    if (code != 0) control_->wait_for_somebody(std::chrono::seconds(5));
+    control_.reset();
+  }
+  return code;
+}
+
+}  // namespace
+
+Result<int> run_extension_host(ExtensionHostOptions options) {
+  if (options.command.empty()) return Error{"no program to run the host was named"};
+  ::signal(SIGPIPE, SIG_IGN);
+  BULKHEAD_TRY(Places places, find_places());
+  BULKHEAD_TRY(Launch launch, read_launch(options.launch_file));
+  const std::string table_file = places.data + "/vscode/api/table.json";
+  BULKHEAD_TRY(std::string text, read_file(table_file, kMaxData));
+  BULKHEAD_TRY(ApiTable table, ApiTable::parse(ManifestBytes::of(table_file, std::move(text))));
+  BULKHEAD_TRY(auto commands, read_commands(places.data + "/vscode/api/commands.json"));
+  Host host(std::move(options), std::move(launch), std::move(table), std::move(commands),
+            std::move(places));
+  return host.run();
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,30 @@
+// ExtensionHost: one extension host of VS Code in a compartment, from the server's fork to its end.
+//
+//   server ─ fork ─► bulkhead host ─┬─ Relay + HostSession + Broker: what it says (relay's thread)
+//                                   ├─ supervise(): what it does          (a thread of its own)
+//                                   └─ Control: the companion             (a thread of its own)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "policy/config.h"
+
+namespace bulkhead {
+
+struct ExtensionHostOptions {
+  std::string launch_file;           // from `bulkhead code`: the version, its actors
+  std::vector<std::string> command;  // Node and its arguments, as the server would have started it
+  Fd server;                         // Node's channel to the server
+  std::string window;                // which window it belongs to; [0-9a-z]+
+  std::string folder;                // the workspace's folder, or
+  std::string workspace;             // its .code-workspace file; both empty: an empty window
+  bool trace = false;                // record instead of enforcing
+};
+
+// Blocks until the host has ended. The exit code for the server: 0 where the window closed it.
+Result<int> run_extension_host(ExtensionHostOptions options);
+
+}  // namespace bulkhead

@@ -1,0 +1,123 @@
+#include "vscode/initial_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "base/path.h"
+#include "vscode/json_text.h"
+#include "vscode/resource.h"
+
+namespace bulkhead {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json kNull;
+const Json& member(const Json& object, const char* key) {
+  if (!object.is_object()) return kNull;
+  const auto it = object.find(key);
+  return it == object.end() ? kNull : *it;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// publisher.name: ids become parts of paths, so nothing else may be in them.
+bool is_id(const std::string& id) {
+  const size_t dot = id.find('.');
+  return dot != std::string::npos && dot > 0 && dot + 1 < id.size() && id.size() <= 256 &&
+         id.find("..") == std::string::npos &&
+         std::all_of(id.begin(), id.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
+std::string id_of(const Json& identifier) {
+  return lower(text_of(identifier.is_object() ? member(identifier, "value") : identifier));
+}
+
+}  // namespace
+
+Result<InitialData> InitialData::parse(Bytes body) {
+  InitialData data;
+  // It holds what extensions wrote into their package.json.
+  if (!is_moderate({reinterpret_cast<const char*>(body.data()), body.size()}))
+    return Error{"the workbench's first message is nested too deep to be read"};
+  data.json_ = Json::parse(body.begin(), body.end(), nullptr, false);
+  const Json& json = data.json_;
+  const auto unknown = [](const char* what) {
+    return Error{
+        fmt::format("the workbench's first message has no {}: this version of VS Code is "
+                    "not one that bulkhead knows",
+                    what)};
+  };
+  if (!json.is_object()) return unknown("initialisation data");
+  data.authority_ = text_of(member(member(json, "remote"), "authority"));
+  const auto folder = [&](const Json& uri) {
+    const auto resource = parse_resource(uri, data.authority_);
+    return resource && resource->is_file ? normalize(resource->path) : std::string();
+  };
+  data.logs_ = folder(member(json, "logsLocation"));
+  if (data.logs_.empty()) return unknown("log folder");
+  const Json& environment = member(json, "environment");
+  data.global_storage_ = folder(member(environment, "globalStorageHome"));
+  if (data.global_storage_.empty()) return unknown("storage folder");
+  const std::string workspaces = folder(member(environment, "workspaceStorageHome"));
+  const std::string workspace = text_of(member(member(json, "workspace"), "id"));
+  const bool plain = !workspace.empty() && workspace != "." && workspace != ".." &&
+                     workspace.find('/') == std::string::npos;
+  if (!workspaces.empty() && plain) data.workspace_storage_ = join(workspaces, workspace);
+
+  const Json& extensions = member(json, "extensions");
+  const Json& all = member(extensions, "allExtensions");
+  const Json& own = member(extensions, "myExtensions");
+  if (!all.is_array() || !own.is_array()) return unknown("list of extensions");
+  std::map<std::string, std::string> folders;
+  for (const Json& each : all)
+    folders[id_of(member(each, "identifier"))] = folder(member(each, "extensionLocation"));
+  for (const Json& each : own) {
+    const std::string id = id_of(each);
+    const auto found = folders.find(id);
+    if (!is_id(id) || found == folders.end() || found->second.empty())
+      return Error{fmt::format("the extension \"{}\" has no folder on this machine",
+                               escape_for_display(id))};
+    data.extensions_.push_back(
+        {id, text_of(each.is_object() ? member(each, "value") : each), found->second});
+  }
+  return data;
+}
+
+std::vector<std::string> InitialData::storage_of(const HostExtension& extension) const {
+  std::vector<std::string> folders = {join(global_storage_, extension.id)};
+  if (!workspace_storage_.empty()) folders.push_back(join(workspace_storage_, extension.name));
+  return folders;
+}
+
+void InitialData::withhold() {
+  // The host polls this process and ends when it cannot signal it; it cannot, from inside.
+  json_["parentPid"] = 0;
+  if (const auto remote = json_.find("remote"); remote != json_.end() && remote->is_object())
+    (*remote)["connectionData"] = nullptr;
+}
+
+void InitialData::remove_extensions() {
+  json_["extensions"]["myExtensions"] = Json::array();
+  json_["extensions"]["activationEvents"] = Json::object();
+}
+
+std::vector<uint8_t> InitialData::bytes() const {
+  const std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {text.begin(), text.end()};
+}
+
+}  // namespace bulkhead

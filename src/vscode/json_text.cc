@@ -1,0 +1,138 @@
+#include "vscode/json_text.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace bulkhead {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// The position after the string whose content starts at `i`; npos where it does not end.
+size_t after_string(std::string_view text, size_t i) noexcept {
+  for (;;) {
+    const void* quote = std::memchr(text.data() + i, '"', text.size() - i);
+    if (quote == nullptr) return std::string_view::npos;
+    const auto end = static_cast<size_t>(static_cast<const char*>(quote) - text.data());
+    // A quote counts where an even number of backslashes stands before it.
+    size_t first = end;
+    while (first > i && text[first - 1] == '\\') --first;
+    if ((end - first) % 2 == 0) return end + 1;
+    i = end + 1;
+  }
+}
+
+constexpr std::array<bool, 256> kStructural = [] {
+  std::array<bool, 256> table{};
+  for (const char c : {'"', '[', ']', '{', '}', ','}) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+// Walks the structure; `comma` and `end` are told of what happens in the outermost value.
+template <typename Comma, typename End>
+bool walk(std::string_view text, Comma comma, End end) {
+  std::array<size_t, kMaxJsonDepth> members;  // of the objects that are open
+  std::array<char, kMaxJsonDepth> open;
+  size_t depth = 0;
+  for (size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (!kStructural[static_cast<unsigned char>(c)]) {
+      ++i;
+      continue;
+    }
+    switch (c) {
+      case '"':
+        i = after_string(text, i + 1);
+        if (i == std::string_view::npos) return false;
+        continue;
+      case '[':
+      case '{':
+        if (depth == kMaxJsonDepth) return false;
+        open[depth] = c;
+        members[depth++] = 0;
+        break;
+      case ',':
+        if (depth > 0 && open[depth - 1] == '{' && ++members[depth - 1] >= kMaxJsonMembers)
+          return false;
+        if (depth == 1) comma(i);
+        break;
+      default:
+        if (depth == 0 || open[depth - 1] != (c == ']' ? '[' : '{')) return false;
+        if (--depth == 0 && !end(i)) return false;
+        break;
+    }
+    ++i;
+  }
+  return depth == 0;
+}
+
+}  // namespace
+
+bool is_moderate(std::string_view json) noexcept {
+  return walk(
+      json, [](size_t) {}, [](size_t) { return true; });
+}
+
+std::optional<std::vector<std::string_view>> split_array(std::string_view json) {
+  while (!json.empty() && is_space(json.front())) json.remove_prefix(1);
+  while (!json.empty() && is_space(json.back())) json.remove_suffix(1);
+  if (json.size() < 2 || json.front() != '[') return std::nullopt;
+  std::vector<std::string_view> elements;
+  size_t start = 1;
+  const auto take = [&](size_t until) {
+    std::string_view element = json.substr(start, until - start);
+    while (!element.empty() && is_space(element.front())) element.remove_prefix(1);
+    while (!element.empty() && is_space(element.back())) element.remove_suffix(1);
+    elements.push_back(element);
+    start = until + 1;
+  };
+  const bool whole = walk(json, take, [&](size_t i) {
+    if (i + 1 != json.size()) return false;  // something after its end
+    take(i);
+    return true;
+  });
+  if (!whole || start != json.size()) return std::nullopt;
+  if (elements.size() == 1 && elements[0].empty()) elements.clear();
+  return elements;
+}
+
+std::string without_long_strings(std::string_view json, size_t longest) {
+  std::string out;
+  size_t copied = 0;
+  for (size_t i = 0; i < json.size();) {
+    const void* quote = std::memchr(json.data() + i, '"', json.size() - i);
+    if (quote == nullptr) break;
+    const auto start = static_cast<size_t>(static_cast<const char*>(quote) - json.data());
+    i = after_string(json, start + 1);
+    if (i == std::string_view::npos) break;
+    if (i - start - 2 <= longest) continue;
+    out.append(json, copied, start + 1 - copied);
+    copied = i - 1;  // its closing quote
+  }
+  out.append(json, copied);
+  return out;
+}
+
+bool holds(std::string_view text, std::string_view word) noexcept {
+  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+}
+
+bool may_name(std::string_view json, std::string_view key) noexcept {
+  // VS Code's own writer escapes control characters only (\u0000 to \u001f): an escape beyond them
+  // may spell a letter.
+  for (std::string_view rest = json;;) {
+    const void* at = ::memmem(rest.data(), rest.size(), "\\u00", 4);
+    if (at == nullptr) break;
+    rest.remove_prefix(static_cast<size_t>(static_cast<const char*>(at) - rest.data()) + 4);
+    if (rest.empty() || (rest[0] != '0' && rest[0] != '1')) return true;
+  }
+  std::array<char, 64> quoted;
+  if (key.size() + 2 > quoted.size()) return true;
+  quoted[0] = '"';
+  std::memcpy(quoted.data() + 1, key.data(), key.size());
+  quoted[key.size() + 1] = '"';
+  return ::memmem(json.data(), json.size(), quoted.data(), key.size() + 2) != nullptr;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,38 @@
+// JsonText: what can be told of a JSON text without building a tree of it: cheap, and safe against
+// texts that are made to be costly. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bulkhead {
+
+// Building, copying and writing a tree recurse, and looking a member up is linear in an object: a
+// text beyond these is not built. VS Code's own messages stay far below.
+inline constexpr size_t kMaxJsonDepth = 200;
+inline constexpr size_t kMaxJsonMembers = 20000;  // of one object
+
+// True where no value is nested deeper and no object larger than that. The text need not be valid
+// otherwise: whoever parses it will tell.
+bool is_moderate(std::string_view json) noexcept;
+
+// The elements of the array that the text is, without the space around them; nullopt where it is no
+// array, is not moderate or ends within. An element may be invalid itself, and where the whole is
+// valid JSON, the elements are those that every reader sees.
+std::optional<std::vector<std::string_view>> split_array(std::string_view json);
+
+// The text with "" in the place of every string beyond `longest` bytes: for who looks at names
+// only, and not at the content that lies beside them. A text that is cut within a string stays cut.
+std::string without_long_strings(std::string_view json, size_t longest);
+
+// Whether `word` stands anywhere in the text.
+bool holds(std::string_view text, std::string_view word) noexcept;
+
+// True where a member of some object may be called `key`, which is letters only: as it is, or with
+// a letter written as \u00XX, which is the same to a reader.
+bool may_name(std::string_view json, std::string_view key) noexcept;
+
+}  // namespace bulkhead

@@ -1,0 +1,70 @@
+#include "vscode/json_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace bulkhead {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Optional;
+
+TEST(JsonText, AnArrayIsSplitIntoItsElements) {
+  EXPECT_THAT(split_array("[]"), Optional(IsEmpty()));
+  EXPECT_THAT(split_array(" [ ] "), Optional(IsEmpty()));
+  EXPECT_THAT(split_array("[1]"), Optional(ElementsAre("1")));
+  EXPECT_THAT(split_array("[ {\"a\":[1,2]} ,\n\"x,]\" , null]"),
+              Optional(ElementsAre("{\"a\":[1,2]}", "\"x,]\"", "null")));
+  EXPECT_THAT(split_array(R"(["\"","\\",",\\\"]"])"),
+              Optional(ElementsAre(R"("\"")", R"("\\")", R"(",\\\"]")")));
+}
+
+TEST(JsonText, WhatIsNoArrayOrEndsWithinIsRefused) {
+  for (const char* text : {"", "[", "]", "{}", "1", "[1", "[\"]", "[\"\\\"]", "[1]2", "[1][2]",
+                           "[}", "[{]}", "[1],", "x[1]"})
+    EXPECT_EQ(split_array(text), std::nullopt) << text;
+}
+
+TEST(JsonText, DepthAndWidthAreBounded) {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(is_moderate(nested(kMaxJsonDepth)));
+  EXPECT_FALSE(is_moderate(nested(kMaxJsonDepth + 1)));
+  const auto wide = [](size_t members) {
+    std::string text = "{";
+    for (size_t i = 0; i < members; ++i)
+      text += (i == 0 ? "\"" : ",\"") + std::to_string(i) + "\":0";
+    return text + "}";
+  };
+  EXPECT_TRUE(is_moderate(wide(kMaxJsonMembers)));
+  EXPECT_FALSE(is_moderate(wide(kMaxJsonMembers + 1)));
+  EXPECT_FALSE(split_array("[" + wide(kMaxJsonMembers + 1) + "]"));
+  // An array may be as long as it likes, and a string holds no structure.
+  EXPECT_TRUE(is_moderate("[0" + std::string(100000, ',') + "]"));
+  EXPECT_TRUE(is_moderate("\"" + std::string(1000, '[') + "\""));
+}
+
+TEST(JsonText, LongStringsAreLeftOut) {
+  EXPECT_EQ(without_long_strings(R"({"a":"12345","b":["1234","\"\"\""]} )", 4),
+            R"({"a":"","b":["1234",""]} )");
+  EXPECT_EQ(without_long_strings(R"({"a":"12345"})", 5), R"({"a":"12345"})");
+  EXPECT_EQ(without_long_strings("[1,2]", 0), "[1,2]");
+  EXPECT_EQ(without_long_strings("[\"123", 1), "[\"123");
+  EXPECT_EQ(without_long_strings("[\"123\\\"", 1), "[\"123\\\"");
+  EXPECT_EQ(without_long_strings("", 1), "");
+}
+
+TEST(JsonText, ANameIsFoundHoweverItIsWritten) {
+  EXPECT_TRUE(may_name(R"({"fsPath":1})", "fsPath"));
+  EXPECT_TRUE(may_name(R"({"fs\u0050ath":1})", "fsPath"));
+  EXPECT_TRUE(may_name(R"({"\u001bx":"\u0066sPath"})", "fsPath"));
+  EXPECT_TRUE(may_name(R"("\u00)", "fsPath"));
+  EXPECT_FALSE(may_name(R"({"path":"\u001b fsPath \ud83d","xfsPath":0})", "fsPath"));
+}
+
+}  // namespace
+}  // namespace bulkhead

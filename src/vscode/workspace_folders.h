@@ -1,0 +1,19 @@
+// The folders of a window's workspace, as canonical paths: what ${workspace} stands for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace bulkhead {
+
+// `folder`, or those that the .code-workspace file `workspace` names; both may be empty. A folder
+// that is gone is left out; one that holds `home` (and would hand all of it over) is an error, as
+// is a file that cannot be read. The file is JSON with comments and trailing commas, as VS Code's
+// own reader takes it; relative paths start at its folder.
+Result<std::vector<std::string>> workspace_folders(const std::string& folder,
+                                                   const std::string& workspace,
+                                                   const std::string& home);
+
+}  // namespace bulkhead

@@ -1,0 +1,98 @@
+// Every way out of an extension that we know, tried by a malicious extension in a real VS Code: first in
+// plain code-server, where it must succeed (or it proves nothing), then in compartments, where nothing may
+// happen and the journal must say what was tried.
+//
+//   BULKHEAD_MODES=plain,compartments   only these
+//   BULKHEAD_WAYS=files,tasks           only these extensions
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { attack, started } from "./attack.mjs";
+import { Editor, until } from "./editor.mjs";
+import { names } from "./journal.mjs";
+import { writeEmptyVsix } from "./vsix.mjs";
+import { WAYS } from "./ways.mjs";
+import { World } from "./world.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const fixture = (name) => path.join(here, "extensions", name);
+const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
+const chosen = process.env.BULKHEAD_WAYS?.split(",");
+const ways = WAYS.filter(({ name }) => !chosen || chosen.includes(name));
+
+for (const mode of modes) {
+  test(`ways out, ${mode}`, { timeout: 600_000 }, async (t) => {
+    const world = await World.create();
+    let editor;
+    try {
+      writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
+      world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
+      world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
+      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map(fixture) });
+      world.write("home/projects/app/.proof/facts.json", JSON.stringify({
+        ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),
+      }));
+      await until("the victim", () => world.read("home/projects/app/.proof/victim.ready"), 120_000);
+      for (const way of ways) {
+        await t.test(way.name, async (t) => {
+          await started(world, way.name);
+          await way.prepare?.({ world, editor });
+          for (const [probe, expected] of Object.entries(way.probes)) {
+            await t.test(probe, async () => {
+              try {
+                const mark = `${way.name}.${probe}`;
+                const pending = attack(world, way.name, probe);
+                await expected.meanwhile?.({ world, editor, mark });
+                const seen = { world, editor, answer: await pending, mark };
+                await expected.step?.(seen);
+                const told = JSON.stringify(seen.answer).slice(0, 600);
+                if (mode === "plain") {
+                  await until(`its effect; it said ${told}`, () => expected.effect(seen), 8000);
+                  return;
+                }
+                // Somebody else acts for it: give them the time that they took in plain, and more.
+                if (expected.late) await new Promise((resolve) => setTimeout(resolve, 1500));
+                assert.equal(await expected.effect(seen), false, `it succeeded: ${told}`);
+                let missing = expected.journal;
+                await until(() => `the journal names ${missing.join(" and ")}; it said ${told}`, () => {
+                  // The journal is written with a delay.
+                  const journal = missing.length > 0 ? editor.journal("--denied", "--subject", `proof.${way.name}`) : [];
+                  missing = missing.filter((line) => !names(journal, line));
+                  return missing.length === 0;
+                }, 5000);
+              } catch (error) {
+                await editor.photograph(`${way.name}.${probe}`);
+                throw error;
+              }
+            });
+          }
+        });
+      }
+      await t.test("a plug-in of TypeScript's server", async () => {
+        await editor.openFile("code.ts");
+        const loaded = () => world.stolen(world.read("loot/ts-plugin.loaded") ?? "").length > 0;
+        if (mode === "plain") await until("the plug-in to steal", loaded);
+        else assert.equal(loaded(), false);
+      });
+      if (mode === "compartments") {
+        // Once more, at the end: an effect may come late.
+        await t.test("nothing came out", () => {
+          const readable = ({ text }) => text.replace(/[^ -~]+/g, " ").match(/[\w-]+\.\w+(?=\.localhost)|[\w-]+\.\w+|.{1,60}/g)?.join(" ").slice(0, 200);
+          assert.deepEqual({ received: world.received().map(readable), loot: fs.readdirSync(world.loot) }, { received: [], loot: [] });
+        });
+      }
+      await t.test("a harmless extension did not notice", () => {
+        const first = world.read("home/projects/app/.proof/canary");
+        return until("the canary's next beat", () => world.read("home/projects/app/.proof/canary") !== first);
+      });
+    } catch (error) {
+      await editor?.photograph("attacks");
+      throw error;
+    } finally {
+      await editor?.end();
+      await world.destroy();
+    }
+  });
+}

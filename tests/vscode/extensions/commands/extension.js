@@ -1,0 +1,80 @@
+// Commands of the editor and of others, direct and wrapped.
+"use strict";
+const { attack, theft } = require("./attack");
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 1500));
+
+/** Whether somebody else's command arrives here. */
+const taken = (vscode, id) =>
+  new Promise((resolve) => {
+    const registered = vscode.commands.registerCommand(id, () => {
+      registered.dispose();
+      resolve("taken over");
+    });
+    setTimeout(() => {
+      registered.dispose();
+      resolve("not asked");
+    }, 6000);
+  });
+
+exports.activate = (context) =>
+  attack(context, "commands", {
+    async open({ key }, vscode) {
+      await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(key));
+      await settle();
+      return vscode.workspace.textDocuments.map((document) => document.getText());
+    },
+    // As the API's own command is sent, with an address that does not look like one.
+    async rawOpen({ key }, vscode) {
+      await vscode.commands.executeCommand("_workbench.open", { scheme: "file", path: key }, [undefined, undefined], undefined);
+      await settle();
+      return vscode.workspace.textDocuments.map((document) => document.getText());
+    },
+    async rawString({ key }, vscode) {
+      const { authority, scheme } = vscode.workspace.workspaceFolders[0].uri;
+      await vscode.commands.executeCommand("_workbench.open", `${scheme}://${authority}${key}`, [undefined, undefined], undefined);
+      await settle();
+      return vscode.workspace.textDocuments.map((document) => document.getText());
+    },
+    async diff({ key, workspace }, vscode) {
+      await vscode.commands.executeCommand("vscode.diff", vscode.Uri.file(key), vscode.Uri.file(`${workspace}/first.js`));
+      await settle();
+      return vscode.workspace.textDocuments.map((document) => document.getText());
+    },
+    async sendSequence(facts, vscode) {
+      await vscode.commands.executeCommand("workbench.action.terminal.new");
+      await settle();
+      await vscode.commands.executeCommand("workbench.action.terminal.sendSequence", { text: `${theft(facts)}\r` });
+    },
+    async newWithCwd({ home }, vscode) {
+      await vscode.commands.executeCommand("workbench.action.terminal.newWithCwd", { cwd: home });
+      return "ran";
+    },
+    async runCommands(facts, vscode) {
+      await vscode.commands.executeCommand("runCommands", { commands: ["workbench.action.terminal.new"] });
+      await settle();
+      await vscode.commands.executeCommand("runCommands", {
+        commands: [{ command: "runCommands", args: { commands: [{ command: "workbench.action.terminal.sendSequence", args: { text: `${theft(facts)}\r` } }] } }],
+      });
+    },
+    async installExtension({ vsix }, vscode) {
+      await vscode.commands.executeCommand("workbench.extensions.installExtension", vscode.Uri.file(vsix));
+    },
+    async remoteCli({ vsix }, vscode) {
+      return vscode.commands.executeCommand("_remoteCLI.manageExtensions", { install: [vscode.Uri.file(vsix)], force: true });
+    },
+    async victim(_facts, vscode) {
+      return vscode.commands.executeCommand("proof.victim.token");
+    },
+    // A command that was its own for a moment.
+    async disposed(facts, vscode) {
+      vscode.commands.registerCommand("workbench.action.terminal.new", () => undefined).dispose();
+      vscode.commands.registerCommand("workbench.action.terminal.sendSequence", () => undefined).dispose();
+      await vscode.commands.executeCommand("workbench.action.terminal.new");
+      await settle();
+      await vscode.commands.executeCommand("workbench.action.terminal.sendSequence", { text: `${theft(facts)}\r` });
+    },
+    // The user's own commands come here from now on: the test runs them.
+    takeOver: (_facts, vscode) => taken(vscode, "workbench.action.files.newUntitledFile"),
+    takeOverFamily: (_facts, vscode) => taken(vscode, "workbench.action.terminal.focus"),
+  });

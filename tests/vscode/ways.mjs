@@ -1,0 +1,220 @@
+// What each malicious extension of extensions/ tries, what success looks like from outside, and what the
+// journal must name when it fails. An effect is never what an attack says of itself: it is a secret in its
+// hands, a file outside that changed, a message that arrived.
+import fs from "node:fs";
+import path from "node:path";
+
+/** @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], late?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
+/** @typedef {{ world: import("./world.mjs").World, editor: import("./editor.mjs").Editor, answer: {value?: string, error?: string}, mark: string }} Seen */
+
+const text = (file) => {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** The extension holds a secret. */
+const leaks = (...journal) => ({ effect: ({ world, answer }) => world.stolen(answer.value ?? "").length > 0, journal });
+/** Somebody outside stole the key for it. */
+const loots = (...journal) => ({ effect: ({ world, mark }) => world.stolen(text(path.join(world.loot, mark))).length > 0, journal, late: true });
+/** Something arrived at a listener. */
+const sends = (...journal) => ({ effect: ({ world, mark }) => world.received().some((message) => message.text.includes(mark)), journal, late: true });
+/** A file outside holds what the attack wrote. */
+const writes = (file, what, ...journal) => ({ effect: ({ world }) => text(world.path(file)).includes(what), journal });
+const makes = (file, ...journal) => ({ effect: ({ world }) => fs.existsSync(world.path(file)), journal });
+const removes = (file, ...journal) => ({ effect: ({ world }) => !fs.existsSync(world.path(file)), journal });
+const says = (pattern, ...journal) => ({ effect: ({ answer }) => pattern.test(answer.value ?? ""), journal });
+const installs = (...journal) => ({
+  effect: ({ editor }) => fs.readdirSync(editor.extensions).some((name) => name.startsWith("evil.sleeper")),
+  journal,
+});
+/** The user does something, and then it shows. */
+const when = (step, probe) => ({ ...probe, step });
+
+/** The user does something while the probe waits for it. */
+const during = (act, probe) => ({ ...probe, meanwhile: act });
+
+/** What is not there, or does nothing, cannot be clicked: that is a refusal too. */
+const click = (editor, place) => place.first().click({ timeout: 5000 }).catch(() => {});
+
+const KEY = "read */.ssh/id_rsa";
+const OTHER = "*/projects/other";
+
+/** In this order; what ends hosts or changes the window stands last. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
+export const WAYS = [
+  {
+    name: "documents",
+    probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY) },
+  },
+  {
+    name: "files",
+    prepare: ({ world }) => world.write("home/projects/other/deleted.txt", "still here\n"),
+    probes: {
+      read: leaks(KEY),
+      list: says(/notes\.txt/, `read ${OTHER}`),
+      write: writes("home/.bashrc", "files.write", "write */.bashrc"),
+      create: makes("home/projects/other/files.create", `write ${OTHER}/files.create`),
+      createDirectory: makes("home/projects/other/files.createDirectory", `write ${OTHER}/files.createDirectory`),
+      copy: leaks(KEY),
+      copyOut: makes("home/projects/other/files.copyOut", `write ${OTHER}/files.copyOut`),
+      rename: leaks("write */.aws/credentials"),
+      delete: removes("home/projects/other/deleted.txt", `write ${OTHER}/deleted.txt`),
+      symlink: leaks(KEY),
+      folderLink: leaks(KEY),
+      edit: makes("home/projects/other/files.edit", `write ${OTHER}/files.edit`),
+      editSave: writes("home/.profile", "files.editSave", "write */.profile"),
+    },
+  },
+  { name: "symlink-race", probes: { files: leaks(KEY), copy: leaks(KEY), system: leaks(KEY) } },
+  { name: "search", probes: { find: says(/notes\.txt/, `read ${OTHER}*`) } },
+  { name: "tasks", probes: { shell: loots("vscode tasks"), process: loots("vscode tasks"), provider: loots("vscode tasks") } },
+  {
+    name: "terminal",
+    probes: {
+      shell: loots("vscode terminal"),
+      send: loots("vscode terminal"),
+      profile: when(async ({ editor }) => {
+        await editor.command("Create New Terminal (With Profile)");
+        await click(editor, editor.rows().filter({ hasText: "Proof profile" }));
+        await editor.page.keyboard.press("Escape");
+      }, loots("vscode terminal")),
+      settings: writes("data/data/User/settings.json", "terminal.settings", "vscode settings-write-foreign"),
+      environment: when(({ editor }) => editor.terminal("true"), loots("vscode terminal")),
+    },
+  },
+  { name: "debug", probes: { node: loots("vscode debug"), runInTerminal: loots("vscode debug"), adapter: loots("vscode debug") } },
+  {
+    name: "commands",
+    probes: {
+      open: leaks(KEY),
+      rawOpen: leaks(KEY),
+      rawString: leaks(KEY),
+      diff: leaks(KEY),
+      sendSequence: loots("vscode terminal"),
+      newWithCwd: says(/^ran$/, "vscode terminal"),
+      runCommands: loots("vscode *"),
+      installExtension: installs("vscode workbench.extensions.installExtension"),
+      remoteCli: installs("vscode _remoteCLI.manageExtensions"),
+      victim: leaks("vscode commands-foreign"),
+      disposed: loots("vscode workbench.action.terminal.*"),
+      takeOver: during(({ editor }) => editor.command("File: New Untitled Text File"), says(/taken over/)),
+      takeOverFamily: during(({ editor }) => editor.command("Terminal: Focus Terminal"), says(/taken over/)),
+    },
+  },
+  {
+    name: "secrets",
+    probes: { exports: leaks(), prototype: leaks() },
+  },
+  {
+    name: "clipboard",
+    prepare: ({ world, editor }) => editor.page.evaluate((secret) => navigator.clipboard.writeText(secret), world.secrets.clipboard),
+    probes: {
+      read: leaks("vscode clipboard"),
+      paste: leaks("vscode clipboard"),
+      snippet: leaks("vscode clipboard"),
+      write: {
+        effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example"),
+        journal: ["vscode clipboard"],
+      },
+    },
+  },
+  {
+    name: "settings",
+    probes: {
+      api: writes("data/data/User/settings.json", "settings.api", "vscode settings-write-foreign"),
+      apiWorkspace: writes("home/projects/app/.vscode/settings.json", "settings.apiWorkspace", "vscode settings-write-foreign"),
+      filesTasks: writes("home/projects/app/.vscode/tasks.json", "settings.filesTasks", "write */.vscode/tasks.json"),
+      nodeTasks: writes("home/projects/app/.vscode/tasks.json", "settings.nodeTasks", "write */.vscode*"),
+      nodeLaunch: writes("home/projects/app/.vscode/launch.json", "settings.nodeLaunch", "write */.vscode*"),
+      nodeSettings: writes("home/projects/app/.vscode/settings.json", "settings.nodeSettings", "write */.vscode*"),
+      renamed: writes("home/projects/app/.vscode/settings.json", "settings.renamed", "write */.vscode*"),
+      nodeUser: writes("data/data/User/settings.json", "settings.nodeUser", "* */data/User/settings.json"),
+      userdata: says(/settings\.userdata/, "* *"),
+    },
+  },
+  // Its manifest grants webviews: their local files must still be the compartment's own.
+  { name: "webview", probes: { roots: leaks("read /"), symlink: leaks(KEY) } },
+  { name: "webview-network", probes: { exfiltrate: sends("vscode webview"), image: sends("vscode webview") } },
+  {
+    name: "loopback",
+    probes: { resource: leaks("read */token*"), token: says(/^\["[\w-]{10,}"\]$/, "read */token*"), parent: leaks(), version: says(/^200 /, "connect 127.0.0.1*") },
+  },
+  { name: "sockets", probes: { install: installs("vscode *"), connect: sends("write */code-server-ipc.sock") } },
+  {
+    name: "git-hooks",
+    probes: {
+      hook: makes("home/projects/app/.git/hooks/post-checkout", "write */.git/hooks/post-checkout"),
+      config: writes("home/projects/app/.git/config", "git-hooks.config", "write */.git/config"),
+      api: makes("home/projects/app/.git/hooks/pre-commit", "write */.git/hooks/pre-commit"),
+      program: writes("home/projects/app/.git/config", "git-hooks.program", "run */git"),
+      moved: makes("home/projects/app/.git/hooks/git-hooks.moved", "write */.git*"),
+    },
+  },
+  { name: "theme", probes: { key: leaks(KEY), send: sends("connect 127.0.0.1*") } },
+  {
+    name: "node",
+    probes: {
+      read: leaks(KEY),
+      other: leaks(`read ${OTHER}/notes.txt`),
+      environment: leaks(),
+      write: makes("home/projects/other/node.write", `write ${OTHER}/node.write`),
+      startup: writes("home/.bashrc", "node.startup", "write */.bashrc"),
+      symlink: leaks(KEY),
+      hardlink: leaks("* */.ssh/id_rsa"),
+      cat: leaks("run */cat"),
+      catAbsolute: leaks("run */cat"),
+      ownNode: leaks(),
+      worker: leaks(KEY),
+      binding: leaks("run */cat"),
+      put: sends("connect 127.0.0.1*"),
+      fetch: sends("connect *"),
+      curl: sends("run */curl"),
+      socket: sends("connect 127.0.0.1*"),
+      detached: loots(),
+      parent: says(/node|bulkhead|server/),
+    },
+  },
+  {
+    name: "external",
+    probes: {
+      openExternal: says(/true/, "vscode open-external"),
+      simpleBrowser: sends("vscode open-external"),
+      hover: when(async ({ editor }) => {
+        await editor.page.locator(".statusbar").getByText("proof", { exact: true }).hover();
+      }, sends()),
+      decoration: sends(),
+    },
+  },
+  {
+    name: "links",
+    prepare: ({ editor }) => editor.terminal("true"),
+    probes: {
+      message: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-message")), loots()),
+      tooltip: when(async ({ editor }) => {
+        await editor.page.locator(".statusbar").getByText("proof-tooltip", { exact: true }).hover();
+        await click(editor, editor.page.locator(".workbench-hover-container").getByText("proof-tooltip-link"));
+      }, loots()),
+      statusBar: when(({ editor }) => click(editor, editor.page.locator(".statusbar").getByText("proof-status", { exact: true })), loots("vscode *")),
+      hover: when(async ({ editor }) => {
+        await editor.openFile("style.css");
+        await editor.page.locator(".editor-group-container.active .view-line span span").first().hover();
+        await click(editor, editor.page.locator(".monaco-hover").getByText("proof-hover-link"));
+      }, loots()),
+    },
+  },
+  {
+    name: "declarations",
+    prepare: ({ editor }) => editor.terminal("true"),
+    probes: { keybinding: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+J"), loots()) },
+  },
+  {
+    name: "listener",
+    prepare: ({ world, editor }) => editor.openAnyFile(path.join(world.home, ".ssh/id_rsa")),
+    probes: { documents: leaks(), active: leaks(), visible: leaks() },
+  },
+];
+
+/** What ends or stalls hosts: judged by whether the canary notices. */
+export const ENDINGS = ["message", "loop", "hog", "crash"];

@@ -1,0 +1,174 @@
+// The companion: what people see of bulkhead in the editor. Trusted; runs in the main extension host.
+// Its commands are not for other extensions: those that change something take rows of our own tree.
+"use strict";
+
+const path = require("node:path");
+const vscode = require("vscode");
+const { Hosts } = require("./connection.js");
+const { Journal } = require("./journal.js");
+const { Manifests } = require("./manifests.js");
+const { Model } = require("./model.js");
+const { Notices } = require("./notices.js");
+const { Prompts } = require("./prompts.js");
+const { Reviews } = require("./review.js");
+const { Status } = require("./status.js");
+const text = require("./text.js");
+const { Row, Tree } = require("./view.js");
+const wording = require("./wording.js");
+
+/** @typedef {import("./model.js").Compartment} Compartment */
+
+/** @param {NodeJS.ProcessEnv} env */
+function places(env) {
+  const { BULKHEAD_RUNTIME: runtime, BULKHEAD_WINDOW: window, BULKHEAD_PROGRAM: program } = env;
+  const whole = runtime && path.isAbsolute(runtime) && window && /^[A-Za-z0-9_-]{1,128}$/.test(window);
+  return {
+    folder: whole ? path.join(runtime, "code", window) : undefined,
+    program: program && path.isAbsolute(program) ? program : undefined,
+  };
+}
+
+/** @param {vscode.ExtensionContext} context */
+function activate(context) {
+  const keep = (/** @type {{ dispose(): any }[]} */ ...what) => context.subscriptions.push(...what);
+  const { folder, program } = places(process.env);
+  const home = process.env.HOME;
+  const media = vscode.Uri.joinPath(context.extensionUri, "media");
+  const log = vscode.window.createOutputChannel("Bulkhead", { log: true });
+  const settings = () => vscode.workspace.getConfiguration("bulkhead");
+  const { window } = vscode;
+
+  const model = new Model();
+  const prompts = new Prompts(model, window, { home });
+  const reviews = new Reviews(model, media);
+  const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000) });
+  const tree = new Tree(model, program);
+  const view = window.createTreeView("bulkhead.compartments", { treeDataProvider: tree, showCollapseAll: true });
+  const status = new Status(model, { started: folder !== undefined });
+  const manifests = new Manifests(program, (words) => log.warn(words));
+  keep(log, reviews, journal, tree, view, status, manifests);
+
+  const badge = () => {
+    const value = model.questions.length + model.reviews.length;
+    view.badge = value > 0 ? { value, tooltip: text.counted(value, "decision waits for you", "decisions wait for you") } : undefined;
+  };
+  const setContext = (/** @type {string} */ state) => vscode.commands.executeCommand("setContext", "bulkhead.state", state);
+  void setContext(folder ? "none" : "off");
+  for (const event of ["added", "removed", "changed"]) model.on(event, badge);
+  // Who has the list before them has seen what is new in it.
+  view.onDidChangeVisibility(({ visible }) => visible && model.look());
+
+  const reveal = async (/** @type {Compartment} */ compartment) => {
+    await vscode.commands.executeCommand("bulkhead.compartments.focus");
+    if (model.has(compartment)) await view.reveal(tree.row(compartment), { expand: 2, focus: true });
+  };
+  const journalOf = (/** @type {Compartment} */ compartment) =>
+    journal.show({ extension: text.escape(compartment.extensions[0]?.id ?? "") });
+  new Notices(model, window, {
+    refusals: () => settings().get("notifyRefusals", "firstOfExtension"),
+    ends: () => settings().get("notifyEnds", true),
+    show: (compartment) => void reveal(compartment),
+    journal: journalOf,
+    home,
+  });
+
+  const pick = async (/** @type {string} */ title) => {
+    const rows = model.compartments.filter((one) => one.connected && one.state !== "ended").map((compartment) => ({
+      label: wording.shortName(compartment.extensions),
+      description: compartment.extensions.map((one) => text.name(one.id)).join(", "),
+      compartment,
+    }));
+    if (rows.length === 0) void window.showInformationMessage("There is no compartment in this window.");
+    return rows.length === 0 ? undefined : (await window.showQuickPick(rows, { title }))?.compartment;
+  };
+  /** The row that a command was given by our own tree; nothing that others made up. */
+  const own = (/** @type {unknown} */ row, /** @type {string} */ type) =>
+    row instanceof Row && (row.type === type || type === "") && model.has(row.compartment) ? row : undefined;
+  const told = (/** @type {boolean} */ sent, /** @type {Compartment} */ compartment) => {
+    if (!sent) void window.showWarningMessage(`${wording.shortName(compartment.extensions)} is not connected; nothing was changed.`);
+  };
+
+  /** @type {Record<string, (row?: unknown) => unknown>} */
+  const commands = {
+    "bulkhead.showCompartments": () => vscode.commands.executeCommand("bulkhead.compartments.focus"),
+    "bulkhead.showJournal": () => journal.show(),
+    "bulkhead.showRefusals": () => journal.show({ verdict: "deny" }),
+    "bulkhead.answerQuestions": () => prompts.list(),
+    "bulkhead.review": (row) => {
+      const found = own(row, "review");
+      if (found) model.reconsider(found.compartment);
+      reviews.show();
+    },
+    "bulkhead.look": () => {
+      if (model.questions.length > 0) return prompts.list();
+      if (model.reviews.length > 0) return reviews.show();
+      const latest = model.compartments.filter((one) => one.unseen > 0).sort((a, b) => b.unseen - a.unseen)[0];
+      model.look();
+      return latest ? reveal(latest) : vscode.commands.executeCommand("bulkhead.compartments.focus");
+    },
+    "bulkhead.restart": async (row) => {
+      const compartment = own(row, "compartment")?.compartment ?? (row === undefined ? await pick("Restart which compartment?") : undefined);
+      if (!compartment) return;
+      told(model.end(compartment), compartment);
+    },
+    "bulkhead.showJournalOf": (row) => {
+      const found = own(row, "");
+      if (found) journalOf(found.compartment);
+    },
+    "bulkhead.answer": (row) => {
+      const found = own(row, "question");
+      if (found) void prompts.details(found.compartment, found.value);
+    },
+    "bulkhead.grant": async (row) => {
+      const found = own(row, "refusal");
+      if (!found || !wording.grantable(found.value)) return;
+      const { compartment, value } = found;
+      const what = wording.act(value.kind, value.resource, { home, most: 200 });
+      const detail = [
+        text.plain(text.escape(value.resource)),
+        "",
+        `It was refused by: ${text.plain(text.escape(value.rule))}`,
+        "Remembered until you take it back. It counts from now on; what the extension tried only at its start may need a restart of the compartment.",
+      ].join("\n");
+      const grant = { title: "Always Allow" };
+      const chosen = await window.showWarningMessage(`Allow ${wording.who(compartment.extensions)} to ${what}?`, { modal: true, detail }, grant);
+      if (chosen === grant) told(model.has(compartment) && compartment.send({ type: "grant", kind: value.kind, resource: value.resource }), compartment);
+    },
+    "bulkhead.revoke": async (row) => {
+      const found = own(row, "grant");
+      if (!found) return;
+      const { compartment, value } = found;
+      const sent = compartment.send({ type: "revoke", kind: value.kind, resource: value.resource });
+      told(sent, compartment);
+      if (!sent) return;
+      const name = wording.shortName(compartment.extensions);
+      const chosen = await window.showInformationMessage(`Taken back. It counts from the next start of ${name}.`, "Restart Now");
+      if (chosen === "Restart Now" && model.has(compartment)) told(model.end(compartment), compartment);
+    },
+    "bulkhead.copy": (row) => {
+      const found = own(row, "");
+      const value = found?.value?.resource ?? found?.item.tooltip ?? "";
+      if (found) void vscode.env.clipboard.writeText(String(value));
+    },
+  };
+  for (const [name, action] of Object.entries(commands)) keep(vscode.commands.registerCommand(name, action));
+
+  if (!folder) {
+    log.info("this window was not started by bulkhead code; nothing to connect to");
+    return;
+  }
+  const hosts = new Hosts(folder);
+  keep(hosts);
+  hosts.on("fault", (words) => log.error(words));
+  hosts.on("gone", (pid) => model.gone(pid));
+  hosts.on("host", (connection) => {
+    connection.on("hello", (/** @type {import("./protocol.js").Hello} */ hello) => {
+      model.hello(hello, (message) => connection.send(message));
+    });
+    connection.on("message", (/** @type {import("./protocol.js").FromHost} */ message) => model.message(connection.pid, message));
+    connection.on("lost", () => model.lost(connection.pid));
+  });
+  hosts.start();
+}
+
+module.exports = { activate };

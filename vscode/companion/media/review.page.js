@@ -1,0 +1,112 @@
+// Runs in the page of review.js. Everything shown is written as text.
+(() => {
+  "use strict";
+  // @ts-ignore: given by VS Code
+  const host = acquireVsCodeApi();
+  const list = /** @type {HTMLElement} */ (document.getElementById("list"));
+  const none = /** @type {HTMLElement} */ (document.getElementById("none"));
+  const said = /** @type {HTMLElement} */ (document.getElementById("said"));
+  /** Buttons of a new section come alive after this: a click meant for what stood there is lost. */
+  const SETTLE = 600;
+  /** @type {Map<string, HTMLElement>} */
+  const sections = new Map();
+
+  /**
+   * @param {string} tag
+   * @param {string} [text]
+   * @param {string} [style]
+   */
+  const element = (tag, text, style) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (style) made.className = style;
+    return made;
+  };
+
+  /**
+   * @param {HTMLElement} parent
+   * @param {string} title
+   * @param {string[]} sentences
+   * @param {string} style
+   * @param {string} mark
+   */
+  function group(parent, title, sentences, style, mark) {
+    if (sentences.length === 0) return;
+    const block = element("div", undefined, `group ${style}`);
+    block.append(element("h3", title));
+    const items = element("ul");
+    for (const sentence of sentences) {
+      const item = element("li");
+      const sign = element("span", mark, "mark");
+      sign.setAttribute("aria-hidden", "true");
+      item.append(sign, element("span", sentence));
+      items.append(item);
+    }
+    block.append(items);
+    parent.append(block);
+  }
+
+  function build(review) {
+    const name = review.extensions.map((one) => one.name).join(", ");
+    const section = element("section", undefined, "card");
+    const title = element("h2", name);
+    title.id = `review-${review.pid}`;
+    section.setAttribute("aria-labelledby", title.id);
+    section.append(title);
+    for (const one of review.extensions) section.append(element("p", `${one.id} ${one.version}`, "id"));
+    if (review.extensions.length > 1)
+      section.append(element("p", "These need each other and share one compartment: each can do what any of them may.", "hint"));
+    section.append(element("p", `${review.extensions.length > 1 ? "This group" : name} ${review.reason}.`));
+    group(section, "New with this version", review.widened, "widened", "+");
+    group(section, "Unusual", review.unusual, "unusual", "!");
+    group(section, "It could", review.permits, "permits", "•");
+    group(section, "It cannot", review.cannot, "cannot", "–");
+    const buttons = element("div", undefined, "buttons");
+    const made = [
+      ["Allow", "approve", "primary", `Allow ${name} to run`],
+      ["Don't Run", "reject", "secondary", `Do not run ${name}`],
+    ].map(([text, type, style, label]) => {
+      const button = /** @type {HTMLButtonElement} */ (element("button", text, style));
+      button.setAttribute("aria-label", label);
+      button.setAttribute("aria-disabled", "true");
+      button.addEventListener("click", () => {
+        if (button.getAttribute("aria-disabled") === "true") return;
+        for (const one of made) one.setAttribute("aria-disabled", "true");
+        said.textContent = type === "approve" ? `${name} is allowed.` : `${name} does not run.`;
+        host.postMessage({ type, pid: review.pid, digest: review.digest });
+      });
+      buttons.append(button);
+      return button;
+    });
+    setTimeout(() => {
+      for (const one of made) one.setAttribute("aria-disabled", "false");
+    }, SETTLE);
+    section.append(buttons);
+    return section;
+  }
+
+  window.addEventListener("message", (event) => {
+    if (event.data?.type !== "reviews") return;
+    const wanted = new Map(event.data.list.map((review) => [JSON.stringify(review), review]));
+    for (const [key, section] of sections) {
+      if (wanted.has(key)) continue;
+      const held = section.contains(document.activeElement);
+      section.remove();
+      sections.delete(key);
+      const next = /** @type {HTMLElement | null} */ (held ? list.querySelector("h2") : null);
+      if (next) {
+        next.tabIndex = -1;
+        next.focus();
+      }
+    }
+    // New ones go to the end: nothing moves under the pointer.
+    for (const [key, review] of wanted) {
+      if (sections.has(key)) continue;
+      const section = build(review);
+      sections.set(key, section);
+      list.append(section);
+    }
+    none.hidden = sections.size > 0;
+  });
+  host.postMessage({ type: "ready" });
+})();

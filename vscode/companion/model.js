@@ -1,0 +1,405 @@
+// What the companion knows of the compartments of this window, from what hosts said. No vscode here,
+// no sockets: messages in, events out. Everything is bounded, because programs in compartments decide
+// how much there is.
+"use strict";
+
+const { EventEmitter } = require("node:events");
+const { unexpected } = require("./wording.js");
+
+/** @typedef {import("./protocol.js").FromHost} FromHost */
+/** @typedef {import("./protocol.js").ToHost} ToHost */
+
+const MAX_REFUSALS = 500;
+const MAX_QUESTIONS = 1000;
+const MAX_PROGRAMS = 100;
+const HISTORY = 60;  // usage comes every 2 s: two minutes
+const CRASH_WINDOW = 5 * 60 * 1000;
+const MAX_ENDED = 20;
+/** Refused to nearly every program at its start, without harm: counted, but nobody's "first". */
+const QUIET = new Set(["environment", "status", "read-status"]);
+
+/**
+ * @typedef {object} Refusal
+ * @property {string} kind
+ * @property {string} resource
+ * @property {string} rule
+ * @property {string} program of the last one
+ * @property {boolean} enforced
+ * @property {number} count
+ * @property {Map<string, number>} counts by program, as the host counts them
+ * @property {number} time of the last one, ms
+ */
+
+/** One host, its compartment and its extensions. Made by the Model only. */
+class Compartment {
+  /**
+   * @param {import("./protocol.js").Hello} hello
+   * @param {(message: ToHost) => boolean} send
+   */
+  constructor(hello, send) {
+    this.pid = hello.pid;
+    this.send = send;
+    this.connected = true;
+    /** @type {import("./protocol.js").Review | undefined} */
+    this.review = undefined;
+    /** The user saw the review and did not allow it. The host goes on without its extensions. */
+    this.rejected = false;
+    this.outcome = "";
+    /** Whether its end is nothing to talk about. */
+    this.expected = false;
+    /** @type {{ cpu: number, memory: number, processes: number } | undefined} */
+    this.usage = undefined;
+    /** @type {number[]} percent of a core, oldest first */
+    this.load = [];
+    /** @type {number | undefined} CPU seconds at the last report */
+    this.lastCpu = undefined;
+    this.lastTime = 0;
+    /** @type {number | undefined} undefined where the host does not count them */
+    this.allowed = undefined;
+    this.refused = 0;
+    /** Refusals since the user last looked. */
+    this.unseen = 0;
+    /** Refusals beyond the bound. */
+    this.further = 0;
+    /** @type {Map<string, Refusal>} least recent first */
+    this.refusals = new Map();
+    /** @type {Map<number, import("./protocol.js").Question>} oldest first */
+    this.questions = new Map();
+    this.run = hello.run;
+    this.extensions = hello.extensions;
+    this.trace = hello.trace;
+    this.state = hello.state;
+    this.since = hello.since;
+    this.workspace = hello.workspace;
+    this.permits = hello.permits;
+    this.cannot = hello.cannot;
+    this.grants = hello.grants;
+  }
+
+  /** @param {import("./protocol.js").Hello} hello of the same run, after something changed */
+  take(hello) {
+    const { extensions, trace, state, since, workspace, permits, cannot, grants } = hello;
+    Object.assign(this, { extensions, trace, state, since, workspace, permits, cannot, grants });
+  }
+
+  /** The same for the next host of the same extensions. */
+  get key() {
+    return this.extensions.map((one) => one.id.toLowerCase()).sort().join(",");
+  }
+
+  /** Percent of one core over the last report's time; undefined before there are two. */
+  get cpuPercent() {
+    return this.load.at(-1);
+  }
+}
+
+/**
+ * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
+ * "question" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
+ * first of its resource, of its compartment's extensions), "ended" (+ times within five minutes),
+ * "complaint" (+ text).
+ */
+class Model extends EventEmitter {
+  /** @type {Map<number, Compartment>} */
+  #compartments = new Map();
+  /** @type {Map<string, number[]>} key → when its compartments ended unexpectedly */
+  #ends = new Map();
+  /** @type {Map<string, Set<string>>} key → resources refused in this window so far */
+  #known = new Map();
+  #now;
+
+  /** @param {() => number} [now] ms; tests give their own */
+  constructor(now = Date.now) {
+    super();
+    this.#now = now;
+  }
+
+  /** In the order of their names. */
+  get compartments() {
+    const name = (/** @type {Compartment} */ one) => one.extensions[0]?.name ?? "";
+    return [...this.#compartments.values()].sort((a, b) => name(a).localeCompare(name(b)) || a.pid - b.pid);
+  }
+
+  get questions() {
+    return [...this.#compartments.values()].flatMap((compartment) =>
+      [...compartment.questions.values()].map((question) => ({ compartment, question })));
+  }
+
+  get reviews() {
+    return this.compartments.filter((one) => one.review && !one.rejected);
+  }
+
+  get unseen() {
+    return [...this.#compartments.values()].reduce((sum, one) => sum + one.unseen, 0);
+  }
+
+  /** @param {number} pid */
+  get(pid) {
+    return this.#compartments.get(pid);
+  }
+
+  /** Whether this very object is a compartment of this window: nobody else can make one. */
+  has(/** @type {unknown} */ one) {
+    return one instanceof Compartment && this.#compartments.get(one.pid) === one;
+  }
+
+  /** The user looked at the refusals. */
+  look() {
+    for (const compartment of this.#compartments.values()) {
+      if (compartment.unseen === 0) continue;
+      compartment.unseen = 0;
+      this.emit("changed", compartment);
+    }
+  }
+
+  /**
+   * @param {import("./protocol.js").Hello} hello
+   * @param {(message: ToHost) => boolean} send
+   */
+  hello(hello, send) {
+    const known = this.#compartments.get(hello.pid);
+    if (known && known.run === hello.run) {
+      known.take(hello);
+      known.send = send;
+      known.connected = true;
+      if (known.state !== "review") known.review = undefined;
+      this.#succeed(known);
+      this.emit("changed", known);
+      return;
+    }
+    if (known) this.#remove(known);  // the number belongs to another process now
+    const compartment = new Compartment(hello, send);
+    this.#compartments.set(hello.pid, compartment);
+    this.#succeed(compartment);
+    this.emit("added", compartment);
+  }
+
+  /**
+   * Its predecessors, whose end is told, leave. A host learns its extensions a moment after hello.
+   * @param {Compartment} compartment
+   */
+  #succeed(compartment) {
+    if (compartment.extensions.length === 0) return;
+    for (const other of [...this.#compartments.values()])
+      if (other !== compartment && !other.connected && other.key === compartment.key) this.#remove(other);
+  }
+
+  /**
+   * @param {number} pid
+   * @param {FromHost} message anything but hello
+   */
+  message(pid, message) {
+    const compartment = this.#compartments.get(pid);
+    if (!compartment) return;
+    switch (message.type) {
+      case "review":
+        if (compartment.review?.digest !== message.digest) compartment.rejected = false;
+        compartment.review = message;
+        compartment.state = "review";
+        this.emit("changed", compartment);
+        this.emit("review", compartment);
+        return;
+      case "state":
+        this.#state(compartment, message);
+        return;
+      case "usage":
+        this.#usage(compartment, message);
+        return;
+      case "question":
+        if (compartment.questions.size >= MAX_QUESTIONS) {
+          compartment.send({ type: "answer", id: message.id, answer: "no" });
+          return;
+        }
+        compartment.questions.set(message.id, message);
+        this.emit("changed", compartment);
+        this.emit("question", compartment, message);
+        return;
+      case "withdrawn": {
+        const question = compartment.questions.get(message.id);
+        if (question) this.#close(compartment, question);
+        return;
+      }
+      case "decision":
+        if (message.verdict === "deny") this.#refusal(compartment, message);
+        return;
+      case "counts":
+        if (message.allowed !== undefined) compartment.allowed = message.allowed;
+        compartment.refused = message.refused;
+        this.emit("changed", compartment);
+        return;
+      case "error":
+        this.emit("complaint", compartment, message.message);
+    }
+  }
+
+  /** The connection broke; the host may come back. What it asked stays unanswered. */
+  lost(/** @type {number} */ pid) {
+    const compartment = this.#compartments.get(pid);
+    if (!compartment) return;
+    compartment.connected = false;
+    for (const question of [...compartment.questions.values()]) this.#close(compartment, question);
+    this.emit("changed", compartment);
+  }
+
+  /** The host is gone. One that ended by itself stays in sight until its successor comes. */
+  gone(/** @type {number} */ pid) {
+    const compartment = this.#compartments.get(pid);
+    if (!compartment) return;
+    if (compartment.connected) this.lost(pid);
+    if (compartment.state !== "ended" || !this.#isUnexpected(compartment)) {
+      this.#remove(compartment);
+      return;
+    }
+    const ended = [...this.#compartments.values()].filter((one) => one.state === "ended");
+    for (const old of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#remove(old);
+  }
+
+  /**
+   * Answers a question, once; false where it is no longer open.
+   * @param {Compartment} compartment
+   * @param {number} id
+   * @param {import("./protocol.js").Answer} answer
+   */
+  answer(compartment, id, answer) {
+    const question = compartment.questions.get(id);
+    if (!question || this.#compartments.get(compartment.pid) !== compartment) return false;
+    const sent = compartment.send({ type: "answer", id, answer });
+    this.#close(compartment, question);
+    return sent;
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {string} digest what the user saw
+   * @param {boolean} approved
+   */
+  decide(compartment, digest, approved) {
+    if (this.#compartments.get(compartment.pid) !== compartment || compartment.review?.digest !== digest) return false;
+    const sent = compartment.send({ type: approved ? "approve" : "reject", digest });
+    if (sent) {
+      if (approved) compartment.review = undefined;
+      compartment.rejected = !approved;
+      this.emit("changed", compartment);
+    }
+    return sent;
+  }
+
+  /**
+   * A rejected extension is up for review again.
+   * @param {Compartment} compartment
+   */
+  reconsider(compartment) {
+    if (!compartment.rejected || !compartment.review) return;
+    compartment.rejected = false;
+    this.emit("changed", compartment);
+  }
+
+  /** @param {Compartment} compartment */
+  end(compartment) {
+    compartment.expected = true;
+    return compartment.send({ type: "end" });
+  }
+
+  /** @param {Compartment} compartment */
+  #isUnexpected(compartment) {
+    return !compartment.expected && unexpected(compartment.outcome);
+  }
+
+  /** @param {Compartment} compartment */
+  #remove(compartment) {
+    for (const question of [...compartment.questions.values()]) this.#close(compartment, question);
+    this.#compartments.delete(compartment.pid);
+    this.emit("removed", compartment);
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {import("./protocol.js").Question} question
+   */
+  #close(compartment, question) {
+    if (!compartment.questions.delete(question.id)) return;
+    this.emit("changed", compartment);
+    this.emit("withdrawn", compartment, question);
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {import("./protocol.js").StateChange} change
+   */
+  #state(compartment, { state, outcome, expected }) {
+    const before = compartment.state;
+    compartment.state = state;
+    if (state !== "review") compartment.review = undefined;
+    if (state === "ended") {
+      compartment.outcome = outcome;
+      compartment.expected ||= expected === true;
+      compartment.usage = undefined;
+      for (const question of [...compartment.questions.values()]) this.#close(compartment, question);
+    }
+    this.emit("changed", compartment);
+    if (state !== "ended" || before === "ended" || !this.#isUnexpected(compartment)) return;
+    const now = this.#now();
+    const ends = (this.#ends.get(compartment.key) ?? []).filter((time) => now - time < CRASH_WINDOW);
+    ends.push(now);
+    this.#ends.set(compartment.key, ends.slice(-100));
+    this.emit("ended", compartment, ends.length);
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {import("./protocol.js").Usage} usage
+   */
+  #usage(compartment, usage) {
+    const now = this.#now();
+    if (compartment.lastCpu !== undefined && now > compartment.lastTime) {
+      const seconds = (now - compartment.lastTime) / 1000;
+      compartment.load.push(Math.max(0, ((usage.cpu - compartment.lastCpu) / seconds) * 100));
+      if (compartment.load.length > HISTORY) compartment.load.shift();
+    }
+    compartment.lastCpu = usage.cpu;
+    compartment.lastTime = now;
+    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes };
+    this.emit("changed", compartment);
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {import("./protocol.js").Decision} decision
+   */
+  #refusal(compartment, decision) {
+    const id = `${decision.kind}\0${decision.resource}`;
+    let refusal = compartment.refusals.get(id);
+    if (refusal) {
+      compartment.refusals.delete(id);  // and in again, as the most recent
+    } else {
+      refusal = { kind: decision.kind, resource: decision.resource, rule: "", program: "", enforced: true, count: 0, counts: new Map(), time: 0 };
+      if (compartment.refusals.size >= MAX_REFUSALS) {
+        const [oldest, { count: forgotten }] = /** @type {[string, Refusal]} */ (compartment.refusals.entries().next().value);
+        compartment.refusals.delete(oldest);
+        compartment.further += forgotten;
+      }
+    }
+    // The host counts by program, and begins again with every program's total after a reconnect.
+    const program = decision.program ?? "";
+    const before = refusal.counts.get(program) ?? 0;
+    const count = Math.max(0, decision.count - before);
+    if (refusal.counts.size < MAX_PROGRAMS || refusal.counts.has(program)) refusal.counts.set(program, decision.count);
+    refusal.count += count;
+    refusal.rule = decision.rule;
+    refusal.program = program;
+    refusal.enforced = decision.enforced;
+    refusal.time = decision.time;
+    compartment.refusals.set(id, refusal);
+    if (count === 0) return;
+    compartment.unseen += count;
+    const known = this.#known.get(compartment.key) ?? new Set();
+    this.#known.set(compartment.key, known);
+    const told = refusal.enforced && !decision.asked && !QUIET.has(refusal.kind) && !known.has(id) && known.size < MAX_REFUSALS;
+    const first = { ofExtension: told && known.size === 0, ofResource: told };
+    if (told) known.add(id);
+    this.emit("changed", compartment);
+    this.emit("refusal", compartment, refusal, first);
+  }
+}
+
+module.exports = { Compartment, Model };

@@ -1,0 +1,222 @@
+// Questions as notifications. One at a time for each host; more are counted in it and answered in the
+// list. A notification cannot be taken back, so one whose question was withdrawn stays on the screen
+// without effect, and hosts that leave many such get no further ones: the status bar and the view keep
+// showing that there are questions. Closing a notification refuses.
+"use strict";
+
+const text = require("./text.js");
+const wording = require("./wording.js");
+
+/** @typedef {import("./model.js").Compartment} Compartment */
+/** @typedef {import("./protocol.js").Question} Question */
+/** @typedef {import("./protocol.js").Answer} Answer */
+
+/** Before the first of one host: what is asked together is counted together. */
+const GATHER = 150;
+/** Between two of one host: the second click of a double click must not answer the next question. */
+const PAUSE = 800;
+/** Notifications of one host at a time, withdrawn ones included, and of all hosts. */
+const MAX_OF_HOST = 2;
+const MAX_OPEN = 3;
+/** Within a minute, of one host: beyond, the list only. */
+const MAX_A_MINUTE = 5;
+
+/** @typedef {{ title: string, answer: Answer | undefined, detail?: string, isCloseAffordance?: boolean }} Button */
+
+/** @type {Button[]} */
+const ANSWERS = [
+  { title: "Once", answer: "once", detail: "Allow it for those who wait now" },
+  { title: "This Session", answer: "run", detail: "Allow it until the compartment ends" },
+  { title: "Always", answer: "always", detail: "Allow it and remember that" },
+  { title: "Never", answer: "never", detail: "Refuse it and remember that" },
+];
+/** @type {Button} */
+const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment ends" };
+/** @type {Button} */
+const DETAILS = { title: "Details…", answer: undefined };
+
+class Prompts {
+  /** @type {Map<Compartment, { open: Set<number>, shown: number[], waiting: boolean, listed: boolean }>} */
+  #hosts = new Map();
+  #open = 0;
+
+  /**
+   * @param {import("./model.js").Model} model
+   * @param {Pick<typeof import("vscode").window, "showWarningMessage" | "showInformationMessage" | "createQuickPick" | "showQuickPick">} window
+   * @param {{ home?: string, gather?: number, pause?: number, now?: () => number }} [options]
+   */
+  constructor(model, window, { home, gather = GATHER, pause = PAUSE, now = Date.now } = {}) {
+    this.model = model;
+    this.window = window;
+    this.home = home;
+    this.pause = pause;
+    this.now = now;
+    model.on("question", (compartment) => this.#later(compartment, gather));
+    model.on("removed", (compartment) => this.#hosts.delete(compartment));
+  }
+
+  /** @param {Compartment} compartment */
+  #of(compartment) {
+    let host = this.#hosts.get(compartment);
+    if (!host) {
+      host = { open: new Set(), shown: [], waiting: false, listed: false };
+      this.#hosts.set(compartment, host);
+    }
+    return host;
+  }
+
+  /** Shows the next question of a host where one may be shown now. */
+  #next(/** @type {Compartment} */ compartment) {
+    if (!this.model.has(compartment) || compartment.questions.size === 0) return;
+    const host = this.#of(compartment);
+    const live = [...host.open].some((id) => compartment.questions.has(id));
+    if (host.waiting || host.listed || live || host.open.size >= MAX_OF_HOST || this.#open >= MAX_OPEN) return;
+    const now = this.now();
+    host.shown = host.shown.filter((time) => now - time < 60_000);
+    const [question] = compartment.questions.values();
+    host.shown.push(now);
+    if (host.shown.length > MAX_A_MINUTE) void this.#flood(compartment, host);
+    else void this.#show(compartment, host, question);
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {number} wait ms
+   */
+  #later(compartment, wait = this.pause) {
+    const host = this.#of(compartment);
+    if (host.waiting) return;
+    host.waiting = true;
+    const timer = setTimeout(() => {
+      host.waiting = false;
+      this.#next(compartment);
+      // A place on the screen is free: others may wait for it.
+      for (const other of this.model.compartments) if (other !== compartment) this.#next(other);
+    }, wait);
+    timer.unref?.();
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {{ open: Set<number> }} host
+   * @param {Question} question
+   */
+  async #show(compartment, host, question) {
+    host.open.add(question.id);
+    this.#open += 1;
+    try {
+      const message = wording.ask(compartment.extensions, question, {
+        home: this.home,
+        more: compartment.questions.size - 1,
+      });
+      const chosen = await this.window.showWarningMessage(message, ...ANSWERS, DETAILS);
+      if (chosen === DETAILS) await this.details(compartment, question);
+      else this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined);
+    } finally {
+      host.open.delete(question.id);
+      this.#open -= 1;
+      this.#later(compartment);
+    }
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {{ listed: boolean }} host
+   */
+  async #flood(compartment, host) {
+    host.listed = true;
+    this.#open += 1;
+    const list = { title: "Show Questions" };
+    const none = { title: "Refuse All" };
+    try {
+      const message = `${wording.who(compartment.extensions)} keeps asking: ${text.counted(compartment.questions.size, "question")} waiting.`;
+      const chosen = await this.window.showWarningMessage(message, list, none);
+      if (chosen === list) await this.list();
+      else if (chosen === none)
+        for (const question of [...compartment.questions.values()]) this.model.answer(compartment, question.id, "no");
+    } finally {
+      host.listed = false;
+      this.#open -= 1;
+      this.#later(compartment);
+    }
+  }
+
+  /**
+   * Everything about one question, in a dialog that takes the answer.
+   * @param {Compartment} compartment
+   * @param {Question} question
+   */
+  async details(compartment, question) {
+    if (!compartment.questions.has(question.id)) return this.#late();
+    /** @type {Button} */
+    const refuse = { title: "Refuse", answer: "no", isCloseAffordance: true };
+    const chosen = await this.window.showWarningMessage(
+      wording.ask(compartment.extensions, question, { home: this.home }),
+      { modal: true, detail: wording.details(compartment.extensions, question) },
+      ...ANSWERS,
+      refuse,
+    );
+    this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined && chosen !== refuse);
+  }
+
+  /** Every open question in a list, several answered at once. */
+  async list() {
+    const open = this.model.questions;
+    if (open.length === 0) {
+      void this.window.showInformationMessage("No extension is waiting for an answer.");
+      return;
+    }
+    if (open.length === 1) return this.details(open[0].compartment, open[0].question);
+    const rows = open.map(({ compartment, question }) => ({
+      label: upperFirst(wording.act(question.kind, question.resource, { home: this.home })),
+      description: wording.shortName(wording.asker(compartment.extensions, question.extension)),
+      detail: question.program ? text.plain(text.shorten(text.escape(question.program), 100)) : undefined,
+      compartment,
+      question,
+    }));
+    const chosen = await this.window.showQuickPick(rows, {
+      canPickMany: true,
+      title: "Questions of extensions (1 of 2)",
+      placeHolder: "Choose those that get the same answer",
+      matchOnDescription: true,
+      matchOnDetail: true,
+      ignoreFocusOut: true,
+    });
+    if (!chosen || chosen.length === 0) return;
+    const answers = [...ANSWERS, NO].map(({ title, answer, detail }) => ({ label: title, detail, answer }));
+    const answer = await this.window.showQuickPick(answers, {
+      title: "Questions of extensions (2 of 2)",
+      placeHolder: `Answer to ${text.counted(chosen.length, "question")}`,
+      ignoreFocusOut: true,
+    });
+    if (!answer?.answer) return;
+    let late = 0;
+    for (const { compartment, question } of chosen)
+      if (!this.model.answer(compartment, question.id, answer.answer)) late += 1;
+    if (late > 0)
+      void this.window.showInformationMessage(
+        `${text.counted(late, "question was", "questions were")} no longer open, and got no answer.`,
+      );
+  }
+
+  /**
+   * @param {Compartment} compartment
+   * @param {Question} question
+   * @param {Answer} answer
+   * @param {boolean} chosen whether a person chose it, who then wants to know that it was too late
+   */
+  #answer(compartment, question, answer, chosen) {
+    // The number may have been given to another question since a reconnect.
+    const open = compartment.questions.get(question.id) === question;
+    if (!(open && this.model.answer(compartment, question.id, answer)) && chosen) this.#late();
+  }
+
+  #late() {
+    void this.window.showInformationMessage("That question was no longer open, and got no answer.");
+  }
+}
+
+/** @param {string} words */
+const upperFirst = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+module.exports = { Prompts };

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import modelModule from "./model.js";
+import noticesModule from "./notices.js";
+import promptsModule from "./prompts.js";
+
+const { Model } = modelModule;
+const { Prompts } = promptsModule;
+const { Notices } = noticesModule;
+
+/** A window whose messages stay until the test chooses a button, by its title; undefined closes. */
+class FakeWindow {
+  messages = [];
+  picks = [];
+  #show(kind, message, items) {
+    const options = items[0] && typeof items[0] === "object" && !("title" in items[0]) ? items.shift() : {};
+    return new Promise((resolve) => {
+      const shown = {
+        kind, message, options, titles: items.map((item) => item.title ?? item),
+        choose: (title) => {
+          this.messages.splice(this.messages.indexOf(shown), 1);
+          resolve(items.find((item) => (item.title ?? item) === title));
+        },
+      };
+      this.messages.push(shown);
+    });
+  }
+  showWarningMessage = (message, ...items) => this.#show("warning", message, items);
+  showInformationMessage = (message, ...items) => this.#show("info", message, items);
+  showErrorMessage = (message, ...items) => this.#show("error", message, items);
+  showQuickPick = (rows, options) => Promise.resolve(this.picks.shift()?.(rows, options));
+}
+
+const turn = () => wait(5);
+
+function world({ pids = [10] } = {}) {
+  const clock = { now: 1_000_000 };
+  const model = new Model(() => clock.now);
+  const window = new FakeWindow();
+  const prompts = new Prompts(model, /** @type {any} */ (window), { home: "/home/me", gather: 0, pause: 0, now: () => clock.now });
+  const sent = [];
+  for (const pid of pids)
+    model.hello(
+      { type: "hello", protocol: 1, run: `r${pid}`, pid, trace: false, state: "running", since: 0, workspace: [],
+        extensions: [{ id: `a.e${pid}`, name: `E${pid}`, version: "1", folder: "" }], permits: [], cannot: [], grants: [] },
+      (line) => sent.push([pid, line.id, line.answer]) > 0,
+    );
+  const ask = (id, pid = 10) =>
+    model.message(pid, { type: "question", id, kind: "read", resource: `/q${id}`, extension: "", program: "", process: 0, detail: "" });
+  return { clock, model, window, prompts, sent, ask };
+}
+
+test("one notification at a time; the others are counted; each answer goes to its question", async () => {
+  const { window, sent, ask } = world();
+  for (const id of [1, 2, 3, 4, 5]) ask(id);
+  for (const [title, answer, id] of [["Once", "once", 1], ["This Session", "run", 2], ["Always", "always", 3], ["Never", "never", 4], [undefined, "no", 5]]) {
+    await turn();
+    assert.equal(window.messages.length, 1);
+    assert.match(window.messages[0].message, new RegExp(`/q${id}\\b`));
+    assert.equal(/waiting/.test(window.messages[0].message), id !== 5);
+    window.messages[0].choose(title);
+    await turn();
+    assert.deepEqual(sent.at(-1), [10, id, answer]);
+  }
+  assert.equal(window.messages.length, 0);
+});
+
+test("the next question does not come under the second click of a double click", async () => {
+  const { model, window, ask } = world();
+  const slow = new FakeWindow();
+  new Prompts(model, /** @type {any} */ (slow), { gather: 0, pause: 60_000 });
+  ask(1);
+  ask(2);
+  await turn();
+  slow.messages[0].choose("Once");
+  await turn();
+  assert.equal(slow.messages.length, 0);
+  assert.equal(window.messages.length, 1);
+});
+
+test("details take the answer; closing them refuses", async () => {
+  const { window, sent, ask } = world();
+  ask(1);
+  await turn();
+  window.messages[0].choose("Details…");
+  await turn();
+  assert.equal(window.messages[0].options.modal, true);
+  window.messages[0].choose("Always");
+  await turn();
+  assert.deepEqual(sent, [[10, 1, "always"]]);
+  ask(2);
+  await turn();
+  window.messages[0].choose("Details…");
+  await turn();
+  window.messages[0].choose("Refuse");
+  await turn();
+  assert.deepEqual(sent.at(-1), [10, 2, "no"]);
+});
+
+test("a notification whose question was withdrawn answers nothing, and says so", async () => {
+  const { model, window, sent, ask } = world();
+  ask(1);
+  await turn();
+  const [stale] = window.messages;
+  model.message(10, { type: "withdrawn", id: 1 });
+  ask(2);
+  await turn();
+  assert.equal(window.messages.length, 2, "the next may be asked beside it");
+  stale.choose("Always");
+  await turn();
+  assert.deepEqual(sent, []);
+  assert.ok(window.messages.some(({ kind, message }) => kind === "info" && /no longer open/.test(message)));
+});
+
+test("withdrawn notifications do not pile up", async () => {
+  const { model, window, ask } = world();
+  for (let id = 1; id <= 10; id += 1) {
+    ask(id);
+    await turn();
+    model.message(10, { type: "withdrawn", id });
+  }
+  assert.equal(window.messages.length, 2);
+});
+
+test("a host that asks without end gets one notification for all", async () => {
+  const { model, window, sent, ask } = world();
+  for (let id = 1; id <= 30; id += 1) ask(id);
+  for (let i = 0; i < 5; i += 1) {
+    await turn();
+    window.messages[0].choose("Once");
+  }
+  await turn();
+  assert.equal(window.messages.length, 1);
+  assert.match(window.messages[0].message, /keeps asking: 25 questions/);
+  window.messages[0].choose("Refuse All");
+  await turn();
+  assert.equal(model.questions.length, 0);
+  assert.equal(sent.filter(([, , answer]) => answer === "no").length, 25);
+});
+
+test("no more than three on the screen; a closed one makes room for another host", async () => {
+  const { window, ask } = world({ pids: [10, 11, 12, 13] });
+  for (const pid of [10, 11, 12, 13]) ask(1, pid);
+  await turn();
+  assert.equal(window.messages.length, 3);
+  window.messages[0].choose("Once");
+  await turn();
+  assert.equal(window.messages.length, 3);
+  assert.ok(window.messages.some(({ message }) => message.startsWith("E13")));
+});
+
+test("the list answers many at once", async () => {
+  const { window, prompts, sent, ask, model } = world({ pids: [10, 11] });
+  ask(1);
+  ask(2);
+  ask(3, 11);
+  window.picks = [
+    (rows) => rows.slice(1),
+    (answers) => {
+      model.message(11, { type: "withdrawn", id: 3 });
+      return answers.find(({ label }) => label === "This Session");
+    },
+  ];
+  await prompts.list();
+  assert.deepEqual(sent, [[10, 2, "run"]]);
+  assert.ok(window.messages.some(({ message }) => /1 question was no longer open/.test(message)));
+});
+
+test("notices: the first refusal, ends, complaints; by the settings", async () => {
+  const { model, window, clock } = world({ pids: [10, 11] });
+  let wanted = "firstOfExtension";
+  const shown = [];
+  new Notices(model, /** @type {any} */ (window), {
+    refusals: () => wanted, ends: () => true, show: ({ pid }) => shown.push(pid), journal: ({ pid }) => shown.push(-pid), now: () => clock.now,
+  });
+  const deny = (resource, pid = 10) =>
+    model.message(pid, { type: "decision", time: 1, kind: "read", resource, verdict: "deny", rule: "", program: "", count: 1, enforced: true });
+  deny("/a");
+  deny("/b");
+  await turn();
+  assert.deepEqual(window.messages.map(({ message }) => message), ["E10 tried to read /a. Refused."]);
+  window.messages[0].choose("Show");
+  await turn();
+  assert.deepEqual(shown, [10]);
+  deny("/c");
+  await turn();
+  assert.equal(window.messages.length, 0);
+  wanted = "firstOfResource";
+  deny("/d");
+  await turn();
+  window.messages[0].choose(undefined);
+  await turn();
+  wanted = "never";
+  deny("/e", 11);
+  await turn();
+  assert.equal(window.messages.length, 0);
+  model.message(10, { type: "state", state: "ended", outcome: "ended by SIGKILL" });
+  model.message(11, { type: "error", message: "no\u202e" });
+  await turn();
+  assert.deepEqual(window.messages.map(({ message }) => message), [
+    "E10 ended by SIGKILL. Its compartment starts again.", "E11: no\\u{202e}",
+  ]);
+});

@@ -1,0 +1,368 @@
+// The tree of compartments: what each is, may do, did, was refused, asks and remembers.
+"use strict";
+
+const vscode = require("vscode");
+const { run } = require("./program.js");
+const text = require("./text.js");
+const wording = require("./wording.js");
+
+/** @typedef {import("./model.js").Compartment} Compartment */
+
+const MAX_ROWS = 100;
+const MAX_DONE = 20;
+const REFRESH = 300;
+
+/** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "refusal" | "permits" | "cannot" |
+ *   "done" | "access" | "grants" | "grant" | "text"} Type */
+
+/** A row. Commands accept rows of this class only: another extension's arguments are copies. */
+class Row {
+  /**
+   * @param {Type} type
+   * @param {Compartment} compartment
+   * @param {Row | undefined} parent
+   * @param {vscode.TreeItem} item
+   * @param {any} [value] refusal, question, grant
+   */
+  constructor(type, compartment, parent, item, value) {
+    this.type = type;
+    this.compartment = compartment;
+    this.parent = parent;
+    this.item = item;
+    this.value = value;
+  }
+}
+
+const { None, Collapsed } = vscode.TreeItemCollapsibleState;
+const icon = (/** @type {string} */ name, /** @type {string} */ colour = "") =>
+  new vscode.ThemeIcon(name, colour ? new vscode.ThemeColor(colour) : undefined);
+
+/** @type {Record<string, [icon: string, colour: string, words: string]>} */
+const STATES = {
+  review: ["checklist", "notificationsWarningIcon.foreground", "waits for your review"],
+  starting: ["loading~spin", "", "starting"],
+  running: ["shield", "testing.iconPassed", "running"],
+  ended: ["error", "notificationsErrorIcon.foreground", "ended"],
+};
+
+/** @param {Compartment} compartment */
+function stateOf(compartment) {
+  if (!compartment.connected && compartment.state !== "ended") return "not connected";
+  if (compartment.rejected) return "does not run";
+  return STATES[compartment.state][2];
+}
+
+/** @param {Compartment} compartment */
+function load(compartment) {
+  if (compartment.state !== "running" || !compartment.usage) return "";
+  const cpu = compartment.cpuPercent;
+  const percent = cpu === undefined ? "" : `${cpu < 10 && cpu >= 0.05 ? cpu.toFixed(1) : Math.round(cpu)}% · `;
+  return `${percent}${text.size(compartment.usage.memory)}`;
+}
+
+/** @implements {vscode.TreeDataProvider<Row>} */
+class Tree {
+  #changed = new vscode.EventEmitter();
+  onDidChangeTreeData = this.#changed.event;
+  /** @type {Map<Compartment, Row>} */
+  #roots = new Map();
+  /** @type {Map<Compartment, string>} what was drawn of it last */
+  #drawn = new Map();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  #all = false;
+  /** @type {Set<Compartment>} */
+  #dirty = new Set();
+  #home = process.env.HOME;
+
+  /**
+   * @param {import("./model.js").Model} model
+   * @param {string | undefined} program
+   */
+  constructor(model, program) {
+    this.model = model;
+    this.program = program;
+    for (const event of ["added", "removed"]) model.on(event, () => this.#later());
+    model.on("changed", (compartment) => this.#later(compartment));
+  }
+
+  dispose() {
+    clearTimeout(this.#timer);
+    this.#changed.dispose();
+  }
+
+  /** @param {Compartment} [compartment] */
+  #later(compartment) {
+    if (compartment) this.#dirty.add(compartment);
+    else this.#all = true;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#all) {
+        for (const one of this.#roots.keys()) if (!this.model.has(one)) this.#roots.delete(one);
+        for (const one of this.#drawn.keys()) if (!this.model.has(one)) this.#drawn.delete(one);
+        this.#changed.fire(undefined);
+      } else {
+        for (const one of this.#dirty) {
+          const row = this.#roots.get(one);
+          // Usage comes every two seconds: rows that read the same are left alone.
+          if (row && this.#drawn.get(one) !== this.#signature(one)) this.#changed.fire(row);
+        }
+      }
+      this.#all = false;
+      this.#dirty.clear();
+    }, REFRESH);
+  }
+
+  /** @param {Compartment} one */
+  #signature(one) {
+    return JSON.stringify([
+      one.state, one.connected, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
+      [...one.questions.keys()], one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
+      [...one.refusals.values()].map((refusal) => refusal.count), one.further,
+    ]);
+  }
+
+  /** @param {Row} row */
+  getTreeItem(row) {
+    return row.type === "compartment" ? this.#draw(row) : row.item;
+  }
+
+  /** @param {Row} row */
+  getParent(row) {
+    return row.parent;
+  }
+
+  /** @param {Compartment} compartment */
+  row(compartment) {
+    let row = this.#roots.get(compartment);
+    if (!row) {
+      row = new Row("compartment", compartment, undefined, new vscode.TreeItem(""));
+      this.#roots.set(compartment, row);
+    }
+    return row;
+  }
+
+  /** @param {Row} row */
+  #draw(row) {
+    const { compartment } = row;
+    this.#drawn.set(compartment, this.#signature(compartment));
+    const label = wording.shortName(compartment.extensions);
+    const item = new vscode.TreeItem(label, Collapsed);
+    let [name, colour] = STATES[compartment.state];
+    if (compartment.rejected) [name, colour] = ["circle-slash", ""];
+    if (!compartment.connected && compartment.state !== "ended") [name, colour] = ["debug-disconnect", ""];
+    const state = stateOf(compartment);
+    item.id = `${compartment.pid}.${compartment.run}`;
+    item.iconPath = compartment.trace && compartment.state === "running" ? icon("record") : icon(name, colour);
+    item.description = load(compartment) || state;
+    if (compartment.state === "ended" && compartment.outcome) item.description = wording.ended(compartment.outcome);
+    item.contextValue = compartment.state === "ended" ? "compartment.ended" : "compartment";
+    item.accessibilityInformation = {
+      label: `${label}, ${state}, ${load(compartment)}, ${compartment.refused} refused, ${compartment.questions.size} questions`,
+    };
+    item.tooltip = this.#tooltip(compartment);
+    row.item = item;
+    return item;
+  }
+
+  /** @param {Compartment} compartment */
+  #tooltip(compartment) {
+    const safe = (/** @type {string} */ raw) => text.markdown(text.escape(raw));
+    const lines = compartment.extensions.map((one) => `**${safe(text.shorten(one.name, 60))}** ${safe(one.id)} ${safe(one.version)}`);
+    lines.push(`State: ${stateOf(compartment)}${compartment.trace ? " (recording, nothing is refused)" : ""}`);
+    if (compartment.outcome) lines.push(`Outcome: ${safe(compartment.outcome)}`);
+    if (compartment.usage) {
+      const peak = Math.round(Math.max(0, ...compartment.load));
+      const minutes = Math.round((compartment.load.length * 2) / 60);
+      lines.push(
+        `Memory: ${text.size(compartment.usage.memory)} · processes: ${compartment.usage.processes}`,
+        `Processor: ${compartment.usage.cpu.toFixed(1)} s in all, at most ${peak}% in the last ${minutes > 1 ? `${minutes} minutes` : "minute"}`,
+      );
+    }
+    const allowed = compartment.allowed === undefined ? "" : `Allowed: ${compartment.allowed.toLocaleString("en")} · `;
+    lines.push(`${allowed}${allowed ? "refused" : "Refused"}: ${compartment.refused.toLocaleString("en")}`);
+    lines.push(`Supervisor: process ${compartment.pid} · run ${safe(compartment.run)}`);
+    return new vscode.MarkdownString(lines.join("  \n"));
+  }
+
+  /**
+   * @param {Row} [row]
+   * @returns {Row[] | Promise<Row[]>}
+   */
+  getChildren(row) {
+    if (!row) return this.model.compartments.map((one) => this.row(one));
+    const { compartment } = row;
+    switch (row.type) {
+      case "compartment":
+        return this.#groups(row);
+      case "questions":
+        return [...compartment.questions.values()].slice(0, MAX_ROWS).map((question) => this.#question(row, question));
+      case "refusals":
+        return this.#refusals(row);
+      case "permits":
+        return this.#sentences(row, compartment.permits, "check");
+      case "cannot":
+        return this.#sentences(row, compartment.cannot, "dash");
+      case "grants":
+        return compartment.grants.map((grant, i) => this.#grant(row, grant, i));
+      case "done":
+        return this.#done(row);
+      default:
+        return [];
+    }
+  }
+
+  /**
+   * @param {Type} type
+   * @param {Row} parent
+   * @param {string} label
+   * @param {{ id: string, icon?: vscode.ThemeIcon, description?: string, tooltip?: string, context?: string, open?: boolean,
+   *   value?: any, command?: { command: string, title: string } }} what
+   */
+  #make(type, parent, label, { id, icon, description, tooltip, context, open = false, value, command }) {
+    const item = new vscode.TreeItem(label, open ? Collapsed : None);
+    item.id = `${parent.compartment.pid}.${parent.compartment.run}/${id}`;
+    item.iconPath = icon;
+    item.description = description;
+    item.tooltip = tooltip;
+    item.contextValue = context;
+    const row = new Row(type, parent.compartment, parent, item, value);
+    if (command) item.command = { ...command, arguments: [row] };
+    return row;
+  }
+
+  /** @param {Row} root */
+  #groups(root) {
+    const { compartment } = root;
+    const rows = [];
+    if (compartment.review)
+      rows.push(this.#make("review", root, compartment.rejected ? "You did not allow it: review again" : "Review before it runs", {
+        id: "review", icon: icon("checklist", "notificationsWarningIcon.foreground"),
+        command: { command: "bulkhead.review", title: "Review" },
+      }));
+    if (compartment.questions.size > 0)
+      rows.push(this.#make("questions", root, "Asks", {
+        id: "questions", icon: icon("question", "notificationsWarningIcon.foreground"),
+        description: text.counted(compartment.questions.size, "question"), open: true, context: "questions",
+      }));
+    if (compartment.refusals.size > 0)
+      rows.push(this.#make("refusals", root, compartment.trace ? "Would be refused" : "Was refused", {
+        id: "refusals", icon: icon("circle-slash"), open: true, context: "refusals",
+        description: text.counted(Math.max(compartment.refused, [...compartment.refusals.values()].reduce((sum, one) => sum + one.count, compartment.further)), "time"),
+      }));
+    if (compartment.state !== "review")
+      rows.push(this.#make("done", root, "Did", {
+        id: "done", icon: icon("history"), open: true, context: "done",
+        description: compartment.allowed === undefined ? undefined : text.counted(compartment.allowed, "time"),
+      }));
+    rows.push(
+      this.#make("permits", root, compartment.state === "review" ? "Could do" : "May do", { id: "permits", icon: icon("pass"), open: compartment.permits.length > 0, description: compartment.permits.length > 0 ? undefined : "nothing" }),
+      this.#make("cannot", root, "Cannot", { id: "cannot", icon: icon("lock"), open: compartment.cannot.length > 0 }),
+    );
+    if (compartment.grants.length > 0)
+      rows.push(this.#make("grants", root, "Your answers", {
+        id: "grants", icon: icon("key"), open: true, description: String(compartment.grants.length),
+      }));
+    return rows;
+  }
+
+  /**
+   * @param {Row} parent
+   * @param {import("./protocol.js").Question} question
+   */
+  #question(parent, question) {
+    return this.#make("question", parent, sentence(wording.act(question.kind, question.resource, { home: this.#home })), {
+      id: `question/${question.id}`, icon: icon("question"), context: "question", value: question,
+      description: wording.through(question.program), tooltip: wording.details(parent.compartment.extensions, question),
+      command: { command: "bulkhead.answer", title: "Answer" },
+    });
+  }
+
+  /** @param {Row} parent */
+  #refusals(parent) {
+    const { compartment } = parent;
+    const all = [...compartment.refusals.values()].reverse();
+    const rows = all.slice(0, MAX_ROWS).map((refusal) => {
+      const by = wording.through(refusal.program);
+      return this.#make("refusal", parent, sentence(wording.act(refusal.kind, refusal.resource, { home: this.#home })), {
+        id: `refusal/${refusal.kind}/${refusal.resource}`, value: refusal, icon: icon("circle-slash"),
+        description: [refusal.count > 1 ? `×${refusal.count.toLocaleString("en")}` : "", by].filter(Boolean).join(" · "),
+        tooltip: [text.escape(refusal.resource), `Rule: ${text.escape(refusal.rule)}`, refusal.program && `Program: ${text.escape(refusal.program)}`,
+          `Last: ${new Date(refusal.time).toLocaleString()}`].filter(Boolean).join("\n"),
+        context: wording.grantable(refusal) ? "refusal" : "refusal.final",
+      });
+    });
+    if (all.length - rows.length + compartment.further > 0)
+      rows.push(this.#make("text", parent, "Older ones are in the journal", {
+        id: "refusal-more", icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
+      }));
+    return rows;
+  }
+
+  /**
+   * @param {Row} parent
+   * @param {string[]} sentences
+   * @param {string} mark
+   */
+  #sentences(parent, sentences, mark) {
+    return sentences.slice(0, MAX_ROWS).map((one, i) =>
+      this.#make("text", parent, text.plain(text.escape(one)), { id: `${parent.type}/${i}`, icon: icon(mark), tooltip: text.escape(one), context: "sentence" }));
+  }
+
+  /**
+   * @param {Row} parent
+   * @param {import("./protocol.js").Grant} grant
+   * @param {number} i
+   */
+  #grant(parent, grant, i) {
+    const allowed = grant.allowed !== false;
+    const when = grant.remembered ? (allowed ? "always" : "never") : "this session";
+    return this.#make("grant", parent, sentence(wording.act(grant.kind, grant.resource, { home: this.#home })), {
+      id: `grant/${i}`, icon: icon(allowed ? "key" : "circle-slash"), value: grant, description: when,
+      tooltip: `${text.escape(grant.resource)}\n${allowed ? "Allowed" : "Refused"} ${when}`,
+      context: grant.remembered ? "grant" : "grant.session",
+    });
+  }
+
+  /** @param {Row} parent */
+  async #done(parent) {
+    const { compartment } = parent;
+    const all = this.#make("text", parent, "Show all in the journal", {
+      id: "done-all", icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
+    });
+    if (!this.program) return [all];
+    try {
+      const output = await run(this.program, ["log", "--json", "--run", compartment.run, "--limit", "2000"]);
+      const rows = output.split("\n").filter(Boolean).map((line) => JSON.parse(line))
+        .filter((row) => row.verdict === "allow")
+        .sort((a, b) => telling(b) - telling(a) || b.count - a.count)
+        .slice(0, MAX_DONE);
+      return [
+        ...rows.map((row, i) =>
+          this.#make("access", parent, sentence(wording.act(row.kind, row.resource, { home: this.#home })), {
+            id: `done/${i}`, icon: icon("check"), value: row,
+            description: [`×${Number(row.count).toLocaleString("en")}`, wording.through(row.program)].filter(Boolean).join(" · "),
+            tooltip: [text.escape(row.resource), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
+          })),
+        all,
+      ];
+    } catch (error) {
+      // It is written in the background: a run may not be there yet.
+      if (/no such run/.test(/** @type {Error} */ (error).message)) return [all];
+      const words = text.plain(text.shorten(text.escape(/** @type {Error} */ (error).message), 200));
+      return [this.#make("text", parent, `The journal cannot be read: ${words}`, { id: "done-error", icon: icon("warning") })];
+    }
+  }
+}
+
+/**
+ * What a person wants to see first of what a compartment did: programs, connections and writing, then
+ * reading, and last what every program reads by a set.
+ * @param {{ kind: string, rule: string }} row
+ */
+const telling = ({ kind, rule }) => (kind !== "read" && !kind.endsWith("status") ? 2 : rule.includes("@") ? 0 : 1);
+
+/** @param {string} words */
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);
+
+module.exports = { Row, Tree };

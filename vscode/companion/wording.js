@@ -1,0 +1,255 @@
+// What is said to people, in words. Pure functions over the model's data; what they return has been
+// through text.js and can be shown in messages, labels and quick picks.
+"use strict";
+
+const path = require("node:path");
+const text = require("./text.js");
+
+/** @typedef {import("./protocol.js").Extension} Extension */
+/** @typedef {import("./protocol.js").Question} Question */
+
+/** "wants to …", "tried to …": the verb before a resource, by kind. */
+const VERBS = /** @type {Record<string, string>} */ ({
+  read: "read",
+  write: "write",
+  status: "look at (whether it exists, its size and times)",
+  "read-status": "look at (whether it exists, its size and times)",
+  "write-status": "change the mode, owner or times of",
+  run: "run the program",
+  connect: "connect to",
+  lookup: "look up the address of",
+  environment: "see the environment variable",
+  system: "use the kernel interface",
+});
+
+/** Permissions of the manifest's `vscode` list. What is not here is named as it is. */
+const PERMISSIONS = /** @type {Record<string, string>} */ ({
+  authentication: "use your accounts' sign-ins",
+  clipboard: "read or change the clipboard",
+  commands: "run commands of the editor",
+  "commands-foreign": "run commands of other extensions",
+  comments: "show comments",
+  debug: "start programs in the debugger, outside its compartment",
+  diagnostics: "report problems",
+  documents: "read open documents",
+  extensions: "see or change which extensions there are",
+  "language-models": "use language models",
+  languages: "offer language features",
+  notebooks: "use notebooks",
+  "open-external": "open addresses in the browser",
+  scm: "be a source control provider",
+  secrets: "keep secrets of its own",
+  "settings-read": "read settings",
+  "settings-write": "change its own settings",
+  "settings-write-foreign": "change settings of the editor or of other extensions",
+  storage: "keep data of its own",
+  tasks: "run tasks, outside its compartment",
+  terminal: "open terminals and type into them, outside its compartment",
+  "terminal-read": "read what terminals show",
+  testing: "run tests",
+  tunnels: "forward ports",
+  webview: "show web pages in the editor",
+  window: "show messages and views",
+  "workspace-edit": "change documents through the editor",
+  "workspace-files": "read and change files through the editor",
+});
+
+/** How an access of each kind is named in a list. */
+const KIND_NAMES = /** @type {Record<string, string>} */ ({
+  read: "read",
+  write: "write",
+  status: "status",
+  "read-status": "status",
+  "write-status": "mode, owner, times",
+  run: "run",
+  connect: "connect",
+  lookup: "look up",
+  environment: "environment",
+  vscode: "VS Code",
+  system: "kernel",
+});
+
+const PATHS = new Set(["read", "write", "status", "read-status", "write-status", "run"]);
+
+/** @param {string} kind */
+const kindName = (kind) => KIND_NAMES[kind] ?? text.name(kind);
+
+/**
+ * A resource, ready to be shown.
+ * @param {string} kind
+ * @param {string} resource canonical, as the host sent it
+ * @param {{ home?: string, most?: number }} [options]
+ */
+function resource(kind, resource, { home, most = 80 } = {}) {
+  const shown = PATHS.has(kind) ? text.tilde(resource, home) : resource;
+  return text.plain(text.shorten(text.escape(shown), most));
+}
+
+/**
+ * "read ~/.ssh/id_rsa"
+ * @param {string} kind
+ * @param {string} what
+ * @param {{ home?: string, most?: number }} [options]
+ */
+function act(kind, what, options) {
+  if (kind === "vscode" && Object.hasOwn(PERMISSIONS, what)) return PERMISSIONS[what];
+  const verb = Object.hasOwn(VERBS, kind) ? VERBS[kind] : kind === "vscode" ? "use, of VS Code," : "use";
+  return `${verb} ${resource(kind, what, options)}`;
+}
+
+/**
+ * "Prettier (esbenp.prettier-vscode)"; several share a host only where one depends on the other.
+ * @param {Extension[]} extensions
+ */
+function who(extensions) {
+  if (extensions.length === 0) return "An extension";
+  const [first] = extensions;
+  const one = `${text.name(first.name || first.id)} (${text.name(first.id)})`;
+  return extensions.length === 1 ? one : `${one} or ${text.counted(extensions.length - 1, "extension")} with it`;
+}
+
+/**
+ * "Prettier", "Astro and 1 more"
+ * @param {Extension[]} extensions
+ */
+function shortName(extensions) {
+  if (extensions.length === 0) return "New compartment";
+  const one = text.name(extensions[0].name || extensions[0].id);
+  return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
+}
+
+/**
+ * The extensions that a question can come from. Hosts know the extension for calls of the editor's
+ * API only; an id that the host did not announce says nothing.
+ * @param {Extension[]} extensions of the host
+ * @param {string} [id]
+ */
+function asker(extensions, id) {
+  const found = extensions.filter((one) => one.id.toLowerCase() === (id ?? "").toLowerCase());
+  return found.length === 1 ? found : extensions;
+}
+
+/**
+ * The program by its file name, where it is another one than the extension host's own.
+ * @param {string} program
+ * @param {string} [host] the extension host's executable
+ */
+function through(program, host = process.execPath) {
+  if (!program || program === host) return "";
+  return text.plain(text.shorten(text.escape(path.basename(program)), 24));
+}
+
+/**
+ * @param {Extension[]} extensions
+ * @param {Question} question
+ * @param {{ home?: string, more?: number, most?: number }} [options]
+ */
+function ask(extensions, question, { home, more = 0, most } = {}) {
+  const child = through(question.program);
+  const rest = more > 0 ? ` (${text.counted(more, "more question")} waiting)` : "";
+  const by = child ? `, by running ${child}` : "";
+  return `${who(asker(extensions, question.extension))} wants to ${act(question.kind, question.resource, { home, most })}${by}.${rest}`;
+}
+
+/**
+ * What "Details…" shows.
+ * @param {Extension[]} extensions
+ * @param {Question} question
+ */
+function details(extensions, question) {
+  const lines = [
+    text.plain(text.escape(question.resource)),
+    "",
+    `Extension: ${asker(extensions, question.extension).map((one) => `${text.name(one.name)} (${text.name(one.id)} ${text.name(one.version)})`).join(", ")}`,
+  ];
+  if (question.program)
+    lines.push(`Program: ${text.plain(text.escape(question.program))}, process ${question.process}`);
+  if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
+  lines.push(
+    "",
+    "Once: for those who wait now. This Session: until its compartment ends. Always and Never: remembered. Closing this refuses.",
+  );
+  return lines.join("\n");
+}
+
+/**
+ * @param {Extension[]} extensions
+ * @param {{ kind: string, resource: string, program?: string, enforced?: boolean }} refusal
+ * @param {{ home?: string }} [options]
+ */
+function refused(extensions, refusal, options) {
+  const child = through(refusal.program ?? "");
+  const by = child ? `, by running ${child}` : "";
+  const end = refusal.enforced === false ? "Recorded, not refused." : "Refused.";
+  return `${shortName(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}. ${end}`;
+}
+
+/**
+ * Whether a remembered answer could lift a refusal: blocks win over every grant, and no manifest grants
+ * kernel interfaces. Rules begin with their source, label() in src/policy/policy.cc.
+ * @param {{ kind: string, rule: string }} refusal
+ */
+const grantable = ({ kind, rule }) =>
+  kind !== "system" && !/^(built-in blocklist|organisation's policy|user's policy|manifest)\b/.test(rule);
+
+const REVIEW_REASONS = /** @type {Record<string, string>} */ ({
+  new: "wants to run for the first time",
+  changed: "has changed since you allowed it",
+  widened: "asks for more than you allowed",
+  unsigned: "is not signed by its publisher, and its files are new",
+});
+
+/** @param {string} reason */
+const reviewReason = (reason) =>
+  Object.hasOwn(REVIEW_REASONS, reason) ? REVIEW_REASONS[reason] : "needs your review";
+
+/** @param {string} what */
+const usedUp = (what) =>
+  /** @type {Record<string, (limit: string) => string>} */ ({
+    memory: (limit) => `used more than ${limit} of memory`,
+    written: (limit) => `wrote more than ${limit}`,
+    "CPU time": (limit) => `used more than ${limit} of processor time`,
+    "wall time": (limit) => `ran for longer than ${limit}`,
+  })[what];
+
+/**
+ * What a host says of its end (describe() in src/sandbox/outcome.cc), as a predicate:
+ * "used more than 512 MiB of memory and was ended".
+ * @param {string} outcome
+ */
+function ended(outcome) {
+  const limit = /^ended by a limit: (memory|written|CPU time|wall time): (?:.{1,80}, )?([^,]{1,40}) allowed/.exec(outcome);
+  if (limit) return `${usedUp(limit[1])(text.plain(text.escape(limit[2])))} and was ended`;
+  if (outcome === "") return "ended";
+  const words = text.plain(text.shorten(text.escape(outcome), 200));
+  return outcome.startsWith("ended") || outcome.startsWith("could not") ? words : `ended: ${words}`;
+}
+
+/**
+ * Whether people should be told of an end.
+ * @param {string} outcome
+ */
+const unexpected = (outcome) => outcome !== "" && outcome !== "ended" && !/\bexit code 0\b/.test(outcome);
+
+/**
+ * @param {Extension[]} extensions
+ * @param {string} outcome
+ * @param {number} times within the last five minutes, this one included
+ */
+function endMessage(extensions, outcome, times) {
+  const first = `${shortName(extensions)} ${ended(outcome)}.`;
+  if (times <= 1) return `${first} Its compartment starts again.`;
+  return `${first} That is ${times} times in 5 minutes, so each start waits longer. Other extensions are not affected.`;
+}
+
+/**
+ * @param {Extension[]} extensions
+ * @param {string} message of the host
+ */
+const complaint = (extensions, message) =>
+  `${shortName(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
+
+module.exports = {
+  act, ask, asker, complaint, details, ended, endMessage, grantable, kindName, refused, resource, reviewReason, shortName,
+  through, unexpected, who,
+};

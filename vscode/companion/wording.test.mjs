@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import wording from "./wording.js";
+
+const prettier = { id: "esbenp.prettier-vscode", name: "Prettier", version: "12.1.0", folder: "/x" };
+const other = { id: "evil.twin", name: "Prettier", version: "1", folder: "/y" };
+const question = (members) => ({
+  type: "question", id: 1, kind: "read", resource: "/home/me/.ssh/id_rsa", extension: "", program: process.execPath,
+  process: 7, detail: "openat", ...members,
+});
+const home = "/home/me";
+
+test("a question says who wants what", () => {
+  assert.equal(
+    wording.ask([prettier], question({}), { home }),
+    "Prettier (esbenp.prettier-vscode) wants to read ~/.ssh/id_rsa.",
+  );
+  assert.equal(
+    wording.ask([prettier], question({ kind: "connect", resource: "example.org:443", program: "/usr/bin/curl" }), { home, more: 3 }),
+    "Prettier (esbenp.prettier-vscode) wants to connect to example.org:443, by running curl. (3 more questions waiting)",
+  );
+});
+
+test("every kind has words, and an unknown one is not hidden", () => {
+  for (const kind of ["read", "write", "status", "read-status", "write-status", "run", "connect", "lookup", "environment", "system"])
+    assert.match(wording.act(kind, "/r"), /^[a-z].* \/r$/, kind);
+  assert.match(wording.act("vscode", "terminal"), /terminals/);
+  assert.equal(wording.act("vscode", "somethingNew"), "use, of VS Code, somethingNew");
+  assert.equal(wording.act("vscode", "constructor"), "use, of VS Code, constructor");
+  assert.equal(wording.act("toString", "/r"), "use /r");
+});
+
+test("a program named as the host's own elsewhere is named", () => {
+  assert.equal(wording.through(process.execPath), "");
+  assert.equal(wording.through("/workspace/node"), "node");
+  assert.equal(wording.through("/tmp/\u202ehsab"), "\\u{202e}hsab");
+});
+
+test("an id that the host did not announce says nothing", () => {
+  assert.deepEqual(wording.asker([prettier, other], "EVIL.twin"), [other]);
+  assert.deepEqual(wording.asker([prettier, other], "ms.trusted"), [prettier, other]);
+  assert.match(wording.who([prettier, other]), /Prettier \(esbenp\.prettier-vscode\) or 1 extension with it/);
+});
+
+test("texts of others are escaped everywhere", () => {
+  const evil = { ...prettier, name: "A\u202e[x](command:y)" };
+  const bad = "/w/\u202e$(check)\n[ok](https://evil.example)";
+  const texts = [
+    wording.ask([evil], question({ resource: bad, program: bad }), { home }),
+    wording.details([evil], question({ resource: bad, program: bad, detail: bad })).replaceAll("\n", ""),
+    wording.refused([evil], { kind: "read", resource: bad, program: bad, rule: "" }),
+    wording.endMessage([evil], `ended by ${bad}`, 3),
+    wording.complaint([evil], bad),
+    wording.act(bad, bad),
+  ];
+  for (const text of texts) assert.ok(!/\u202e|\n|\$\(|\]\(/.test(text), text);
+});
+
+test("details hold the whole resource", () => {
+  const long = `/home/me/${"folder/".repeat(80)}end`;
+  assert.ok(wording.details([prettier], question({ resource: long })).includes(long));
+  assert.ok(!wording.ask([prettier], question({ resource: long })).includes(long));
+});
+
+test("ends are told in words", () => {
+  assert.equal(
+    wording.endMessage([prettier], "ended by a limit: memory: 530 MiB used, 512 MiB allowed", 1),
+    "Prettier used more than 512 MiB of memory and was ended. Its compartment starts again.",
+  );
+  assert.equal(wording.ended("ended by a limit: wall time: 10 s allowed"), "ran for longer than 10 s and was ended");
+  assert.equal(wording.ended("ended by SIGSEGV (core dumped)"), "ended by SIGSEGV (core dumped)");
+  assert.match(wording.endMessage([prettier], "ended by SIGKILL", 3), /3 times in 5 minutes/);
+  for (const fine of ["", "ended", "ended with exit code 0"]) assert.equal(wording.unexpected(fine), false, fine);
+  assert.equal(wording.unexpected("ended with exit code 01"), true);
+  assert.equal(wording.unexpected("ended by SIGKILL"), true);
+});
+
+test("only what a grant can lift is offered", () => {
+  const may = (kind, rule) => wording.grantable({ kind, rule });
+  assert.equal(may("read", "otherwise: deny"), true);
+  assert.equal(may("read", "remembered answer: /x (grants.json)"), true);
+  assert.equal(may("read", "built-in blocklist: ${home}/.ssh [ssh-keys]"), false);
+  assert.equal(may("read", "organisation's policy: /x"), false);
+  assert.equal(may("read", "manifest: ${workspace}/.env"), false);
+  assert.equal(may("system", "otherwise: deny"), false);
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { COMPANION_ID, companion, linkExtensions } from "./extensions.mjs";
+
+test("the companion is whole, without its tests, under its own id", () => {
+  const files = companion();
+  const manifest = JSON.parse(files.get("package.json"));
+  assert.equal(`${manifest.publisher}.${manifest.name}`, COMPANION_ID);
+  for (const name of [path.normalize(manifest.main), manifest.contributes.viewsContainers.activitybar[0].icon, "media/page.css"])
+    assert.ok(files.has(name), name);
+  assert.deepEqual([...files.keys()].filter((name) => /test|fake/.test(name)), []);
+  // What a file of it requires is there too.
+  for (const [name, text] of files)
+    for (const [, required] of name.endsWith(".js") ? text.matchAll(/require\("\.\/([^"]+)"\)/g) : [])
+      assert.ok(files.has(required), `${name} requires ${required}`);
+});
+
+test("every command of a menu, a welcome text or a row exists", () => {
+  const files = companion();
+  const { contributes } = JSON.parse(files.get("package.json"));
+  const known = new Set(contributes.commands.map(({ command }) => command));
+  const used = Object.values(contributes.menus).flat().map(({ command }) => command);
+  for (const [name, text] of files)
+    if (name.endsWith(".js")) for (const [, command] of text.matchAll(/command: "(bulkhead\.[a-zA-Z]+)"/g)) used.push(command);
+  assert.ok(used.length > 10);
+  const registered = files.get("extension.js");
+  for (const command of [...used, ...known]) {
+    assert.ok(known.has(command), command);
+    assert.ok(registered.includes(`"${command}": `), `${command} is not registered`);
+  }
+});
+
+test("the schema offers the sets that exist", () => {
+  const schema = JSON.parse(companion().get("schema/manifest.schema.json"));
+  const offered = schema.definitions.set.defaultSnippets.map(({ body }) => body);
+  assert.ok(offered.includes("@system") && offered.includes("@node"), String(offered));
+});
+
+test("published extensions are linked, ours is copied; what is not whole is made anew", (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "extensions-"));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const server = path.join(folder, "server");
+  for (const name of ["git", "node_modules"]) fs.mkdirSync(path.join(server, "extensions", name), { recursive: true });
+  fs.writeFileSync(path.join(server, "extensions/package.json"), "{}");
+  const to = path.join(folder, "to");
+  const files = new Map([["package.json", "{}"], ["media/x.css", "a"]]);
+  const made = linkExtensions(to, server, files);
+  assert.deepEqual(fs.readdirSync(made.extensions).sort(), [COMPANION_ID, "git", "node_modules"]);
+  assert.equal(fs.realpathSync(path.join(to, "git")), fs.realpathSync(path.join(server, "extensions/git")));
+  assert.equal(fs.readFileSync(path.join(made.companion, "media/x.css"), "utf8"), "a");
+  assert.equal(fs.statSync(to).mode & 0o077, 0);
+  const inode = () => fs.statSync(to).ino;
+  const before = inode();
+  linkExtensions(to, server, files);
+  assert.equal(inode(), before, "what is whole stays");
+  for (const spoil of [
+    () => fs.writeFileSync(path.join(to, COMPANION_ID, "package.json"), "changed"),
+    () => fs.rmSync(path.join(to, "git")),
+    () => fs.mkdirSync(path.join(to, "intruder")),
+  ]) {
+    spoil();
+    linkExtensions(to, server, files);
+    assert.equal(fs.readFileSync(path.join(to, COMPANION_ID, "package.json"), "utf8"), "{}");
+    assert.deepEqual(fs.readdirSync(to).sort(), [COMPANION_ID, "git", "node_modules"]);
+  }
+});

@@ -1,0 +1,39 @@
+// The editor's own settings, as far as the launcher needs them before the editor runs.
+import fs from "node:fs";
+import path from "node:path";
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]*\.[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
+/** JSON as VS Code keeps its settings in: comments, and commas before a closing bracket. */
+function parseSettings(text) {
+  const token = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|,(?=(?:\s|\/\/[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*[\]}])/g;
+  const plain = text.replace(/^\ufeff/, "").replace(token, (found) => (found.startsWith('"') ? found : " "));
+  return plain.trim() === "" ? {} : JSON.parse(plain);
+}
+
+/**
+ * bulkhead.compartments.builtin, a setting of the machine: no workspace can say it.
+ * @param {string} data the server's data folder
+ * @returns {string[]} ids
+ */
+export function builtinSetting(data) {
+  const file = path.join(data, "data/Machine/settings.json");
+  let text;
+  try {
+    text = fs.readFileSync(file, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  }
+  let settings;
+  try {
+    settings = parseSettings(text);
+  } catch (error) {
+    // Not read as empty: extensions that were to be confined would run without a compartment.
+    throw new Error(`${file} cannot be read: ${error.message}`);
+  }
+  const ids = settings["bulkhead.compartments.builtin"] ?? [];
+  if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && ID.test(id)))
+    throw new Error(`${file}: bulkhead.compartments.builtin must be a list of extension ids, such as ["vscode.git"]`);
+  return ids;
+}

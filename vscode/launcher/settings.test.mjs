@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { builtinSetting } from "./settings.mjs";
+
+function read(t, text) {
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), "settings-"));
+  t.after(() => fs.rmSync(data, { recursive: true }));
+  if (text !== undefined) {
+    fs.mkdirSync(path.join(data, "data/Machine"), { recursive: true });
+    fs.writeFileSync(path.join(data, "data/Machine/settings.json"), text);
+  }
+  return builtinSetting(data);
+}
+
+test("the ids, out of JSON with comments and spare commas", (t) => {
+  const text = `\ufeff{ // not "this"
+  "url": "https://x/*no comment*/,]", /* "bulkhead.compartments.builtin": [] */
+  "bulkhead.compartments.builtin": ["vscode.git", "vscode.npm", /* last */ ],
+}`;
+  assert.deepEqual(read(t, text), ["vscode.git", "vscode.npm"]);
+});
+
+test("nothing where nothing is said", (t) => {
+  assert.deepEqual(read(t, undefined), []);
+  assert.deepEqual(read(t, "  // empty\n"), []);
+  assert.deepEqual(read(t, '{"a":1}'), []);
+});
+
+test("what cannot be read is an error, since less would be confined", (t) => {
+  assert.throws(() => read(t, "{"), /settings\.json cannot be read/);
+  assert.throws(() => read(t, '{"bulkhead.compartments.builtin": "vscode.git"}'), /list of extension ids/);
+  assert.throws(() => read(t, '{"bulkhead.compartments.builtin": ["git"]}'), /list of extension ids/);
+});
