@@ -58,8 +58,9 @@ constexpr char kNothing = 'n';
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
 
-// Then waits to be killed, with the terminal still its own: a Ctrl-C from here on stays pending,
-// where the parent finds it once it has the terminal back. A group without processes would lose it.
+// Then waits to be stopped and killed, with the terminal still its own: a Ctrl-C from here on stays
+// pending, where the parent finds it once it has the terminal back. A group without processes would
+// lose it.
 [[noreturn]] void report_and_wait(char what) {
   sigset_t interrupt;
   sigemptyset(&interrupt);
@@ -350,6 +351,13 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
       if (waiting[0].revents == 0 || read(reports.get(), &what, 1) != 1) what = kNothing;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
+      // After cancel() it may still be about to take the terminal. Stopped it cannot take it from us
+      // again, and a Ctrl-C stays pending in it, which a dead one would lose.
+      kill(child, SIGSTOP);
+      siginfo_t stopped = {};
+      while (waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 &&
+             errno == EINTR) {
+      }
     }
     // What was typed beyond the answer was meant for the question, not for the program.
     tcsetattr(terminal_.get(), TCSAFLUSH, &before);
