@@ -113,10 +113,17 @@ bool Listener::send(const Notification& notification, Reply reply) {
     case Reply::Type::kValue:
       return answer(fd(), notification.id, reply.result(), reply.errno_value(), 0) == 0;
     case Reply::Type::kDescriptor: {
-      const int result = add_descriptor(fd(), notification.id, reply.fd().get(),
-                                        reply.close_on_exec(), SECCOMP_ADDFD_FLAG_SEND, 0);
-      if (result >= 0) return true;
+      // Between two steps only a deadly signal can interrupt the caller (WAIT_KILLABLE_RECV), so the
+      // descriptor cannot be left over there.
+      const int result =
+          add_descriptor(fd(), notification.id, reply.fd().get(), reply.close_on_exec(),
+                         reply.alone() ? 0 : SECCOMP_ADDFD_FLAG_SEND, 0);
       if (result == -ENOENT) return false;
+      if (result >= 0 && reply.alone()) {
+        reply.fd().reset();
+        return answer(fd(), notification.id, result, 0, 0) == 0;
+      }
+      if (result >= 0) return true;
       // The caller's table is full (EMFILE), or something of ours failed: say so instead of leaving
       // the caller waiting.
       (void)answer(fd(), notification.id, 0, -result, 0);
@@ -132,6 +139,7 @@ bool Listener::send(const Notification& notification, Reply reply) {
         (void)answer(fd(), notification.id, 0, -result, 0);
         return false;
       }
+      reply.fd().reset();  // whoever listens for its end waits for all of them
       return answer(fd(), notification.id, 0, reply.errno_value(), 0) == 0;
     }
     case Reply::Type::kLater:

@@ -38,9 +38,12 @@ class Reply {
     r.value_ = result;
     return r;
   }
-  // Gives `fd` to the caller as the call's result (lowest free number).
-  static Reply descriptor(Fd fd, bool close_on_exec) {
+  // Gives `fd` to the caller as the call's result (lowest free number). `alone`: ours is closed before
+  // the call returns. That takes a further switch to the caller and back, so it is for where somebody
+  // could tell: writers of a file that is executed next, ends of a FIFO, locks.
+  static Reply descriptor(Fd fd, bool close_on_exec, bool alone) {
     Reply r(Type::kDescriptor);
+    r.alone_ = alone;
     r.fd_ = std::move(fd);
     r.close_on_exec_ = close_on_exec;
     return r;
@@ -66,12 +69,14 @@ class Reply {
   int64_t result() const { return value_; }
   int number() const { return number_; }
   bool close_on_exec() const { return close_on_exec_; }
+  bool alone() const { return alone_; }
   Fd& fd() { return fd_; }
 
  private:
   explicit Reply(Type type) : type_(type) {}
   Type type_;
   bool close_on_exec_ = false;
+  bool alone_ = false;
   int error_ = 0;
   int number_ = -1;
   int64_t value_ = 0;

@@ -115,7 +115,7 @@ Processes::Who Processes::who(pid_t tid) {
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
   Known& known = known_[tid];
-  if (known.who.process != process) known.who = {process, execs_};
+  if (known.who.process != process) known.who = {process, execs_.load()};
   known.when = now;
   return known.who;
 }

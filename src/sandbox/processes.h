@@ -47,6 +47,8 @@ class Processes {
   };
   Who who(pid_t tid);
   void note_exec(pid_t tid);
+  // How often note_exec was called.
+  uint32_t execs() const noexcept { return execs_.load(std::memory_order_relaxed); }
   // Canonical path of the executable; "" when it is gone.
   static std::string program(pid_t tid);
 
@@ -105,7 +107,7 @@ class Processes {
   std::atomic<bool> first_exec_ = false;
   std::atomic<uint32_t> expected_count_ = 0;
   std::mutex mutex_;
-  uint32_t execs_ = 0;
+  std::atomic<uint32_t> execs_ = 0;
   std::unordered_map<pid_t, Known> known_;
   std::unordered_map<pid_t, Expected> expected_;
   std::vector<Fork> forks_;

@@ -12,6 +12,7 @@
 
 #include "sandbox/identity.h"
 #include "sandbox/processes.h"
+#include "sandbox/walker.h"
 
 namespace bulkhead {
 
@@ -112,8 +113,20 @@ void Server::loop() {
       continue;
     }
     notifications_.fetch_add(1, std::memory_order_relaxed);
+    if (repeats_settled_open(**received)) {
+      (void)service_.listener.send(**received, Reply::go_on());
+      continue;
+    }
     serve(**received, false);
   }
+}
+
+SettledOpens::Epoch Server::epoch() const {
+  return SettledOpens::epoch(service_.walker.changes(), service_.processes.execs());
+}
+
+bool Server::repeats_settled_open(const Notification& notification) {
+  return !service_.processes.expects_any() && settled_.repeats(notification, epoch());
 }
 
 void Server::serve(const Notification& notification, bool may_block) {
@@ -134,6 +147,7 @@ void Server::serve(const Notification& notification, bool may_block) {
       return;
     }
   }
+  const SettledOpens::Epoch before = epoch();
   Reply reply = Reply::error(EPERM);
   if (processes.changed_identity()) {
     if (const auto status = processes.status(notification.tid)) {
@@ -150,6 +164,7 @@ void Server::serve(const Notification& notification, bool may_block) {
       (void)listener.send(notification, Reply::error(EAGAIN));
     return;
   }
+  if (call.settled() && !may_block) settled_.keep(notification, *call.settled(), before);
   (void)listener.send(notification, std::move(reply));
 }
 

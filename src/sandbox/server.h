@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "sandbox/calls/call.h"
 #include "sandbox/pool.h"
+#include "sandbox/settled_opens.h"
 
 namespace bulkhead {
 
@@ -40,8 +41,11 @@ class Server {
  private:
   void loop();
   void serve(const Notification& notification, bool may_block);
+  SettledOpens::Epoch epoch() const;
+  bool repeats_settled_open(const Notification& notification);
 
   Service& service_;
+  SettledOpens settled_;
   Pool pool_;
   Fd ended_;
   std::thread thread_;

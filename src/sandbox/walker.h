@@ -103,6 +103,7 @@ class Walker {
   enum class Way : uint8_t { kClear, kMissing, kSymlink };
   Way way_to(const Spelling& spelling, Follow last) const;
   // A name was changed: way_to() forgets.
+  uint64_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   void note_change() const noexcept { changes_.fetch_add(1, std::memory_order_relaxed); }
 
   // Inside a proc file system of somebody else.

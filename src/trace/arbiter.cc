@@ -131,16 +131,18 @@ struct Arbiter::State {
   State(Journal* journal_, Asker* asker_, std::function<Status(const Extra&)> remember_)
       : journal(journal_), asker(asker_), remember(std::move(remember_)), questions(asker_) {}
 
-  // Records the access, at the cost of a lookup where the same one was recorded lately.
-  void note(const Subject& subject, const Attempt& attempt, Course course, bool allowed,
-            const Rule* rule, RuleId rule_id, Answer answer = Answer::kNo) {
-    if (journal == nullptr) return;
+  // Records the access, at the cost of a lookup where the same one was recorded lately. The result
+  // counts it once more; nullptr: it cannot be counted so.
+  std::atomic<uint64_t>* note(const Subject& subject, const Attempt& attempt, Course course,
+                              bool allowed, const Rule* rule, RuleId rule_id,
+                              Answer answer = Answer::kNo) {
+    if (journal == nullptr) return nullptr;
     const uint64_t what =
         static_cast<uint64_t>(subject.kind) | static_cast<uint64_t>(course) << 8U |
         static_cast<uint64_t>(allowed) << 16U | static_cast<uint64_t>(answer) << 24U |
         static_cast<uint64_t>(rule_id) << 32U;
     const uint64_t key = key_of(what, subject.resource, attempt);
-    if (recent.find(key) != nullptr) return;
+    if (std::atomic<uint64_t>* const counter = recent.find(key)) return counter;
     std::string why = rule == nullptr ? std::string() : text_of(*rule);
     switch (course) {
       case Course::kByPolicy:
@@ -156,7 +158,7 @@ struct Arbiter::State {
         why += fmt::format(" (answered: {})", label(answer));
         break;
     }
-    record(key, subject, attempt, allowed, course, std::move(why));
+    return record(key, subject, attempt, allowed, course, std::move(why));
   }
 
   void note_text(const Subject& subject, const Attempt& attempt, std::string_view why) {
@@ -191,8 +193,8 @@ struct Arbiter::State {
     return hash.mix(what, hash.of(resource), who);
   }
 
-  void record(uint64_t key, const Subject& subject, const Attempt& attempt, bool allowed,
-              Course course, std::string why) {
+  std::atomic<uint64_t>* record(uint64_t key, const Subject& subject, const Attempt& attempt,
+                                bool allowed, Course course, std::string why) {
     Event event;
     event.time = std::chrono::system_clock::now();
     event.kind = subject.kind;
@@ -204,7 +206,9 @@ struct Arbiter::State {
     event.pid = attempt.pid;
     if (attempt.program != nullptr && *attempt.program) event.program = (*attempt.program)();
     event.detail = attempt.detail;
-    recent.insert(key, journal->record_counted(std::move(event)));
+    std::atomic<uint64_t>* const counter = journal->record_counted(std::move(event));
+    recent.insert(key, counter);
+    return counter;
   }
 
   Journal* journal;
@@ -229,11 +233,14 @@ void Arbiter::on_warning(std::function<void(const std::string&)> warn) {
 }
 
 Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const Attempt& attempt,
-                                bool may_block) {
+                                bool may_block, Recount* recount) {
   State& state = *state_;
   const Rule& rule = policy_->rule(decision.rule);
   const auto rule_out = [&](Course course, bool allowed, Answer answer = Answer::kNo) {
-    state.note(subject, attempt, course, allowed, &rule, decision.rule, answer);
+    std::atomic<uint64_t>* const counter =
+        state.note(subject, attempt, course, allowed, &rule, decision.rule, answer);
+    if (recount != nullptr && allowed && course == Course::kByPolicy)
+      *recount = {counter != nullptr || state.journal == nullptr, counter};
     return allowed || course == Course::kLetPass ? Ruling::kAllow : Ruling::kDeny;
   };
   if (decision.verdict == Verdict::kAllow) return rule_out(Course::kByPolicy, true);
@@ -291,9 +298,9 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
 }
 
 Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
-                              bool may_block) {
+                              bool may_block, Recount* recount) {
   return settle({.kind = kind, .resource = canonical, .entry = {}},
-                policy_->decide_path(kind, canonical), attempt, may_block);
+                policy_->decide_path(kind, canonical), attempt, may_block, recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,

@@ -6,6 +6,7 @@
 //                              └─ none ─► Asker (a person) ─► remembered, if told to
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -55,6 +56,13 @@ struct Attempt {
   const std::function<std::string()>* program = nullptr;
 };
 
+// Where to count an allowed access once more, so that whoever knows that it is the same one need
+// not rule again. `known` false: it has to be ruled on each time.
+struct Recount {
+  bool known = false;
+  std::atomic<uint64_t>* counter = nullptr;  // null: nothing is journalled. Lives like the journal
+};
+
 class Arbiter {
  public:
   // asker may be null: what would be asked is denied. journal may be null: nothing is recorded.
@@ -72,7 +80,9 @@ class Arbiter {
     kWouldAsk,  // only without `may_block`: call again from a thread that may wait for a person
   };
 
-  Ruling path(Kind kind, std::string_view canonical, const Attempt& attempt, bool may_block);
+  // `recount`, where given, is filled in for an access that the policy itself allows.
+  Ruling path(Kind kind, std::string_view canonical, const Attempt& attempt, bool may_block,
+              Recount* recount = nullptr);
   Ruling connect(const IpAddress& address, uint16_t port, std::span<const std::string_view> names,
                  const Attempt& attempt, bool may_block);
   Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block);
@@ -101,7 +111,8 @@ class Arbiter {
  private:
   struct State;
   struct Subject;  // kind and resource of one access, in the forms that its steps need
-  Ruling settle(const Subject& subject, Decision decision, const Attempt& attempt, bool may_block);
+  Ruling settle(const Subject& subject, Decision decision, const Attempt& attempt, bool may_block,
+                Recount* recount = nullptr);
 
   std::shared_ptr<const Policy> policy_;
   Enforcement enforcement_;

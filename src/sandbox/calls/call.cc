@@ -59,7 +59,7 @@ class Caller {
 
 pid_t Call::process() const { return service_.processes.who(tid()).process; }
 
-Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical) {
+Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* recount) {
   const Caller caller(*this);
   const Attempt& attempt = caller.attempt();
   if (canonical.substr(0, kProc.size()) == kProc && kind != Kind::kRun) {
@@ -78,7 +78,7 @@ Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical) {
     service_.arbiter.note_refusal(kind, canonical, "a /proc of other processes", attempt);
     return Arbiter::Ruling::kDeny;
   }
-  return service_.arbiter.path(kind, canonical, attempt, may_block_);
+  return service_.arbiter.path(kind, canonical, attempt, may_block_, recount);
 }
 
 Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,

@@ -2,25 +2,27 @@
 //
 // A handler reads its arguments from `call`, resolves paths with the walker, asks the arbiter, does
 // the work itself on what it resolved, and answers. It never lets the kernel read a path again,
-// except where Landlock decides anyway. Handlers hold no state of their own: what lives longer is in Service.
+// except where Landlock decides anyway. Handlers hold no state of their own: what lives longer is
+// in Service.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "sandbox/compartment.h"
 #include "sandbox/notification.h"
 #include "sandbox/plan.h"
+#include "sandbox/settled_opens.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
 
-class Walker;      // sandbox/walker.h: paths as the target sees them
-class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
-class Processes;   // sandbox/processes.h: who is alive, what it executes, its credentials
+class Walker;     // sandbox/walker.h: paths as the target sees them
+class NameCache;  // sandbox/network/name_cache.h: which names an address was resolved from
+class Processes;  // sandbox/processes.h: who is alive, what it executes, its credentials
 
 // What handlers work with; owned by the supervisor, outlives every call.
 struct Service {
@@ -36,22 +38,28 @@ struct Service {
 class Call {
  public:
   Call(const Notification& notification, Service& service, bool may_block)
-      : notification_(notification), memory_(notification.tid), service_(service), may_block_(may_block) {}
+      : notification_(notification),
+        memory_(notification.tid),
+        service_(service),
+        may_block_(may_block) {}
 
   const Notification& notification() const { return notification_; }
   pid_t tid() const { return notification_.tid; }
   int number() const { return notification_.number; }
   uint64_t arg(size_t i) const { return notification_.args[i]; }
-  int fd_arg(size_t i) const { return static_cast<int>(static_cast<uint32_t>(notification_.args[i])); }
+  int fd_arg(size_t i) const {
+    return static_cast<int>(static_cast<uint32_t>(notification_.args[i]));
+  }
   uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(notification_.args[i]); }
   const TargetMemory& memory() const { return memory_; }
   Service& service() const { return service_; }
   bool may_block() const { return may_block_; }
   bool still_valid() const { return service_.listener.still_valid(notification_); }
 
-  // The arbiter's ruling with this call as the attempt (name of the call, pid, program). Paths below
-  // the compartment's /proc/PID are judged as /proc/self; init's, and others' memory, are refused.
-  Arbiter::Ruling decide(Kind kind, std::string_view canonical_path);
+  // The arbiter's ruling with this call as the attempt (name of the call, pid, program). Paths
+  // below the compartment's /proc/PID are judged as /proc/self; init's, and others' memory, are
+  // refused.
+  Arbiter::Ruling decide(Kind kind, std::string_view canonical_path, Recount* recount = nullptr);
   // The same for a connection that leaves the compartment.
   Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
                                  std::span<const std::string_view> names);
@@ -61,6 +69,9 @@ class Call {
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.
   void note_refusal(Kind kind, std::string_view resource, std::string_view reason);
+  // The kernel was told to go on with the open of `path`, and may be told so again for a while.
+  void settle(SettledOpen open) { settled_ = std::move(open); }
+  const std::optional<SettledOpen>& settled() const { return settled_; }
   // The process (thread group) of tid(), for the journal: may be a second old.
   pid_t process() const;
 
@@ -69,6 +80,7 @@ class Call {
   ProcessMemory memory_;
   Service& service_;
   bool may_block_;
+  std::optional<SettledOpen> settled_;
 };
 
 using Handler = Reply (*)(Call&);
@@ -79,7 +91,7 @@ struct CallRow {
   int number;
   const char* name;
   Handler handler;
-  int refusal = 0;               // errno of serve_refusal; also what a row answers for refused argument values
+  int refusal = 0;  // errno of serve_refusal; also what a row answers for refused argument values
   const char* reason = nullptr;  // why, for the journal
 };
 const CallRow* find_call(int number);
@@ -107,7 +119,8 @@ Reply serve_execute(Call& call);
 // calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)
 Reply serve_fork(Call& call);
 Reply serve_credentials(Call& call);
-// calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem, then the row's errno
+// calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem, then the row's
+// errno
 Reply serve_refusal(Call& call);
 // calls/socket.cc: connect, bind, listen, sendto with an address
 Reply serve_connect(Call& call);

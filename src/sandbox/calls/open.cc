@@ -116,9 +116,11 @@ void settle_flags(const Request& request, int fd) {
   if ((request.flags & O_NONBLOCK) == 0) (void)::fcntl(fd, F_SETFL, request.flags & kStatusFlags);
 }
 
-Reply hand_over(const Request& request, Fd fd) {
+// `plain`: known to be a regular file or a folder.
+Reply hand_over(const Request& request, Fd fd, bool plain) {
   settle_flags(request, fd.get());
-  return Reply::descriptor(std::move(fd), request.close_on_exec());
+  const bool alone = !plain || request.writes() || request.creates();
+  return Reply::descriptor(std::move(fd), request.close_on_exec(), alone);
 }
 
 // Opens what `link` leads to and waits for as long as its caller lives: FIFOs, leased files.
@@ -129,7 +131,7 @@ Reply open_waiting(Call& call, const Request& request, const char* link) {
   const Waiting waiting;
   for (;;) {
     Fd fd(::open(link, flags));
-    if (fd) return Reply::descriptor(std::move(fd), request.close_on_exec());
+    if (fd) return Reply::descriptor(std::move(fd), request.close_on_exec(), true);
     if (errno != EINTR) return Reply::error(errno);
     if (pool_is_stopping() || !call.still_valid()) return Reply::error(EINTR);
   }
@@ -186,7 +188,7 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
   if (!fd && errno == EAGAIN && (request.flags & O_NONBLOCK) == 0)  // a lease is being broken
     return open_waiting(call, request, link.text);
   if (!fd) return Reply::error(errno);
-  return hand_over(request, std::move(fd));
+  return hand_over(request, std::move(fd), folder || S_ISREG(found.type));
 }
 
 Reply create(Call& call, const Request& request, const std::string& canonical) {
@@ -199,20 +201,24 @@ Reply create(Call& call, const Request& request, const std::string& canonical) {
   const int error = call.service().walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW,
                                                      request.mode, &fd);
   if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
-  return hand_over(request, std::move(fd));
+  return hand_over(request, std::move(fd), true);
 }
 
 // A path that is its own canonical path, opened in one step. nullopt: not that simple.
-std::optional<Reply> open_directly(Call& call, const Request& request, const Spelling& spelling) {
+// `text` is what the caller wrote.
+std::optional<Reply> open_directly(Call& call, const Request& request, const std::string& text,
+                                   const Spelling& spelling) {
   const std::string& path = spelling.text;
   const bool wants_write = request.writes() || (request.flags & O_CREAT) != 0;
   if (request.reads() && !call.would_allow(Kind::kRead, path)) return std::nullopt;
   if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
+  Recount read;
+  Recount written;
   const auto record = [&] {
-    return (!request.reads() || call.decide(Kind::kRead, path) == Arbiter::Ruling::kAllow) &&
-           (!wants_write || call.decide(Kind::kWrite, path) == Arbiter::Ruling::kAllow);
+    return (!request.reads() || call.decide(Kind::kRead, path, &read) == Arbiter::Ruling::kAllow) &&
+           (!wants_write || call.decide(Kind::kWrite, path, &written) == Arbiter::Ruling::kAllow);
   };
 
   // Landlock grants what is granted here, so whatever the kernel finds when it reads the path again
@@ -222,7 +228,8 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
                           (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
                           !request.flags_in_memory;
   if (kernel_can) {
-    switch (walker.way_to(spelling, request.follow())) {
+    const Walker::Way way = walker.way_to(spelling, request.follow());
+    switch (way) {
       case Walker::Way::kSymlink:
         return std::nullopt;
       case Walker::Way::kMissing:
@@ -232,6 +239,11 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
         break;
     }
     if (!record()) return std::nullopt;
+    // A path that stands for itself whatever the caller's folder is, and nothing is made.
+    if (way == Walker::Way::kClear && text[0] == '/' && !request.creates() &&
+        request.follow() == Follow::kYes && (!request.reads() || read.known) &&
+        (!wants_write || written.known))
+      call.settle({text, {read.counter, written.counter}});
     return Reply::go_on();
   }
 
@@ -258,7 +270,8 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const Spe
   if (error == ELOOP || error == ENXIO || error == EAGAIN) return std::nullopt;
   if (error != 0) return Reply::error(error);
   if (!record()) return Reply::error(EACCES);
-  return hand_over(request, std::move(fd));
+  // A FIFO that is opened without waiting may be one.
+  return hand_over(request, std::move(fd), (request.flags & O_NONBLOCK) == 0);
 }
 
 // "." and the like: the folder that the caller is in, or has a descriptor of.
@@ -278,7 +291,7 @@ Reply open_removed_folder(Call& call, const Request& request) {
   if (request.writes() || request.creates()) return Reply::error(EISDIR);
   Fd fd(::open(OwnLink(found.fd.get()).text, own_flags(request) & ~O_NOFOLLOW));
   if (!fd) return Reply::error(errno);
-  return hand_over(request, std::move(fd));
+  return hand_over(request, std::move(fd), true);
 }
 
 }  // namespace
@@ -315,7 +328,7 @@ Reply serve_open(Call& call) {
       return Reply::error(error != 0 ? error : EISDIR);
     }
     if (!spelling.parents && spelling.text != "/dev/tty" && (request.flags & kTmpfile) == 0)
-      if (auto reply = open_directly(call, request, spelling)) return std::move(*reply);
+      if (auto reply = open_directly(call, request, path, spelling)) return std::move(*reply);
     error = walker.resolve(call, spelling, request.follow(), &found);
   }
   if (error == 0) return open_existing(call, request, found);

@@ -114,7 +114,10 @@ Reply serve_remove(Call& call) {
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (folder)
     if (auto no = refuse_above_block(call, name)) return std::move(*no);
-  if (folder) withdraw_from_kernel(call.service().plan, name.path());
+  if (folder) {
+    call.service().walker.note_change();
+    withdraw_from_kernel(call.service().plan, name.path());
+  }
   if (name.kernel_may_write(call)) return Reply::go_on();
   if (!call.still_valid()) return Reply::error(EINTR);
   return result(::unlinkat(name.folder(), name.name(), folder ? AT_REMOVEDIR : 0));
