@@ -9,11 +9,10 @@ namespace {
 // The address with everything behind the prefix zero; no allocation.
 IpAddress masked(const IpAddress& address, unsigned bits) noexcept {
   auto bytes = address.bytes();
-  const unsigned size = address.is_v4() ? 4 : 16;
-  for (unsigned i = 0; i < size; ++i) {
-    const unsigned kept = bits > i * 8 ? std::min(bits - i * 8, 8U) : 0;
-    bytes[i] &= static_cast<uint8_t>(0xFF00U >> kept);
-  }
+  const size_t size = address.is_v4() ? 4 : 16;
+  size_t kept = bits / 8;
+  if (kept < size) bytes[kept++] &= static_cast<uint8_t>(0xFF00U >> (bits % 8));
+  for (; kept < size; ++kept) bytes[kept] = 0;
   return address.is_v4() ? IpAddress::v4({bytes[0], bytes[1], bytes[2], bytes[3]})
                          : IpAddress::v6(bytes);
 }
