@@ -5,7 +5,7 @@
 // Every theft runs twice: plain, where it must succeed (else it proves nothing), and in a
 // compartment, where it must fail while prettier formats all the same. Exits 1 if any line of the
 // table is other than it should be. Needs the C compiler for one addon; changes nothing outside a
-// folder of its own below the repository's build folder, which it removes.
+// folder of its own below /var/tmp, which it removes.
 import { execFileSync, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -26,9 +26,7 @@ const bad = (text) => paint(31, text);
 const pad = (text, width) => text + " ".repeat(Math.max(0, width - text.length));
 
 // Not below /tmp: a compartment has a /tmp of its own, and the theft shall meet the policy.
-fs.mkdirSync(path.join(repository, "build"), { recursive: true });
-const build = fs.realpathSync(path.join(repository, "build"));
-const base = fs.mkdtempSync(/^\/(tmp|dev\/shm)\//.test(build) ? "/var/tmp/bulkhead-demo-" : path.join(build, "demo-"));
+const base = fs.mkdtempSync("/var/tmp/bulkhead-demo-");
 const home = path.join(base, "home");
 const key = path.join(home, ".ssh/id_rsa");
 const secret = `-----BEGIN OPENSSH PRIVATE KEY-----\n${randomBytes(48).toString("base64")}\n-----END OPENSSH PRIVATE KEY-----\n`;

@@ -331,8 +331,12 @@ class World:
                 memory.seek(self.outsider_facts["address"])
                 content = memory.read(4096)
             affinity = os.sched_getaffinity(self.outsider.pid)
+            # A signal that was sent counts, also where the outsider had no time yet to die of it.
+            with open(f"/proc/{self.outsider.pid}/status") as file:
+                pending = re.findall(r"^(?:SigPnd|ShdPnd):\s*(\w+)", file.read(), re.M)
             # State: stopped, traced and dead matter; running or sleeping does not.
-            return {"stopped": fields[0] in "TtZX", "nice": fields[16], "limits": limits, "memory": content, "affinity": affinity}
+            return {"stopped": fields[0] in "TtZX", "nice": fields[16], "limits": limits, "memory": content,
+                    "affinity": affinity, "pending": pending}
         except OSError as error:
             return {"gone": str(error)}
 

