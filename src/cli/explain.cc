@@ -22,17 +22,15 @@ struct ExplainOptions {
 };
 
 // The kinds that a person may ask about, as the manifest's fields are called.
-std::optional<Kind> kind_of(std::string_view text) {
-  for (size_t i = 0; i < kKindLabels.size(); ++i)
-    if (kKindLabels[i] == text && static_cast<Kind>(i) != Kind::kSystem)
-      return static_cast<Kind>(i);
-  return std::nullopt;
+std::optional<Kind> askable(std::string_view text) {
+  const auto kind = kind_of(text);
+  return kind != Kind::kSystem ? kind : std::nullopt;
 }
 
 std::string kind_names() {
   std::string names;
   for (const std::string_view name : kKindLabels)
-    if (kind_of(name)) names.append(names.empty() ? "" : "|").append(name);
+    if (askable(name)) names.append(names.empty() ? "" : "|").append(name);
   return names;
 }
 
@@ -59,7 +57,7 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
 }
 
 int explain_it(const ExplainOptions& options) {
-  const auto kind = kind_of(options.kind);
+  const auto kind = askable(options.kind);
   if (!kind) {
     complain(fmt::format("unknown kind of access \"{}\": one of {}", options.kind, kind_names()));
     return kExitFailed;

@@ -136,8 +136,7 @@ Result<JournalFilter> filter_of(const LogOptions& options, const std::string& fi
   filter.program_part = options.program;
   if (options.denied) filter.verdict = Verdict::kDeny;
   if (!options.kind.empty()) {
-    for (size_t i = 0; i < kKindLabels.size(); ++i)
-      if (kKindLabels[i] == options.kind) filter.kind = static_cast<Kind>(i);
+    filter.kind = kind_of(options.kind);
     if (!filter.kind) {
       std::string names;
       for (const std::string_view name : kKindLabels) names.append(" ").append(name);
@@ -165,7 +164,7 @@ int log_it(const LogOptions& options) {
   };
   auto places = find_places();
   if (!places.ok()) return fail(places.error());
-  const std::string file = journal_file(*places);
+  const std::string file = places->journal();
   if (access(file.c_str(), F_OK) != 0 && errno == ENOENT && !options.follow) {
     complain("the journal is empty: no program has been run in a compartment yet");
     return 0;

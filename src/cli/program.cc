@@ -92,6 +92,12 @@ Result<std::string> canonical_path(const std::string& folder, const std::string&
   }
 }
 
+std::string canonical_or_same(const std::string& path) {
+  if (path.empty()) return path;
+  auto found = canonical_path("/", path);
+  return found.ok() ? *found : normalize(path);
+}
+
 Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
                              const std::vector<std::string>& search_path, const std::string& home) {
   const std::string& name = command.front();

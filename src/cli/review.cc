@@ -44,12 +44,6 @@ struct Reviewed {
   bool example_workspace = false;
 };
 
-std::string canonical_or_same(const std::string& path) {
-  if (path.empty()) return path;
-  auto found = canonical_path("/", path);
-  return found.ok() ? *found : normalize(path);
-}
-
 // The folders that ${workspace} stands for: named, or the working folder; where that holds the home
 // folder an example, since sentences about the whole of it would mislead.
 Result<std::vector<std::string>> workspaces(const ReviewOptions& options, const Places& places,

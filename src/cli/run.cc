@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/supervisor.h"
+#include "trace/environment.h"
 
 extern char** environ;
 
@@ -32,12 +32,6 @@ struct RunOptions {
   std::string dns;
   bool audit = false, quiet = false, json = false, dry_run = false, serve_every_call = false;
 };
-
-Result<std::string> random_id() {
-  uint64_t value = 0;
-  if (getrandom(&value, sizeof value, 0) != sizeof value) return errno_error("get randomness");
-  return fmt::format("{:016x}", value);
-}
 
 // Single quotes where a shell would need them: a line to copy, and no more than a line.
 std::string command_text(const std::vector<std::string>& command) {
@@ -65,38 +59,6 @@ std::string command_text(const std::vector<std::string>& command) {
     if (out.size() > kMost) return out.substr(0, kMost) + "…";
   }
   return out;
-}
-
-// What the program may see of our variables. What it may not is journalled by name; the values are
-// nobody's business.
-std::vector<std::string> environment_for(const Policy& policy, bool audit,
-                                         std::vector<Event>& withheld) {
-  std::vector<std::string> passed;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    const std::string_view name = entry.substr(0, entry.find('='));
-    const Decision decision = policy.decide_environment(name);
-    if (decision.verdict == Verdict::kAllow) {
-      passed.emplace_back(entry);
-      continue;
-    }
-    if (audit) passed.emplace_back(entry);
-    const Rule& rule = policy.rule(decision.rule);
-    withheld.push_back({.time = std::chrono::system_clock::now(),
-                        .kind = Kind::kEnvironment,
-                        .resource = std::string(name),
-                        .verdict = Verdict::kDeny,
-                        .asked = false,
-                        .enforced = !audit,
-                        .rule = decision.rule == kOtherwiseRule
-                                    ? "otherwise"
-                                    : fmt::format("{}: {}", label(rule.source), rule.text),
-                        .pid = 0,
-                        .program = "",
-                        .detail = "start",
-                        .count = 1});
-  }
-  return passed;
 }
 
 // Ends as the program ended: a shell, make or CI tells an interrupted job by its signal.
@@ -160,7 +122,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   // It is ready when the policy is.
   std::optional<JournalOpening> opening;
   if (!options.dry_run)
-    if (const auto places = find_places(); places.ok()) opening.emplace(journal_file(*places));
+    if (const auto places = find_places(); places.ok()) opening.emplace(places->journal());
   std::thread warming = warm_heap();
   auto opened = open_session(options.policy, request);
   warming.join();
@@ -173,15 +135,13 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   }
   const Session& session = *opened;
 
-  std::vector<Event> withheld;
   PlanOptions plan_options;
   plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
   plan_options.serve_every_call = options.serve_every_call;
   std::vector<std::string> found = command;
   found.front() = session.program->path;
-  auto plan =
-      make_plan(session.policy, found, environment_for(*session.policy, options.audit, withheld),
-                session.folder, plan_options);
+  const GrantedEnvironment granted = grant_environment(*session.policy, environ, options.audit);
+  auto plan = make_plan(session.policy, found, granted.passed, session.folder, plan_options);
   if (!plan.ok()) return fail(plan.error());
   plan->argv = command;  // argv[0] as typed, as a shell passes it
   if (options.dry_run) {
@@ -190,7 +150,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   }
 
   Run run_row;
-  auto id = random_id();
+  auto id = new_run_id();
   if (!id.ok()) return fail(id.error());
   run_row.id = *id;
   run_row.subject = session.subject;
@@ -200,7 +160,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   run_row.audit = options.audit;
   auto journal = opening->start(run_row);  // open_session() has found the places, too
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
-  for (Event& event : withheld) (*journal)->record(std::move(event));
+  for (const Event& event : granted.withheld) (*journal)->record(event);
 
   std::unique_ptr<TerminalAsker> asker;
   if (person && session.policy->otherwise() == Otherwise::kAsk) {
@@ -210,7 +170,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   }
   Arbiter arbiter(session.policy, journal->get(), asker.get(), plan_options.enforcement,
                   [&](const Extra& extra) {
-                    GrantStore store(grants_file(session.places));
+                    GrantStore store(session.places.grants());
                     return store.remember(session.subject, session.inputs.manifest.digest, extra);
                   });
   arbiter.on_warning([](const std::string& text) { complain(text); });

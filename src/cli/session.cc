@@ -170,12 +170,6 @@ std::string storage_name(const std::string& subject) {
   return name + "-" + digest.substr(0, 16);
 }
 
-std::string canonical_or_same(const std::string& path) {
-  if (path.empty()) return path;
-  auto found = canonical_path("/", path);
-  return found.ok() ? *found : normalize(path);
-}
-
 Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
   std::string text = request.manifest_text;
   if (text.empty()) {
@@ -253,9 +247,6 @@ Error unwritable_state(const Places& places, Error cause) {
   return cause;
 }
 
-std::string journal_file(const Places& places) { return places.state + "/journal.db"; }
-std::string grants_file(const Places& places) { return places.config + "/grants.json"; }
-
 Result<std::string> working_folder() {
   std::array<char, PATH_MAX> text = {};
   if (getcwd(text.data(), text.size()) == nullptr)
@@ -328,7 +319,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.extras.push_back(flag(Kind::kRead, entry, "PROGRAM"));
   }
   if (!session.subject.empty()) {
-    const GrantStore store(grants_file(session.places));
+    const GrantStore store(session.places.grants());
     BULKHEAD_TRY(auto remembered, store.load(session.subject, inputs.manifest.digest));
     inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
   }

@@ -44,8 +44,6 @@ struct SessionRequest {
 Result<Session> open_session(const PolicyOptions& options, const SessionRequest& request);
 
 // Where the journal and remembered answers are.
-std::string journal_file(const Places& places);
-std::string grants_file(const Places& places);
 
 // `cause` and what to do about a state folder that cannot be written.
 Error unwritable_state(const Places& places, Error cause);

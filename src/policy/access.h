@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace bulkhead {
@@ -41,6 +42,12 @@ inline constexpr std::array kKindFields = {
 };
 
 constexpr std::string_view label(Kind kind) { return kKindLabels[static_cast<size_t>(kind)]; }
+// The kind that a label names.
+constexpr std::optional<Kind> kind_of(std::string_view label) {
+  for (size_t i = 0; i < kKindLabels.size(); ++i)
+    if (kKindLabels[i] == label) return static_cast<Kind>(i);
+  return std::nullopt;
+}
 constexpr std::string_view field(Kind kind) { return kKindFields[static_cast<size_t>(kind)]; }
 
 enum class Verdict : uint8_t { kDeny, kAllow, kAsk };

@@ -31,10 +31,10 @@ struct Remembered {
 constexpr std::string_view kAlways = "always";
 constexpr std::string_view kNever = "never";
 
-std::optional<Kind> kind_of(std::string_view text) {
-  for (size_t i = 0; i < kKindLabels.size(); ++i)
-    if (kKindLabels[i] == text && !kKindFields[i].empty()) return static_cast<Kind>(i);
-  return std::nullopt;
+// The kinds that a manifest can grant.
+std::optional<Kind> grantable(std::string_view text) {
+  const auto kind = kind_of(text);
+  return kind && !field(*kind).empty() ? kind : std::nullopt;
 }
 
 Result<std::vector<Remembered>> parse(const std::string& file, const std::string& bytes) {
@@ -69,7 +69,7 @@ Result<std::vector<Remembered>> parse(const std::string& file, const std::string
       member("answer", one.answer, true);
       member("what", one.what, true);
       member("given", one.given, false);
-      if (!one.kind.empty() && !kind_of(one.kind))
+      if (!one.kind.empty() && !grantable(one.kind))
         complain(*item, fmt::format("unknown kind \"{}\"", escape_for_display(one.kind)));
       if (!one.answer.empty() && one.answer != kAlways && one.answer != kNever)
         complain(*item, fmt::format("unknown answer \"{}\"", escape_for_display(one.answer)),
@@ -124,7 +124,7 @@ Result<std::vector<Extra>> GrantStore::load(const std::string& subject,
     Extra extra;
     extra.source = Rule::Source::kRemembered;
     extra.verdict = never ? Verdict::kDeny : Verdict::kAllow;
-    extra.kind = *kind_of(one.kind);
+    extra.kind = *grantable(one.kind);
     extra.entry = Entry{one.what, one.where};
     result.push_back(std::move(extra));
   }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,12 @@
 #include "trace/tally.h"
 
 namespace bulkhead {
+
+Result<std::string> new_run_id() {
+  uint64_t value = 0;
+  if (getrandom(&value, sizeof value, 0) != sizeof value) return errno_error("get randomness");
+  return fmt::format("{:016x}", value);
+}
 namespace {
 
 using namespace std::chrono_literals;

@@ -31,6 +31,8 @@ struct Run {            // one compartment's life
   bool audit = false;
 };
 
+Result<std::string> new_run_id();
+
 class Journal {
  public:
   // Creates the file (0600) and its folder (0700) where missing, migrates nothing: another schema

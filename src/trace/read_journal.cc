@@ -29,9 +29,8 @@ Result<Database> open_for_reading(const std::string& file) {
   return database;
 }
 
-Result<Kind> kind_of(const std::string& text, const std::string& file) {
-  for (size_t i = 0; i < kKindLabels.size(); ++i)
-    if (kKindLabels[i] == text) return static_cast<Kind>(i);
+Result<Kind> known_kind(const std::string& text, const std::string& file) {
+  if (const auto kind = kind_of(text)) return *kind;
   return Error{
       fmt::format(
           "cannot read the journal {}: it holds the kind '{}', which this bulkhead does not know",
@@ -69,7 +68,7 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
     if (!more) break;
     JournalRow& row = rows.emplace_back();
     row.revision = static_cast<uint64_t>(query.integer(0));
-    BULKHEAD_TRY(row.event.kind, kind_of(query.text(1), file));
+    BULKHEAD_TRY(row.event.kind, known_kind(query.text(1), file));
     row.event.resource = query.text(2);
     row.event.verdict = query.text(3) == "allow" ? Verdict::kAllow : Verdict::kDeny;
     row.event.asked = query.integer(4) != 0;

@@ -85,7 +85,7 @@ bool Broker::own_extension(const Json& value) const {
     }
     return named;
   }
-  const std::string id = lower(text_of(value));
+  const std::string id = lower_case(text_of(value));
   return std::find(options_.extensions.begin(), options_.extensions.end(), id) !=
          options_.extensions.end();
 }
@@ -162,7 +162,7 @@ Broker::Ruling Broker::decide_external(const Json& value, const std::string& met
                                        bool may_block) {
   const auto resource = parse_resource(value, remote_authority_);
   if (!resource) return Ruling::deny("bulkhead: not an address");
-  const std::string scheme = lower(resource->scheme);
+  const std::string scheme = lower_case(resource->scheme);
   if (scheme != "http" && scheme != "https" && scheme != "mailto") {
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
                           "only http, https and mailto addresses are opened outside",

@@ -11,7 +11,7 @@ using namespace broker_parts;
 bool Broker::may_read(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
-  const std::string scheme = lower(resource->scheme);
+  const std::string scheme = lower_case(resource->scheme);
   if (is_editors_own(scheme)) return false;
   // Everything else comes from an extension that decided to show it.
   if (!resource->is_file && !stands_for_file(scheme)) return true;

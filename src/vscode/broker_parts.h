@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/extension_id.h"
 #include "vscode/broker.h"
 #include "vscode/json_text.h"
 
@@ -26,12 +27,6 @@ inline bool inserts_snippets(std::string_view method) {
   return method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
          method.starts_with("$provideInline") || method.starts_with("$providePasteEdits") ||
          method.starts_with("$provideDocumentOnDrop") || method.starts_with("$resolvePaste");
-}
-
-inline std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 inline std::string text_of(const Json& value) {
@@ -158,7 +153,7 @@ inline bool is_reserved_scheme(const std::string& scheme) {
                                                   "vscode-webview",
                                                   "vscode-notebook-cell",
                                                   "git"};
-  return scheme.empty() || kReserved.contains(lower(scheme));
+  return scheme.empty() || kReserved.contains(lower_case(scheme));
 }
 
 // Documents that show a file's content, or an earlier version of it, by the file's path.

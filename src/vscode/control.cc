@@ -40,10 +40,9 @@ std::optional<Answer> answer_of(const std::string& text) {
   return std::nullopt;
 }
 
-std::optional<Kind> kind_of(std::string_view text) {
-  for (size_t i = 0; i < kKindLabels.size(); ++i)
-    if (kKindLabels[i] == text && !kKindFields[i].empty()) return static_cast<Kind>(i);
-  return std::nullopt;
+std::optional<Kind> grantable(std::string_view text) {
+  const auto kind = kind_of(text);
+  return kind && !field(*kind).empty() ? kind : std::nullopt;
 }
 
 std::string text_of(const Json& message, const char* key) {
@@ -248,7 +247,7 @@ void Control::take(Client& client, const std::string& line) {
     const Status done = handlers_.review(text_of(message, "digest"), type == "approve");
     if (!done.ok()) complain(done.error().message);
   } else if (type == "grant" || type == "revoke") {
-    const auto kind = kind_of(text_of(message, "kind"));
+    const auto kind = grantable(text_of(message, "kind"));
     const std::string resource = text_of(message, "resource");
     if (!kind || resource.empty()) return complain("a grant needs a kind and a resource");
     const Status done = handlers_.remember(*kind, resource, type == "grant");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "policy/pattern.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
+#include "trace/environment.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
@@ -68,12 +68,6 @@ Result<std::map<std::string, std::string>> read_commands(const std::string& file
   for (const auto& [command, needs] : listed->items())
     commands[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
   return commands;
-}
-
-Result<std::string> random_id() {
-  uint64_t value = 0;
-  if (getrandom(&value, sizeof value, 0) != sizeof value) return errno_error("get randomness");
-  return fmt::format("{:016x}", value);
 }
 
 // Refused at each start of whatever program, and nothing that a person could act on: they are in
@@ -156,7 +150,7 @@ class Host {
   Status start(const Confinement& confinement);
   void supervise_until_end();
   void request_end() noexcept;
-  std::vector<std::string> environment(const Policy& policy, std::vector<Event>& withheld) const;
+  GrantedEnvironment environment(const Policy& policy) const;
   Json hello(const std::string& state) const;
   Status remember(Kind kind, const std::string& resource, bool grant);
 
@@ -278,33 +272,14 @@ void Host::request_end() noexcept {
   relay_->stop();
 }
 
-std::vector<std::string> Host::environment(const Policy& policy,
-                                           std::vector<Event>& withheld) const {
-  std::vector<std::string> passed;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    const std::string_view name = entry.substr(0, entry.find('='));
-    const bool ours = name.starts_with("BULKHEAD_") || name == "NODE_CHANNEL_FD" ||
-                      name == "NODE_CHANNEL_SERIALIZATION_MODE";
-    if (ours) continue;
-    const Decision decision = policy.decide_environment(name);
-    if (decision.verdict == Verdict::kAllow || options_.trace) passed.emplace_back(entry);
-    if (decision.verdict == Verdict::kAllow) continue;
-    Event event;
-    event.time = std::chrono::system_clock::now();
-    event.kind = Kind::kEnvironment;
-    event.resource = std::string(name);
-    event.enforced = !options_.trace;
-    const Rule& rule = policy.rule(decision.rule);
-    event.rule = decision.rule == kOtherwiseRule
-                     ? "otherwise"
-                     : fmt::format("{}: {}", label(rule.source), rule.text);
-    event.detail = "start";
-    withheld.push_back(std::move(event));
-  }
-  passed.push_back(fmt::format("NODE_CHANNEL_FD={}", kInherited));
-  passed.push_back("NODE_CHANNEL_SERIALIZATION_MODE=json");
-  return passed;
+GrantedEnvironment Host::environment(const Policy& policy) const {
+  auto granted = grant_environment(policy, environ, options_.trace, [](std::string_view name) {
+    return name.starts_with("BULKHEAD_") || name == "NODE_CHANNEL_FD" ||
+           name == "NODE_CHANNEL_SERIALIZATION_MODE";
+  });
+  granted.passed.push_back(fmt::format("NODE_CHANNEL_FD={}", kInherited));
+  granted.passed.push_back("NODE_CHANNEL_SERIALIZATION_MODE=json");
+  return granted;
 }
 
 Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
@@ -335,12 +310,12 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
                                 });
   arbiter->on_warning([](const std::string& text) { fmt::print(stderr, "bulkhead: {}\n", text); });
 
-  std::vector<Event> withheld;
+  const GrantedEnvironment granted = environment(*confinement.policy);
   PlanOptions plan_options;
   plan_options.enforcement = enforcement;
-  BULKHEAD_TRY(plan_, make_plan(confinement.policy, options_.command,
-                                environment(*confinement.policy, withheld), "/", plan_options));
-  for (Event& event : withheld) journal->record(std::move(event));
+  BULKHEAD_TRY(plan_,
+               make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
+  for (const Event& event : granted.withheld) journal->record(event);
   plan_->inherited = host_channel_.get();
 
   BrokerOptions broker_options;
@@ -408,7 +383,7 @@ void Host::supervise_until_end() {
 }
 
 Result<int> Host::run() {
-  BULKHEAD_TRY(run_id_, random_id());
+  BULKHEAD_TRY(run_id_, new_run_id());
   BULKHEAD_CHECK(open_control());
   end_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   int pair[2];

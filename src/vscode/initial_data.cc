@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/path.h"
+#include "policy/extension_id.h"
 #include "vscode/json_text.h"
 #include "vscode/resource.h"
 
@@ -26,24 +27,8 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-// publisher.name: ids become parts of paths, so nothing else may be in them.
-bool is_id(const std::string& id) {
-  const size_t dot = id.find('.');
-  return dot != std::string::npos && dot > 0 && dot + 1 < id.size() && id.size() <= 256 &&
-         id.find("..") == std::string::npos &&
-         std::all_of(id.begin(), id.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-         });
-}
-
 std::string id_of(const Json& identifier) {
-  return lower(text_of(identifier.is_object() ? member(identifier, "value") : identifier));
+  return lower_case(text_of(identifier.is_object() ? member(identifier, "value") : identifier));
 }
 
 }  // namespace
@@ -88,7 +73,7 @@ Result<InitialData> InitialData::parse(Bytes body) {
   for (const Json& each : own) {
     const std::string id = id_of(each);
     const auto found = folders.find(id);
-    if (!is_id(id) || found == folders.end() || found->second.empty())
+    if (!is_extension_id(id) || found == folders.end() || found->second.empty())
       return Error{fmt::format("the extension \"{}\" has no folder on this machine",
                                escape_for_display(id))};
     data.extensions_.push_back(

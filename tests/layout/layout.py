@@ -37,6 +37,7 @@ def tracked(root):
 
 def check(root, names):
     """Yields (file, line, message)."""
+    types = {}
     for name in names:
         path = os.path.join(root, name)
         if os.path.islink(path):
@@ -68,6 +69,10 @@ def check(root, names):
         parts = name.split("/")
         if parts[0] == "src" and len(parts) > 2 and name.endswith(SOURCE):
             yield from check_includes(name, parts[1], lines)
+            for number, type_ in types_of(lines):
+                if type_ in types:
+                    yield name, number, f"{type_} is also the name of a type in {types[type_]}: one program links both"
+                types.setdefault(type_, f"{name}:{number}")
 
 
 def check_includes(name, folder, lines):
@@ -93,6 +98,22 @@ def check_includes(name, folder, lines):
             yield name, number, f"src/{folder} includes src/{first}, which stands above it"
 
 
+def types_of(lines):
+    """Types that these lines define with external linkage: two of one name are undefined behaviour
+    that no linker reports."""
+    hidden, outer = False, ""
+    for number, line in enumerate(lines, 1):
+        if line == "namespace {":
+            hidden = True
+        elif line == "}  // namespace":
+            hidden = False
+        elif named := re.match(r"namespace ([\w:]+) {", line):
+            outer = named.group(1)
+        match = re.match(r"(?:class|struct|enum class|union) (?:\[\[\w+\]\] |alignas\(\d+\) )*(\w+)\b(?!::|<)[^;]*$", line)
+        if match and not hidden:
+            yield number, f"{outer}::{match.group(1)}"
+
+
 def self_test():
     planted = {
         "src/base/up.cc": '#include "policy/access.h"\n',
@@ -103,12 +124,15 @@ def self_test():
         "docs/path.md": "see " + "/wo" + "rk/main\n",
         "scripts/home": "cd " + "/ho" + "me/jdoe/x\n",
         "package-lock.json": '{ "resolved": "https://example.org/x.tgz" }\n',
+        "src/vscode/twin.h": "class Twin final : public X {\n};\n",
         "a.bin": "\0\0\n",
         "no-newline.md": "text",
         "large.md": "x" * (MAX_BYTES + 1) + "\n",
     }
     fine = {
         "src/cli/run.cc": '#include "sandbox/plan.h"\n#include <sys/stat.h>\n',
+        "src/base/twin.h": "struct Twin {\n};\nstruct Other;\nstruct Outer::Other {\n};\n",
+        "src/policy/other.cc": "struct Other;\nnamespace {\nstruct Twin {\n};\n}  // namespace\nstruct Other {\n};\n",
         "docs/ok.md": "`/home/user/.ssh`, `${home}` and /home/me/x\n",
         "fuzz/corpus/manifest/1": "\0",
     }
@@ -118,7 +142,7 @@ def self_test():
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        found = {name for name, _, _ in check(root, [*planted, *fine])}
+        found = {name for name, _, _ in check(root, [*fine, *planted])}
     missed, wrong = set(planted) - found, found - set(planted)
     for name in sorted(missed):
         print(f"{name}: planted, not found")
