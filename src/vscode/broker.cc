@@ -140,10 +140,19 @@ Disarm Broker::disarm() {
   };
   return Disarm({.may_run =
                      [this, granted](const std::string& command) {
-                       if (knows(registered_commands_, command) || declared_.contains(command))
+                       if (knows(registered_commands_, command) || owns_command(command))
                          return true;
                        const std::string needs = permission_of(command);
                        return needs == "free" || (needs != "refuse" && granted(needs));
+                     },
+                 .own_commands =
+                     [this] {
+                       std::set<std::string> own;
+                       for (const std::string& command : declared_)
+                         if (owns_command(command)) own.insert(command);
+                       const std::lock_guard lock(mutex_);
+                       own.insert(registered_commands_.begin(), registered_commands_.end());
+                       return std::vector<std::string>(own.begin(), own.end());
                      },
                  .may_fetch = granted("open-external"),
                  .may_paste = granted("clipboard")});

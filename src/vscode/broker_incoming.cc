@@ -35,8 +35,17 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
                                                        extensions->contains("allExtensions")) {
     std::vector<const Json*> own;
     for (const Json& each : (*extensions)["allExtensions"]) {
-      if (!each.is_object() || each.value("isBuiltin", Json()) == true) continue;
-      if (own_extension(each.value("identifier", Json())))
+      if (!each.is_object()) continue;
+      const bool is_own = own_extension(each.value("identifier", Json()));
+      const bool is_builtin = each.value("isBuiltin", Json()) == true;
+      if (!is_own) {
+        for (std::string& command : declared_commands(each)) {
+          if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
+          others_declared_.insert(std::move(command));
+        }
+      }
+      if (is_builtin) continue;
+      if (is_own)
         own.push_back(&each);
       else
         foreign_settings_.add(each);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 namespace bulkhead {
 namespace {
@@ -31,7 +32,8 @@ constexpr const char* kTable = R"({"methods":{
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
   "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
   "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
-  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]}},
+  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
+                      "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
   "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
 }})";
 
@@ -77,19 +79,27 @@ class BrokerTest : public ::testing::Test {
     BrokerOptions options;
     options.extensions = {"me.mine"};
     options.actors = kActors;
-    options.commands = {
-        {"vscode.open", "commands"}, {"workbench.action.tasks.*", "tasks"}, {"bad.*", "refuse"}};
+    options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
+                        {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
+                        {"classified.here", "commands"}, {"bad.*", "refuse"}};
+    options.resource_commands = {"vscode.open", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
                                   {"remote", {{"authority", "host:1"}}},
                                   {"logsLocation", uri((folder_ / "logs").string())},
                                   {"extensions", {{"allExtensions", Json::parse(R"([
                                     {"identifier": {"value": "me.mine"}, "contributes":
-                                      {"configuration": {"properties": {"mine.url": {}}}}},
+                                      {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
+                                        {"command": "workbench.later"}, {"command": "cloud.token"},
+                                        {"command": "git.undeclared"}, {"command": "_mine.hidden"},
+                                        {"command": "classified.here"}],
+                                       "configuration": {"properties": {"mine.url": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "contributes":
-                                      {"configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
+                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
+                                       "configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"configuration": {"properties": {"git.path": {}}}}}])")}}}}
+                                      {"commands": [{"command": "git.commit"}],
+                                       "configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
     ASSERT_EQ(sent_.host.size(), 1U);
@@ -328,6 +338,117 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
   EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand", {"mine.hello"}), "passed");
   EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
               HasSubstr("commands-foreign"));
+}
+
+TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  const auto run = [&](const std::string& command, const Json& argument) {
+    return call("MainThreadCommands", "$executeCommand",
+                {command, Json::array({argument, Json::array({nullptr, nullptr})}), false});
+  };
+  const auto raw = [](const std::string& path) { return Json{{"scheme", "file"}, {"path", path}}; };
+  // Without the mark, as text, as a path, below something else.
+  for (const auto& form : std::vector<std::function<Json(const std::string&)>>{
+           raw, [](const std::string& path) { return Json("file://" + path); },
+           [](const std::string& path) { return Json("FILE:" + path); },
+           [](const std::string& path) { return Json("vscode-remote://host:1" + path); },
+           [](const std::string& path) { return Json("vscode-remote://host%3A1" + path + "?q#f"); },
+           [](const std::string& path) { return Json(path); },
+           [&](const std::string& path) {
+             return Json{{"a", Json::array({raw(path)})}};
+           },
+           [&](const std::string& path) {
+             Json decoy = uri("new", "untitled");
+             decoy["base"] = raw(path);
+             return decoy;
+           }}) {
+    EXPECT_EQ(run("vscode.open", form(work("a.txt"))), "passed") << form(work("a.txt"));
+    EXPECT_THAT(run("vscode.open", form(key)), HasSubstr("NoPermissions")) << form(key);
+    EXPECT_THAT(run("_open.mergeEditor", form(key)), HasSubstr("NoPermissions")) << form(key);
+  }
+  std::string escaped = "file://";
+  for (const char c : key) escaped += c == 's' ? std::string("%73") : std::string(1, c);
+  EXPECT_THAT(run("vscode.open", escaped), HasSubstr("NoPermissions"));
+  EXPECT_THAT(run("vscode.open", "git:/work/a.txt?ref"), HasSubstr("NoPermissions"));
+  EXPECT_THAT(run("vscode.open", "memfs:/x"), HasSubstr("NoPermissions"));
+  // Addresses are opened outside.
+  for (const Json& address :
+       {Json("https://evil.example/?secret"), Json("HTTPS://evil.example"), uri("/x", "https")})
+    EXPECT_THAT(run("vscode.open", address), HasSubstr("open-external")) << address;
+  // Titles, names and words of their own are no resources, nor is every text to every command.
+  for (const Json& words : {Json("Changes: a.txt"), Json("a.txt"), Json("default"), Json(""),
+                            Json{{"scheme", "file"}, {"language", "css"}}})
+    EXPECT_EQ(run("vscode.open", words), "passed") << words;
+  EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
+  EXPECT_THAT(run("setContext", "file:///etc/shadow"), HasSubstr("NoPermissions"));
+}
+
+TEST_F(BrokerTest, NestedResourcesAreJudgedBesideTheirHolder) {
+  const Json good = uri(work("a.txt"));
+  const Json bad = uri((folder_ / "home/.ssh").string());
+  const auto search = [&](const Json& folder) {
+    return call("MainThreadWorkspace", "$startFileSearch", {folder, Json::object()});
+  };
+  EXPECT_EQ(search(nullptr), "passed");
+  EXPECT_EQ(search(good), "passed");
+  EXPECT_EQ(search(Json{{"uri", good}, {"pattern", "*"}}), "passed");
+  Json lie = bad;
+  lie["uri"] = good;
+  Json other = good;
+  other["uri"] = bad;
+  for (const Json& refused : {bad, lie, other, Json{{"uri", bad}}, Json{{"baseUri", bad}},
+                              Json{{"uri", good}, {"baseUri", bad}}, Json::object(), Json("/etc")})
+    EXPECT_NE(search(refused), "passed") << refused;
+  const Json log = uri((folder_ / "logs/me.log").string());
+  const auto logger = [&](const Json& value) {
+    return call("MainThreadLogger", "$registerLogger", {value});
+  };
+  EXPECT_EQ(logger(Json{{"resource", log}, {"id", "x"}}), "passed");
+  EXPECT_EQ(logger(log), "passed");
+  lie = log;
+  lie["resource"] = bad;
+  other = bad;
+  other["resource"] = log;
+  for (const Json& refused : {Json{{"resource", bad}}, lie, other, Json{{"id", "x"}}, Json()})
+    EXPECT_NE(logger(refused), "passed") << refused;
+}
+
+TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
+  const auto lens = [&](const std::string& id) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = 3;
+    const std::string json = Json::array({Json{{"command", {{"id", id}, {"title", "x"}}}}}).dump();
+    reply.json = json;
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+  };
+  EXPECT_TRUE(lens("mine.declared")) << "it is registered when it is run";
+  for (const char* theirs : {"editor.own", "workbench.later", "cloud.token", "git.undeclared",
+                             "_mine.hidden", "cloud.login", "git.commit"})
+    EXPECT_FALSE(lens(theirs)) << theirs;
+  // What another extension declares and has not registered yet is still its own.
+  for (const char* theirs : {"cloud.login", "git.commit"})
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
+      << "both declare it: the first has it";
+}
+
+TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
+  const auto options = [&](const Json& enabled) {
+    EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand",
+                   {"x", Json{{"enableCommandUris", enabled}}}),
+              "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*passed).json)[1]["enableCommandUris"];
+  };
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_EQ(options(true), Json::parse(R"(["mine.declared", "mine.hello"])"));
+  EXPECT_EQ(options(Json::parse(R"(["mine.hello", "bad.command", "vscode.openFolder", 1])")),
+            Json::parse(R"(["mine.hello"])"));
+  EXPECT_EQ(options(false), false);
+  EXPECT_EQ(options("yes"), Json::array());
 }
 
 TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
