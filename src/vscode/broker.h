@@ -67,6 +67,8 @@ class Broker final : public Judge {
                         bool may_block);
   Ruling decide_edit(const Json& value, const std::string& method, bool may_block);
   Ruling decide_external(const Json& value, const std::string& method, bool may_block);
+  void sign(Json& options, bool is_message) const;
+  std::string signature(const std::string& id) const;
   bool knows(const std::set<std::string>& names, const std::string& name);
   bool owns_command(const std::string& command);
   bool own_extension(const Json& value) const;
@@ -92,6 +94,7 @@ class Broker final : public Judge {
   std::string remote_authority_;
   std::string logs_;
   ForeignSettings foreign_settings_;
+  std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
   std::set<std::string> declared_;  // commands in the package.json of this host's extensions
   std::set<std::string>
       others_declared_;  // in those of others, who may not have registered them yet

@@ -32,6 +32,8 @@ constexpr const char* kTable = R"({"methods":{
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
   "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
   "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
+  "MainThreadMessageService":{"$showMessage":"free"},
+  "MainThreadProgress":{"$startProgress":"free"},
   "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
                       "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
   "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
@@ -41,7 +43,8 @@ const std::vector<std::string> kActors = {
     "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
     "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
     "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace"};
+    "MainThreadLogger",        "MainThreadWorkspace",   "MainThreadMessageService",
+    "MainThreadProgress"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -88,7 +91,7 @@ class BrokerTest : public ::testing::Test {
                                   {"remote", {{"authority", "host:1"}}},
                                   {"logsLocation", uri((folder_ / "logs").string())},
                                   {"extensions", {{"allExtensions", Json::parse(R"([
-                                    {"identifier": {"value": "me.mine"}, "contributes":
+                                    {"identifier": {"value": "me.mine"}, "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
                                       {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
@@ -433,6 +436,53 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
     EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
       << "both declare it: the first has it";
+}
+
+TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
+  const auto shown = [&](const std::string& actor, const std::string& method,
+                         const std::vector<Json>& arguments) {
+    EXPECT_EQ(call(actor, method, arguments), "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*passed).json);
+  };
+  const Json lie = {{"identifier", {{"value", "bulkhead.companion"}, {"_lower", "me.mine"}}},
+                    {"label", "Bulkhead"}};
+  const std::string label = "Bulkhead ? Prompts (me.mine)";
+  for (const Json& options :
+       {Json{{"source", lie}}, Json{{"source", nullptr}}, Json::object(), Json()}) {
+    const Json source = shown("MainThreadMessageService", "$showMessage",
+                              {2, "text", options, Json::array()})[2]["source"];
+    EXPECT_EQ(source["label"], label) << options;
+    EXPECT_EQ(source["identifier"]["value"], "me.mine");
+  }
+  EXPECT_EQ(shown("MainThreadMessageService", "$showMessage", {2, "text"})[2]["source"]["label"],
+            label);
+  const Json dialog = shown("MainThreadMessageService", "$showMessage",
+                            {2, "text", Json{{"modal", true}, {"detail", "Why"}}, Json::array()});
+  EXPECT_EQ(dialog[2]["detail"], "Why\n\nShown by the extension " + label + ".");
+  const Json progress =
+      shown("MainThreadProgress", "$startProgress",
+            {1, Json{{"location", 15}, {"source", lie}}, "vscode.github-authentication"});
+  EXPECT_EQ(progress[1]["source"]["label"], label);
+  EXPECT_EQ(progress[2], "me.mine");
+  // With buffers or undefined beside it, each argument is a text of its own.
+  RpcRequest mixed;
+  mixed.number = 9;
+  mixed.proxy = 12;
+  mixed.method = "$showMessage";
+  mixed.mixed = true;
+  const std::string spoof = Json{{"source", lie}}.dump();
+  for (const std::string_view json :
+       {std::string_view("2"), std::string_view("\"text\""), std::string_view(spoof)}) {
+    RpcArgument argument;
+    argument.type = RpcArgument::Type::kJson;
+    argument.json = json;
+    mixed.arguments.push_back(argument);
+  }
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(label));
+  EXPECT_THAT(text(sent_.workbench.at(0)), ::testing::Not(HasSubstr("bulkhead.companion")));
 }
 
 TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
