@@ -43,6 +43,20 @@ const works = (probe) => ({ ...probe, works: true });
 /** What is not there, or does nothing, cannot be clicked: that is a refusal too. */
 const click = (editor, place) => place.first().click({ timeout: 5000 }).catch(() => {});
 
+/** The window has another folder, or a workspace of several. It gets its own back. */
+const moves = (to, ...journal) => ({
+  effect: async ({ world, editor }) => {
+    const now = new URL(editor.page.url()).searchParams;
+    if (to === "folder" ? now.get("folder") === world.workspace : !now.has(to)) return false;
+    const host = world.read("home/projects/app/.proof/workspace.ready");
+    await editor.reload();
+    await until("the next host", () => world.read("home/projects/app/.proof/workspace.ready") !== host);
+    return true;
+  },
+  journal,
+  late: true,
+});
+
 /** In whichever webview shows it. */
 const inFrame = (editor, text) => until(`a webview with ${text}`, async () => {
   for (const frame of editor.page.frames()) if (await frame.getByText(text).count().catch(() => 0)) return frame.getByText(text);
@@ -124,6 +138,7 @@ export const WAYS = [
       read: leaks("vscode clipboard"),
       paste: leaks("vscode clipboard"),
       snippet: leaks("vscode clipboard"),
+      pasteAsText: leaks("vscode clipboard"),
       write: {
         effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example"),
         journal: ["vscode clipboard"],
@@ -243,6 +258,23 @@ export const WAYS = [
         await click(editor, await inFrame(editor, "proof-page-link"));
       }, loots()),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
+    },
+  },
+  {
+    name: "workspace",
+    probes: {
+      openFolder: moves("folder", "vscode vscode.openFolder"),
+      windowOpen: moves("folder", "vscode _files.windowOpen"),
+      addFolder: moves("workspace", "vscode *$updateWorkspaceFolders"),
+      profile: {
+        effect: async ({ editor }) => {
+          const [, another] = editor.page.context().pages();
+          await another?.close();
+          return another !== undefined;
+        },
+        journal: ["vscode workbench.profiles.actions.createTemporaryProfile"],
+        late: true,
+      },
     },
   },
   {
