@@ -1,182 +1,11 @@
 // The broker against a policy, message by message. Each attack has its allowed twin, so that a
 // broker that refuses everything fails too.
-#include "vscode/broker.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
+#include "vscode/broker_fixture.h"
 
 namespace bulkhead {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-using ::testing::HasSubstr;
-
-constexpr const char* kTable = R"({"methods":{
-  "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
-                          "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
-                          "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
-  "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
-                        "$registerCommand":{"needs":"commands","check":["0 command-id"]},
-                        "$unregisterCommand":"free"},
-  "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
-  "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
-  "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
-  "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
-  "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
-  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
-  "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
-  "MainThreadMessageService":{"$showMessage":"free"},
-  "MainThreadProgress":{"$startProgress":"free"},
-  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
-                      "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
-  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
-}})";
-
-const std::vector<std::string> kActors = {
-    "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
-    "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
-    "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace",   "MainThreadMessageService",
-    "MainThreadProgress"};
-
-struct Sent : Outbox {
-  std::vector<std::vector<uint8_t>> host, workbench;
-  void to_host(std::vector<uint8_t> body) override { host.push_back(std::move(body)); }
-  void to_workbench(std::vector<uint8_t> body) override { workbench.push_back(std::move(body)); }
-};
-
-class BrokerTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "broker-XXXXXX").string();
-    folder_ = fs::canonical(::mkdtemp(name.data()));
-    fs::create_directories(folder_ / "work/.git");
-    fs::create_directories(folder_ / "home/.ssh");
-    std::ofstream(folder_ / "work/a.txt") << "a";
-    std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
-    fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
-
-    PolicyInputs inputs;
-    const std::string text =
-        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
-            "block":["${home}/.ssh","${workspace}/.git"]},
-            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
-    auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
-    ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
-    inputs.manifest = *manifest;
-    inputs.variables.workspace = {(folder_ / "work").string()};
-    inputs.variables.home = (folder_ / "home").string();
-    auto policy = Policy::compile(inputs);
-    ASSERT_TRUE(policy.ok()) << to_string(policy.error());
-    auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
-    ASSERT_TRUE(table.ok()) << table.error().message;
-    table_ = std::make_unique<ApiTable>(std::move(*table));
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
-    BrokerOptions options;
-    options.extensions = {"me.mine"};
-    options.actors = kActors;
-    options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
-                        {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
-                        {"classified.here", "commands"}, {"bad.*", "refuse"}};
-    options.resource_commands = {"vscode.open", "_open.*"};
-    broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-    const std::string init = Json{{"parentPid", 4711},
-                                  {"remote", {{"authority", "host:1"}}},
-                                  {"logsLocation", uri((folder_ / "logs").string())},
-                                  {"extensions", {{"allExtensions", Json::parse(R"([
-                                    {"identifier": {"value": "me.mine"}, "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
-                                      {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
-                                        {"command": "workbench.later"}, {"command": "cloud.token"},
-                                        {"command": "git.undeclared"}, {"command": "_mine.hidden"},
-                                        {"command": "classified.here"}],
-                                       "configuration": {"properties": {"mine.url": {}}}}},
-                                    {"identifier": {"value": "cloud.other"}, "contributes":
-                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
-                                       "configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
-                                    {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"commands": [{"command": "git.commit"}],
-                                       "configuration": {"properties": {"git.path": {}}}}}])")}}}}
-                                 .dump();
-    ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
-    ASSERT_EQ(sent_.host.size(), 1U);
-    EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
-              init);  // what it must not have was taken out before
-    begin({"editor.own", "other.command"});
-  }
-  // The host is initialised, and the workbench tells which commands exist.
-  void begin(const std::vector<std::string>& commands) {
-    sent_ = {};
-    const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
-    ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
-    ASSERT_EQ(sent_.workbench.size(), 2U);
-    const auto asked = parse_rpc(sent_.workbench[1]);
-    ASSERT_TRUE(asked.ok());
-    const auto& question = std::get<RpcRequest>(*asked);
-    ASSERT_EQ(question.method, "$getCommands");
-    const std::string json = Json(commands).dump();
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = question.number;
-    reply.json = json;
-    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
-    EXPECT_TRUE(sent_.host.empty()) << "the host did not ask";
-    sent_ = {};
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  static Bytes bytes(const std::string& text) {
-    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-  }
-  static std::string text(const std::vector<uint8_t>& body) { return {body.begin(), body.end()}; }
-  static Json uri(const std::string& path, const std::string& scheme = "vscode-remote") {
-    return {{"$mid", 1},
-            {"path", path},
-            {"scheme", scheme},
-            {"authority", scheme == "file" ? "" : "host:1"}};
-  }
-  std::string work(const std::string& name) const { return (folder_ / "work" / name).string(); }
-
-  // What became of a request: "passed", "quiet", or the error's "name: message".
-  std::string call(const std::string& actor, const std::string& method,
-                   const std::vector<Json>& arguments) {
-    const auto number = static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) -
-                                             kActors.begin() + 1);
-    return call(number, method, Json(arguments).dump());
-  }
-  std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
-    sent_ = {};
-    RpcRequest request;
-    request.number = 9;
-    request.proxy = proxy;
-    request.method = method;
-    request.json = json;
-    const Status status = broker_->from_host(write_request(request), sent_);
-    EXPECT_TRUE(status.ok());
-    if (sent_.workbench.size() == 1 && sent_.host.empty()) return "passed";
-    EXPECT_TRUE(sent_.workbench.empty()) << "answered and passed on";
-    if (sent_.host.size() != 2) return "not answered";
-    EXPECT_EQ(sent_.host[0][0], static_cast<uint8_t>(RpcType::kAcknowledged));
-    const auto reply = parse_rpc(sent_.host[1]);
-    const auto& answer = std::get<RpcReply>(*reply);
-    EXPECT_EQ(answer.number, 9U);
-    if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
-    const Json error = Json::parse(answer.json);
-    return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
-  }
-
-  fs::path folder_;
-  std::unique_ptr<ApiTable> table_;
-  std::unique_ptr<Arbiter> arbiter_;
-  std::unique_ptr<Broker> broker_;
-  Sent sent_;
-};
+using namespace testing;
 
 TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
   EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
@@ -210,6 +39,7 @@ TEST_F(BrokerTest, CachedSpellingsAreNotBelieved) {
 }
 
 // Each is the same to a reader as "fsPath": {"work/a.txt"} with a lie in it.
+
 TEST_F(BrokerTest, ACachedSpellingIsFoundHoweverItIsWritten) {
   const std::string head =
       R"([{"scheme":"vscode-remote","authority":"host:1","path":")" + work("a.txt") + R"(",)";
@@ -255,6 +85,7 @@ TEST_F(BrokerTest, CostlyArgumentsAreRefused) {
 }
 
 // VS Code reads what our reader does not: bytes that are no UTF-8, trees of any size.
+
 TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   const std::string lie = R"({"scheme":"file","path":"/a","fsPath":"/etc/shadow"})";
   const auto log = [&](const std::string& beside) {
@@ -315,77 +146,6 @@ TEST_F(BrokerTest, PermissionsDecide) {
               HasSubstr("open-external"));
 }
 
-TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
-  EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
-                 {"vscode.open", Json::array({uri(work("a.txt"))}), false}),
-            "passed");
-  EXPECT_NE(
-      call("MainThreadCommands", "$executeCommand",
-           {"vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())}), false}),
-      "passed");
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
-                   {"workbench.action.tasks.runTask", Json::array(), false}),
-              HasSubstr("tasks"));
-  EXPECT_THAT(
-      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
-      HasSubstr("commands-foreign"));
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.command", Json::array(), false}),
-              HasSubstr("cannot run"));
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
-  EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
-            "passed");
-  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"vscode.open"}), "passed");
-  for (const char* taken : {"editor.own", "other.command"})
-    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {taken}), "passed") << taken;
-  // A command that was its own for a moment is whoever's it was before.
-  EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand", {"mine.hello"}), "passed");
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
-              HasSubstr("commands-foreign"));
-}
-
-TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
-  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
-  const auto run = [&](const std::string& command, const Json& argument) {
-    return call("MainThreadCommands", "$executeCommand",
-                {command, Json::array({argument, Json::array({nullptr, nullptr})}), false});
-  };
-  const auto raw = [](const std::string& path) { return Json{{"scheme", "file"}, {"path", path}}; };
-  // Without the mark, as text, as a path, below something else.
-  for (const auto& form : std::vector<std::function<Json(const std::string&)>>{
-           raw, [](const std::string& path) { return Json("file://" + path); },
-           [](const std::string& path) { return Json("FILE:" + path); },
-           [](const std::string& path) { return Json("vscode-remote://host:1" + path); },
-           [](const std::string& path) { return Json("vscode-remote://host%3A1" + path + "?q#f"); },
-           [](const std::string& path) { return Json(path); },
-           [&](const std::string& path) {
-             return Json{{"a", Json::array({raw(path)})}};
-           },
-           [&](const std::string& path) {
-             Json decoy = uri("new", "untitled");
-             decoy["base"] = raw(path);
-             return decoy;
-           }}) {
-    EXPECT_EQ(run("vscode.open", form(work("a.txt"))), "passed") << form(work("a.txt"));
-    EXPECT_THAT(run("vscode.open", form(key)), HasSubstr("NoPermissions")) << form(key);
-    EXPECT_THAT(run("_open.mergeEditor", form(key)), HasSubstr("NoPermissions")) << form(key);
-  }
-  std::string escaped = "file://";
-  for (const char c : key) escaped += c == 's' ? std::string("%73") : std::string(1, c);
-  EXPECT_THAT(run("vscode.open", escaped), HasSubstr("NoPermissions"));
-  EXPECT_THAT(run("vscode.open", "git:/work/a.txt?ref"), HasSubstr("NoPermissions"));
-  EXPECT_THAT(run("vscode.open", "memfs:/x"), HasSubstr("NoPermissions"));
-  // Addresses are opened outside.
-  for (const Json& address :
-       {Json("https://evil.example/?secret"), Json("HTTPS://evil.example"), uri("/x", "https")})
-    EXPECT_THAT(run("vscode.open", address), HasSubstr("open-external")) << address;
-  // Titles, names and words of their own are no resources, nor is every text to every command.
-  for (const Json& words : {Json("Changes: a.txt"), Json("a.txt"), Json("default"), Json(""),
-                            Json{{"scheme", "file"}, {"language", "css"}}})
-    EXPECT_EQ(run("vscode.open", words), "passed") << words;
-  EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
-  EXPECT_THAT(run("setContext", "file:///etc/shadow"), HasSubstr("NoPermissions"));
-}
-
 TEST_F(BrokerTest, NestedResourcesAreJudgedBesideTheirHolder) {
   const Json good = uri(work("a.txt"));
   const Json bad = uri((folder_ / "home/.ssh").string());
@@ -414,137 +174,6 @@ TEST_F(BrokerTest, NestedResourcesAreJudgedBesideTheirHolder) {
   other["resource"] = log;
   for (const Json& refused : {Json{{"resource", bad}}, lie, other, Json{{"id", "x"}}, Json()})
     EXPECT_NE(logger(refused), "passed") << refused;
-}
-
-TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
-  const auto lens = [&](const std::string& id) {
-    sent_ = {};
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = 3;
-    const std::string json = Json::array({Json{{"command", {{"id", id}, {"title", "x"}}}}}).dump();
-    reply.json = json;
-    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
-  };
-  EXPECT_TRUE(lens("mine.declared")) << "it is registered when it is run";
-  for (const char* theirs : {"editor.own", "workbench.later", "cloud.token", "git.undeclared",
-                             "_mine.hidden", "cloud.login", "git.commit"})
-    EXPECT_FALSE(lens(theirs)) << theirs;
-  // What another extension declares and has not registered yet is still its own.
-  for (const char* theirs : {"cloud.login", "git.commit"})
-    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
-      << "both declare it: the first has it";
-}
-
-TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
-  const auto shown = [&](const std::string& actor, const std::string& method,
-                         const std::vector<Json>& arguments) {
-    EXPECT_EQ(call(actor, method, arguments), "passed");
-    const auto passed = parse_rpc(sent_.workbench.at(0));
-    return Json::parse(std::get<RpcRequest>(*passed).json);
-  };
-  const Json lie = {{"identifier", {{"value", "bulkhead.companion"}, {"_lower", "me.mine"}}},
-                    {"label", "Bulkhead"}};
-  const std::string label = "Bulkhead ? Prompts (me.mine)";
-  for (const Json& options :
-       {Json{{"source", lie}}, Json{{"source", nullptr}}, Json::object(), Json()}) {
-    const Json source = shown("MainThreadMessageService", "$showMessage",
-                              {2, "text", options, Json::array()})[2]["source"];
-    EXPECT_EQ(source["label"], label) << options;
-    EXPECT_EQ(source["identifier"]["value"], "me.mine");
-  }
-  EXPECT_EQ(shown("MainThreadMessageService", "$showMessage", {2, "text"})[2]["source"]["label"],
-            label);
-  const Json dialog = shown("MainThreadMessageService", "$showMessage",
-                            {2, "text", Json{{"modal", true}, {"detail", "Why"}}, Json::array()});
-  EXPECT_EQ(dialog[2]["detail"], "Why\n\nShown by the extension " + label + ".");
-  const Json progress =
-      shown("MainThreadProgress", "$startProgress",
-            {1, Json{{"location", 15}, {"source", lie}}, "vscode.github-authentication"});
-  EXPECT_EQ(progress[1]["source"]["label"], label);
-  EXPECT_EQ(progress[2], "me.mine");
-  // With buffers or undefined beside it, each argument is a text of its own.
-  RpcRequest mixed;
-  mixed.number = 9;
-  mixed.proxy = 12;
-  mixed.method = "$showMessage";
-  mixed.mixed = true;
-  const std::string spoof = Json{{"source", lie}}.dump();
-  for (const std::string_view json :
-       {std::string_view("2"), std::string_view("\"text\""), std::string_view(spoof)}) {
-    RpcArgument argument;
-    argument.type = RpcArgument::Type::kJson;
-    argument.json = json;
-    mixed.arguments.push_back(argument);
-  }
-  sent_ = {};
-  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
-  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(label));
-  EXPECT_THAT(text(sent_.workbench.at(0)), ::testing::Not(HasSubstr("bulkhead.companion")));
-}
-
-TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
-  const auto options = [&](const Json& enabled) {
-    EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand",
-                   {"x", Json{{"enableCommandUris", enabled}}}),
-              "passed");
-    const auto passed = parse_rpc(sent_.workbench.at(0));
-    return Json::parse(std::get<RpcRequest>(*passed).json)[1]["enableCommandUris"];
-  };
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
-  EXPECT_EQ(options(true), Json::parse(R"(["mine.declared", "mine.hello"])"));
-  EXPECT_EQ(options(Json::parse(R"(["mine.hello", "bad.command", "vscode.openFolder", 1])")),
-            Json::parse(R"(["mine.hello"])"));
-  EXPECT_EQ(options(false), false);
-  EXPECT_EQ(options("yes"), Json::array());
-}
-
-TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
-  BrokerOptions options;
-  options.extensions = {"me.mine"};
-  options.actors = kActors;
-  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
-  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
-  sent_ = {};
-  RpcRequest early;
-  early.number = 1;
-  early.proxy = static_cast<uint8_t>(
-      std::find(kActors.begin(), kActors.end(), "MainThreadCommands") - kActors.begin() + 1);
-  early.method = "$registerCommand";
-  early.json = R"(["editor.own"])";
-  ASSERT_TRUE(broker_->from_host(write_request(early), sent_).ok());
-  EXPECT_TRUE(sent_.workbench.empty());
-  const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
-  ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
-  const auto asked = parse_rpc(sent_.workbench.at(1));
-  RpcReply reply;
-  reply.type = RpcType::kReplyOkJson;
-  reply.number = std::get<RpcRequest>(*asked).number;
-  reply.json = R"(["editor.own"])";
-  sent_ = {};
-  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
-  EXPECT_TRUE(sent_.workbench.empty()) << "it would have taken over a command";
-  EXPECT_EQ(sent_.host.size(), 2U) << "acknowledged, and refused";
-}
-
-TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
-  const auto lens = [&](const std::string& id) {
-    sent_ = {};
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = 3;
-    const std::string json =
-        Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}).dump();
-    reply.json = json;
-    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
-  };
-  EXPECT_FALSE(lens("workbench.action.terminal.sendSequence"));
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
-  EXPECT_TRUE(lens("mine.hello"));
 }
 
 TEST_F(BrokerTest, AnotherExtensionsSecretsAreOutOfReach) {

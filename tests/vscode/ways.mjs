@@ -66,8 +66,25 @@ const inFrame = (editor, text) => until(`a webview with ${text}`, async () => {
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
-/** In this order; what ends hosts or changes the window stands last. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
+/** In this order: first what, in plain, loads the window anew, as long as that is quick. Last what shows a key to all. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
 export const WAYS = [
+  {
+    name: "workspace",
+    probes: {
+      openFolder: moves("folder", "vscode vscode.openFolder"),
+      windowOpen: moves("folder", "vscode _files.windowOpen"),
+      addFolder: moves("workspace", "vscode *$updateWorkspaceFolders"),
+      profile: {
+        effect: async ({ editor }) => {
+          const [, another] = editor.page.context().pages();
+          await another?.close();
+          return another !== undefined;
+        },
+        journal: ["vscode workbench.profiles.actions.createTemporaryProfile"],
+        late: true,
+      },
+    },
+  },
   {
     name: "documents",
     probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY) },
@@ -258,23 +275,6 @@ export const WAYS = [
         await click(editor, await inFrame(editor, "proof-page-link"));
       }, loots()),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
-    },
-  },
-  {
-    name: "workspace",
-    probes: {
-      openFolder: moves("folder", "vscode vscode.openFolder"),
-      windowOpen: moves("folder", "vscode _files.windowOpen"),
-      addFolder: moves("workspace", "vscode *$updateWorkspaceFolders"),
-      profile: {
-        effect: async ({ editor }) => {
-          const [, another] = editor.page.context().pages();
-          await another?.close();
-          return another !== undefined;
-        },
-        journal: ["vscode workbench.profiles.actions.createTemporaryProfile"],
-        late: true,
-      },
     },
   },
   {
