@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "vscode/broker_parts.h"
@@ -10,6 +11,10 @@
 namespace bulkhead {
 
 using namespace broker_parts;
+
+namespace {
+constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
+}
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
     : table_(table), arbiter_(arbiter), options_(std::move(options)) {}
@@ -88,9 +93,31 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       texts.reserve(request.arguments.size() + 1);
       size_t changes = 0;
       bool readable = true;
-      const auto clean = [&](std::string_view text) -> std::string_view {
+      const bool is_message = request.method == "$showMessage";
+      const bool is_progress = request.method == "$startProgress";
+      // Where the options stand that say whose it is; `index` is kWhole for all arguments as one.
+      const size_t signed_at = is_message ? 2 : 1;
+      const auto sign_in = [&](Json& value, size_t index) -> size_t {
+        const auto own_id = [&](Json& id) {
+          if (is_progress && !is_none(id) && !own_extension(id))
+            id = options_.extensions.empty() ? Json() : Json(options_.extensions.front());
+        };
+        if (index == kWhole) {
+          if (!value.is_array()) return 0;
+          while (value.size() <= signed_at) value.push_back(nullptr);
+          sign(value[signed_at], is_message);
+          if (value.size() > 2) own_id(value[2]);
+        } else if (index == signed_at) {
+          sign(value, is_message);
+        } else if (index == 2) {
+          own_id(value);
+        }
+        return 1;
+      };
+      const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
-        if (!spelt && !Disarm::concerns(text)) return text;
+        const bool is_signed = is_message || is_progress;
+        if (!spelt && !is_signed && !Disarm::concerns(text)) return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
         Json value =
@@ -99,16 +126,18 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           readable = false;
           return text;
         }
-        const size_t here =
-            (spelt ? strip_cached_spellings(value) : 0) + disarm().disarm(value, strings);
+        const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
+                            disarm().disarm(value, strings) +
+                            (is_signed ? sign_in(value, index) : 0);
         if (here == 0) return text;
         changes += here;
         texts.push_back(value.dump(-1, ' ', false, Json::error_handler_t::replace));
         return texts.back();
       };
-      if (!request.mixed) changed.json = clean(request.json);
-      for (RpcArgument& argument : changed.arguments)
-        if (!argument.json.empty()) argument.json = clean(argument.json);
+      if (!request.mixed) changed.json = clean(request.json, kWhole);
+      for (size_t i = 0; i < changed.arguments.size(); ++i)
+        if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty())
+          argument.json = clean(argument.json, i);
       if (!readable) {
         const Ruling refused = Ruling::deny("bulkhead: arguments that cannot be read");
         act(request, body, refused, outbox);
@@ -133,6 +162,52 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
   }
 }
 
+// "Name (publisher.name)": the name is whatever the extension says, its id is true. Nothing in the
+// name can hide what follows it.
+std::string Broker::signature(const std::string& id) const {
+  constexpr size_t kLongest = 40;
+  std::string shown;
+  if (const auto name = names_.find(id); name != names_.end()) {
+    for (const char c : name->second.substr(0, 256)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte > 0x20 && byte < 0x7f)
+        shown += c;
+      else if (byte == ' ' && !shown.empty() && shown.back() != ' ')
+        shown += ' ';
+      else if (byte >= 0x80 && (shown.empty() || shown.back() != '?'))
+        shown += '?';
+      if (shown.size() == kLongest) break;
+    }
+  }
+  return shown.empty() ? id : fmt::format("{} ({})", shown, id);
+}
+
+// Whose a message is, as the person reads it, is said here and not by the host.
+void Broker::sign(Json& options, bool is_message) const {
+  if (!options.is_object() || is_none(options)) options = Json::object();
+  std::string id = options_.extensions.empty() ? "an extension" : options_.extensions.front();
+  if (const auto source = options.find("source");
+      source != options.end() && source->is_object() && options_.extensions.size() > 1) {
+    for (const char* key : {"identifier", "id"}) {
+      const auto named = source->find(key);
+      if (named == source->end() || !own_extension(*named)) continue;
+      id = lower(text_of(named->is_object() ? named->value("value", Json()) : *named));
+    }
+  }
+  const std::string label = signature(id);
+  if (is_message)
+    options["source"] = {{"identifier", {{"value", id}, {"_lower", id}}}, {"label", label}};
+  else
+    options["source"] = {{"label", label}, {"id", id}};
+  // Dialogs show no source.
+  if (const auto modal = options.find("modal");
+      is_message && modal != options.end() && !modal->is_null() && *modal != false) {
+    const std::string detail = text_of(options.value("detail", Json()));
+    options["detail"] =
+        fmt::format("{}{}Shown by the extension {}.", detail, detail.empty() ? "" : "\n\n", label);
+  }
+}
+
 Disarm Broker::disarm() {
   const auto granted = [this](std::string_view permission) {
     return arbiter_.enforcement() == Enforcement::kAuditOnly ||
@@ -140,10 +215,19 @@ Disarm Broker::disarm() {
   };
   return Disarm({.may_run =
                      [this, granted](const std::string& command) {
-                       if (knows(registered_commands_, command) || declared_.contains(command))
+                       if (knows(registered_commands_, command) || owns_command(command))
                          return true;
                        const std::string needs = permission_of(command);
                        return needs == "free" || (needs != "refuse" && granted(needs));
+                     },
+                 .own_commands =
+                     [this] {
+                       std::set<std::string> own;
+                       for (const std::string& command : declared_)
+                         if (owns_command(command)) own.insert(command);
+                       const std::lock_guard lock(mutex_);
+                       own.insert(registered_commands_.begin(), registered_commands_.end());
+                       return std::vector<std::string>(own.begin(), own.end());
                      },
                  .may_fetch = granted("open-external"),
                  .may_paste = granted("clipboard")});

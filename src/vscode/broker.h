@@ -35,6 +35,7 @@ struct BrokerOptions {
   std::vector<std::string> actors;      // actor by number less one, as extracted from this version
   std::map<std::string, std::string>
       commands;  // built-in command (or prefix with "*") → permission, "free" or "refuse"
+  std::vector<std::string> resource_commands = {};  // (or prefixes) whose texts may name resources
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
@@ -60,11 +61,16 @@ class Broker final : public Judge {
                const std::string& method, bool may_block);
   Ruling decide_file(Kind kind, const Json& uri, const std::string& method, bool may_block);
   Ruling decide_permission(std::string_view permission, const std::string& method, bool may_block);
+  Ruling decide_argument(const Json& value, bool names_resources, const std::string& method,
+                         bool may_block, int depth);
   Ruling decide_command(const Json& value, const Json& arguments, const std::string& method,
                         bool may_block);
   Ruling decide_edit(const Json& value, const std::string& method, bool may_block);
   Ruling decide_external(const Json& value, const std::string& method, bool may_block);
+  void sign(Json& options, bool is_message) const;
+  std::string signature(const std::string& id) const;
   bool knows(const std::set<std::string>& names, const std::string& name);
+  bool owns_command(const std::string& command);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
 
@@ -88,7 +94,11 @@ class Broker final : public Judge {
   std::string remote_authority_;
   std::string logs_;
   ForeignSettings foreign_settings_;
+  std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
   std::set<std::string> declared_;  // commands in the package.json of this host's extensions
+  std::set<std::string>
+      others_declared_;  // in those of others, who may not have registered them yet
+  std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
   // Requests of the host that wait until the existing commands are known.
   bool commands_known_ = false;
   std::vector<std::vector<uint8_t>> waiting_;

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
+#include <optional>
 
 #include "base/path.h"
 #include "vscode/broker_parts.h"
@@ -72,6 +72,16 @@ bool Broker::knows(const std::set<std::string>& names, const std::string& name) 
   return names.contains(name);
 }
 
+// A command that it declares and that nobody else has, so that whoever runs it runs the extension.
+bool Broker::owns_command(const std::string& command) {
+  if (!declared_.contains(command) || others_declared_.contains(command)) return false;
+  const std::string family = command.substr(0, command.find('.'));
+  for (const char* editors : {"workbench", "editor", "vscode", "bulkhead"})
+    if (family == editors) return false;
+  if (command.starts_with('_') || builtin_families_.contains(family)) return false;
+  return !options_.commands.contains(command) && !knows(existing_commands_, command);
+}
+
 bool Broker::own_extension(const Json& value) const {
   if (value.is_object()) {
     // ExtensionIdentifier {value, _lower}, or an object that holds one as id or extensionId. VS
@@ -122,22 +132,51 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     if (!ruling.passes()) return ruling;
   }
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
-  Ruling worst = Ruling::pass();
-  const std::function<void(const Json&, int)> walk = [&](const Json& part, int depth) {
-    if (!worst.passes()) return;
-    if (depth > 20) {
-      worst = Ruling::deny("bulkhead: arguments that are nested too deep");
-      return;
-    }
-    if (part.is_object() && part.contains("$mid") && part["$mid"] == 1) {
-      worst = decide_file(Kind::kRead, part, detail, may_block);
-      return;
-    }
-    if (part.is_structured())
-      for (const Json& child : part) walk(child, depth + 1);
+  const bool names_resources = std::any_of(
+      options_.resource_commands.begin(), options_.resource_commands.end(),
+      [&](const std::string& pattern) {
+        return pattern.ends_with('*')
+                   ? command.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
+                   : command == pattern;
+      });
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const Ruling ruling = decide_argument(arguments[i], names_resources, detail, may_block, 0);
+    if (!ruling.passes()) return ruling;
+  }
+  return Ruling::pass();
+}
+
+// Objects are resources to whoever expects one, marked or not. A text is one where the command
+// takes texts for resources, and everywhere where it says of itself that it is a file.
+Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
+                                       const std::string& method, bool may_block, int depth) {
+  if (depth > 20) return Ruling::deny("bulkhead: arguments that are nested too deep");
+  const auto decide = [&](const Json& uri) {
+    const std::string scheme = lower(text_of(uri.value("scheme", Json())));
+    if (scheme == "http" || scheme == "https" || scheme == "mailto")
+      return names_resources ? decide_external(uri, method, may_block) : Ruling::pass();
+    return decide_file(Kind::kRead, uri, method, may_block);
   };
-  for (size_t i = 1; i < arguments.size(); ++i) walk(arguments[i], 0);
-  return worst;
+  const bool is_resource = is_resource_like(value);
+  if (is_resource) {
+    const Ruling ruling = decide(value);
+    if (!ruling.passes()) return ruling;
+  }
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const auto uri = resource_text(text);
+    if (!uri) return Ruling::pass();
+    const bool says_so = lower(text.substr(0, 5)) == "file:" || lower(text).starts_with("vscode-");
+    return names_resources || says_so ? decide(*uri) : Ruling::pass();
+  }
+  if (value.is_structured()) {
+    for (const Json& child : value) {
+      if (is_resource && !child.is_structured()) continue;  // its own path
+      const Ruling ruling = decide_argument(child, names_resources, method, may_block, depth + 1);
+      if (!ruling.passes()) return ruling;
+    }
+  }
+  return Ruling::pass();
 }
 
 Broker::Ruling Broker::decide_edit(const Json& value, const std::string& method, bool may_block) {
@@ -181,11 +220,20 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
   switch (check.kind) {
     case ArgumentKind::kUriRead:
       return decide_file(Kind::kRead, value, method, may_block);
-    case ArgumentKind::kUriReadOrNone:
-      if (value.is_null()) return Ruling::pass();
-      return decide_file(Kind::kRead,
-                         value.is_object() && value.contains("uri") ? value["uri"] : value, method,
-                         may_block);
+    case ArgumentKind::kUriReadOrNone: {
+      if (is_none(value)) return Ruling::pass();
+      // VS Code reads one or the other of them: all that are there must be readable.
+      bool named = false;
+      for (const char* key : {"uri", "baseUri"}) {
+        const auto nested = value.is_object() ? value.find(key) : value.end();
+        if (nested == value.end()) continue;
+        named = true;
+        const Ruling ruling = decide_file(Kind::kRead, *nested, method, may_block);
+        if (!ruling.passes()) return ruling;
+      }
+      if (named && !is_resource_like(value)) return Ruling::pass();
+      return decide_file(Kind::kRead, value, method, may_block);
+    }
     case ArgumentKind::kUriStatus:
       return decide_file(Kind::kReadStatus, value, method, may_block);
     case ArgumentKind::kUriWrite:
@@ -223,7 +271,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kCommandId: {
       const std::string command = text_of(value);
       const std::lock_guard lock(mutex_);
-      if (options_.commands.contains(command) || existing_commands_.contains(command))
+      if (options_.commands.contains(command) || existing_commands_.contains(command) ||
+          (others_declared_.contains(command) && !declared_.contains(command)))
         return refuse(command, "takes over a command of the editor or of another extension");
       registered_commands_.insert(command);
       return Ruling::pass();
@@ -244,15 +293,21 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kLogFile:
     case ArgumentKind::kLogResource: {
-      const Json* uri = &value;
-      if (check.kind == ArgumentKind::kLogResource && value.is_object() &&
-          value.contains("resource"))
-        uri = &value["resource"];
-      const auto resource = parse_resource(*uri, remote_authority_);
-      if (resource && resource->is_file && !logs_.empty() &&
-          is_within(normalize(resource->path), logs_))
-        return Ruling::pass();
-      return refuse(resource ? resource->path : "?", "writes a log outside of its log folder");
+      const auto outside = [&](const Json& uri) -> std::optional<Ruling> {
+        const auto resource = parse_resource(uri, remote_authority_);
+        if (resource && resource->is_file && !logs_.empty() &&
+            is_within(normalize(resource->path), logs_))
+          return std::nullopt;
+        return refuse(resource ? resource->path : "?", "writes a log outside of its log folder");
+      };
+      const auto nested = check.kind == ArgumentKind::kLogResource && value.is_object()
+                              ? value.find("resource")
+                              : value.end();
+      if (nested != value.end())
+        if (const auto refused = outside(*nested)) return *refused;
+      if (nested == value.end() || is_resource_like(value))
+        if (const auto refused = outside(value)) return *refused;
+      return Ruling::pass();
     }
     case ArgumentKind::kExternal:
       return decide_external(value, method, may_block);

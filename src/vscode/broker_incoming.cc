@@ -35,8 +35,17 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
                                                        extensions->contains("allExtensions")) {
     std::vector<const Json*> own;
     for (const Json& each : (*extensions)["allExtensions"]) {
-      if (!each.is_object() || each.value("isBuiltin", Json()) == true) continue;
-      if (own_extension(each.value("identifier", Json())))
+      if (!each.is_object()) continue;
+      const bool is_own = own_extension(each.value("identifier", Json()));
+      const bool is_builtin = each.value("isBuiltin", Json()) == true;
+      if (!is_own) {
+        for (std::string& command : declared_commands(each)) {
+          if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
+          others_declared_.insert(std::move(command));
+        }
+      }
+      if (is_builtin) continue;
+      if (is_own)
         own.push_back(&each);
       else
         foreign_settings_.add(each);
@@ -44,6 +53,9 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
     for (const Json* each : own) {
       foreign_settings_.keep(*each);
       for (std::string& command : declared_commands(*each)) declared_.insert(std::move(command));
+      const std::string title = text_of(each->value("displayName", Json()));
+      names_[lower(text_of(each->value("identifier", Json()).value("value", Json())))] =
+          title.empty() ? text_of(each->value("name", Json())) : title;
     }
   }
   initialised_ = true;

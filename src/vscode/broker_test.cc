@@ -1,169 +1,11 @@
 // The broker against a policy, message by message. Each attack has its allowed twin, so that a
 // broker that refuses everything fails too.
-#include "vscode/broker.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include "vscode/broker_fixture.h"
 
 namespace bulkhead {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-using ::testing::HasSubstr;
-
-constexpr const char* kTable = R"({"methods":{
-  "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
-                          "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
-                          "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
-  "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
-                        "$registerCommand":{"needs":"commands","check":["0 command-id"]},
-                        "$unregisterCommand":"free"},
-  "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
-  "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
-  "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
-  "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
-  "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
-  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
-  "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
-  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]}},
-  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
-}})";
-
-const std::vector<std::string> kActors = {
-    "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
-    "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
-    "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace"};
-
-struct Sent : Outbox {
-  std::vector<std::vector<uint8_t>> host, workbench;
-  void to_host(std::vector<uint8_t> body) override { host.push_back(std::move(body)); }
-  void to_workbench(std::vector<uint8_t> body) override { workbench.push_back(std::move(body)); }
-};
-
-class BrokerTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "broker-XXXXXX").string();
-    folder_ = fs::canonical(::mkdtemp(name.data()));
-    fs::create_directories(folder_ / "work/.git");
-    fs::create_directories(folder_ / "home/.ssh");
-    std::ofstream(folder_ / "work/a.txt") << "a";
-    std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
-    fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
-
-    PolicyInputs inputs;
-    const std::string text =
-        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
-            "block":["${home}/.ssh","${workspace}/.git"]},
-            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
-    auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
-    ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
-    inputs.manifest = *manifest;
-    inputs.variables.workspace = {(folder_ / "work").string()};
-    inputs.variables.home = (folder_ / "home").string();
-    auto policy = Policy::compile(inputs);
-    ASSERT_TRUE(policy.ok()) << to_string(policy.error());
-    auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
-    ASSERT_TRUE(table.ok()) << table.error().message;
-    table_ = std::make_unique<ApiTable>(std::move(*table));
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
-    BrokerOptions options;
-    options.extensions = {"me.mine"};
-    options.actors = kActors;
-    options.commands = {
-        {"vscode.open", "commands"}, {"workbench.action.tasks.*", "tasks"}, {"bad.*", "refuse"}};
-    broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-    const std::string init = Json{{"parentPid", 4711},
-                                  {"remote", {{"authority", "host:1"}}},
-                                  {"logsLocation", uri((folder_ / "logs").string())},
-                                  {"extensions", {{"allExtensions", Json::parse(R"([
-                                    {"identifier": {"value": "me.mine"}, "contributes":
-                                      {"configuration": {"properties": {"mine.url": {}}}}},
-                                    {"identifier": {"value": "cloud.other"}, "contributes":
-                                      {"configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
-                                    {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"configuration": {"properties": {"git.path": {}}}}}])")}}}}
-                                 .dump();
-    ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
-    ASSERT_EQ(sent_.host.size(), 1U);
-    EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
-              init);  // what it must not have was taken out before
-    begin({"editor.own", "other.command"});
-  }
-  // The host is initialised, and the workbench tells which commands exist.
-  void begin(const std::vector<std::string>& commands) {
-    sent_ = {};
-    const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
-    ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
-    ASSERT_EQ(sent_.workbench.size(), 2U);
-    const auto asked = parse_rpc(sent_.workbench[1]);
-    ASSERT_TRUE(asked.ok());
-    const auto& question = std::get<RpcRequest>(*asked);
-    ASSERT_EQ(question.method, "$getCommands");
-    const std::string json = Json(commands).dump();
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = question.number;
-    reply.json = json;
-    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
-    EXPECT_TRUE(sent_.host.empty()) << "the host did not ask";
-    sent_ = {};
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  static Bytes bytes(const std::string& text) {
-    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
-  }
-  static std::string text(const std::vector<uint8_t>& body) { return {body.begin(), body.end()}; }
-  static Json uri(const std::string& path, const std::string& scheme = "vscode-remote") {
-    return {{"$mid", 1},
-            {"path", path},
-            {"scheme", scheme},
-            {"authority", scheme == "file" ? "" : "host:1"}};
-  }
-  std::string work(const std::string& name) const { return (folder_ / "work" / name).string(); }
-
-  // What became of a request: "passed", "quiet", or the error's "name: message".
-  std::string call(const std::string& actor, const std::string& method,
-                   const std::vector<Json>& arguments) {
-    const auto number = static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) -
-                                             kActors.begin() + 1);
-    return call(number, method, Json(arguments).dump());
-  }
-  std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
-    sent_ = {};
-    RpcRequest request;
-    request.number = 9;
-    request.proxy = proxy;
-    request.method = method;
-    request.json = json;
-    const Status status = broker_->from_host(write_request(request), sent_);
-    EXPECT_TRUE(status.ok());
-    if (sent_.workbench.size() == 1 && sent_.host.empty()) return "passed";
-    EXPECT_TRUE(sent_.workbench.empty()) << "answered and passed on";
-    if (sent_.host.size() != 2) return "not answered";
-    EXPECT_EQ(sent_.host[0][0], static_cast<uint8_t>(RpcType::kAcknowledged));
-    const auto reply = parse_rpc(sent_.host[1]);
-    const auto& answer = std::get<RpcReply>(*reply);
-    EXPECT_EQ(answer.number, 9U);
-    if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
-    const Json error = Json::parse(answer.json);
-    return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
-  }
-
-  fs::path folder_;
-  std::unique_ptr<ApiTable> table_;
-  std::unique_ptr<Arbiter> arbiter_;
-  std::unique_ptr<Broker> broker_;
-  Sent sent_;
-};
+using namespace testing;
 
 TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
   EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
@@ -197,6 +39,7 @@ TEST_F(BrokerTest, CachedSpellingsAreNotBelieved) {
 }
 
 // Each is the same to a reader as "fsPath": {"work/a.txt"} with a lie in it.
+
 TEST_F(BrokerTest, ACachedSpellingIsFoundHoweverItIsWritten) {
   const std::string head =
       R"([{"scheme":"vscode-remote","authority":"host:1","path":")" + work("a.txt") + R"(",)";
@@ -242,6 +85,7 @@ TEST_F(BrokerTest, CostlyArgumentsAreRefused) {
 }
 
 // VS Code reads what our reader does not: bytes that are no UTF-8, trees of any size.
+
 TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   const std::string lie = R"({"scheme":"file","path":"/a","fsPath":"/etc/shadow"})";
   const auto log = [&](const std::string& beside) {
@@ -302,78 +146,34 @@ TEST_F(BrokerTest, PermissionsDecide) {
               HasSubstr("open-external"));
 }
 
-TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
-  EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
-                 {"vscode.open", Json::array({uri(work("a.txt"))}), false}),
-            "passed");
-  EXPECT_NE(
-      call("MainThreadCommands", "$executeCommand",
-           {"vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())}), false}),
-      "passed");
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
-                   {"workbench.action.tasks.runTask", Json::array(), false}),
-              HasSubstr("tasks"));
-  EXPECT_THAT(
-      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
-      HasSubstr("commands-foreign"));
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.command", Json::array(), false}),
-              HasSubstr("cannot run"));
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
-  EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
-            "passed");
-  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"vscode.open"}), "passed");
-  for (const char* taken : {"editor.own", "other.command"})
-    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {taken}), "passed") << taken;
-  // A command that was its own for a moment is whoever's it was before.
-  EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand", {"mine.hello"}), "passed");
-  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
-              HasSubstr("commands-foreign"));
-}
-
-TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
-  BrokerOptions options;
-  options.extensions = {"me.mine"};
-  options.actors = kActors;
-  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
-  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
-  sent_ = {};
-  RpcRequest early;
-  early.number = 1;
-  early.proxy = static_cast<uint8_t>(
-      std::find(kActors.begin(), kActors.end(), "MainThreadCommands") - kActors.begin() + 1);
-  early.method = "$registerCommand";
-  early.json = R"(["editor.own"])";
-  ASSERT_TRUE(broker_->from_host(write_request(early), sent_).ok());
-  EXPECT_TRUE(sent_.workbench.empty());
-  const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
-  ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
-  const auto asked = parse_rpc(sent_.workbench.at(1));
-  RpcReply reply;
-  reply.type = RpcType::kReplyOkJson;
-  reply.number = std::get<RpcRequest>(*asked).number;
-  reply.json = R"(["editor.own"])";
-  sent_ = {};
-  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
-  EXPECT_TRUE(sent_.workbench.empty()) << "it would have taken over a command";
-  EXPECT_EQ(sent_.host.size(), 2U) << "acknowledged, and refused";
-}
-
-TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
-  const auto lens = [&](const std::string& id) {
-    sent_ = {};
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = 3;
-    const std::string json =
-        Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}).dump();
-    reply.json = json;
-    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+TEST_F(BrokerTest, NestedResourcesAreJudgedBesideTheirHolder) {
+  const Json good = uri(work("a.txt"));
+  const Json bad = uri((folder_ / "home/.ssh").string());
+  const auto search = [&](const Json& folder) {
+    return call("MainThreadWorkspace", "$startFileSearch", {folder, Json::object()});
   };
-  EXPECT_FALSE(lens("workbench.action.terminal.sendSequence"));
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
-  EXPECT_TRUE(lens("mine.hello"));
+  EXPECT_EQ(search(nullptr), "passed");
+  EXPECT_EQ(search(good), "passed");
+  EXPECT_EQ(search(Json{{"uri", good}, {"pattern", "*"}}), "passed");
+  Json lie = bad;
+  lie["uri"] = good;
+  Json other = good;
+  other["uri"] = bad;
+  for (const Json& refused : {bad, lie, other, Json{{"uri", bad}}, Json{{"baseUri", bad}},
+                              Json{{"uri", good}, {"baseUri", bad}}, Json::object(), Json("/etc")})
+    EXPECT_NE(search(refused), "passed") << refused;
+  const Json log = uri((folder_ / "logs/me.log").string());
+  const auto logger = [&](const Json& value) {
+    return call("MainThreadLogger", "$registerLogger", {value});
+  };
+  EXPECT_EQ(logger(Json{{"resource", log}, {"id", "x"}}), "passed");
+  EXPECT_EQ(logger(log), "passed");
+  lie = log;
+  lie["resource"] = bad;
+  other = bad;
+  other["resource"] = log;
+  for (const Json& refused : {Json{{"resource", bad}}, lie, other, Json{{"id", "x"}}, Json()})
+    EXPECT_NE(logger(refused), "passed") << refused;
 }
 
 TEST_F(BrokerTest, AnotherExtensionsSecretsAreOutOfReach) {

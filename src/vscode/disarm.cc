@@ -43,7 +43,7 @@ bool is_web_address(const Json& value) {
 
 bool Disarm::concerns(std::string_view json) noexcept {
   // "\u" may hide any of these.
-  for (const char* word : {"command", "isTrusted", "CLIPBOARD", "http", "\\u00"})
+  for (const char* word : {"command", "Command", "isTrusted", "CLIPBOARD", "http", "\\u00"})
     if (holds(json, word)) return true;
   return false;
 }
@@ -99,6 +99,22 @@ size_t Disarm::command(Json& object) const {
   return 1;
 }
 
+// enableCommandUris of a webview: true, or a list. A page clicks its links itself.
+size_t Disarm::command_links(Json& enabled) const {
+  Json allowed = Json::array();
+  if (enabled.is_array()) {
+    for (const Json& each : enabled)
+      if (each.is_string() && rules_.may_run(each.get<std::string>())) allowed.push_back(each);
+  } else if (enabled == true && rules_.own_commands) {
+    for (std::string& command : rules_.own_commands()) allowed.push_back(std::move(command));
+  } else if (enabled == false || enabled.is_null()) {
+    return 0;
+  }
+  if (enabled == allowed) return 0;
+  enabled = std::move(allowed);
+  return 1;
+}
+
 size_t Disarm::walk(Json& value, Strings strings, int depth) const {
   if (depth > kMaxDepth) return 0;
   size_t changed = 0;
@@ -124,6 +140,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
       if (key == "command" && member.value().is_object()) changed += command(member.value());
+      if (key == "enableCommandUris") changed += command_links(member.value());
       if (!rules_.may_fetch && is_picture(key) && is_web_address(member.value())) {
         member = value.erase(member);
         ++changed;

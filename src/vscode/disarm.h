@@ -1,19 +1,21 @@
 // Disarm: takes out of what a host shows the things that act outside of its compartment when a
-// person only clicks or looks: links and buttons that run commands, pictures that are fetched,
-// snippets that carry the clipboard. What stays is the text.
+// person only clicks or looks: links, pages and buttons that run commands, pictures that are
+// fetched, snippets that carry the clipboard. What stays is the text.
 #pragma once
 
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bulkhead {
 
 struct DisarmRules {
-  std::function<bool(const std::string& command)> may_run;  // without asking
-  bool may_fetch = false;                                   // pictures from other hosts
-  bool may_paste = false;                                   // $CLIPBOARD in snippets
+  std::function<bool(const std::string& command)> may_run;      // without asking
+  std::function<std::vector<std::string>()> own_commands = {};  // for who may run "all"
+  bool may_fetch = false;                                       // pictures from other hosts
+  bool may_paste = false;                                       // $CLIPBOARD in snippets
 };
 
 class Disarm {
@@ -36,6 +38,7 @@ class Disarm {
   size_t walk(Json& value, Strings strings, int depth) const;
   size_t markdown(Json& object) const;
   size_t command(Json& object) const;
+  size_t command_links(Json& enabled) const;
 
   DisarmRules rules_;
 };

@@ -59,15 +59,29 @@ Result<Launch> read_launch(const std::string& file) {
   return launch;
 }
 
-Result<std::map<std::string, std::string>> read_commands(const std::string& file) {
+// vscode/api/commands.json
+struct CommandRules {
+  std::map<std::string, std::string> needs;
+  std::vector<std::string> resources;  // whose texts may name resources
+};
+
+Result<CommandRules> read_commands(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
-  std::map<std::string, std::string> commands;
+  CommandRules rules;
   const auto listed = json.find("commands");
   if (listed == json.end() || !listed->is_object())
     return Error{fmt::format("{} holds no \"commands\"", file)};
   for (const auto& [command, needs] : listed->items())
-    commands[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
-  return commands;
+    rules.needs[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
+  const auto resources = json.find("resources");
+  if (resources == json.end() || !resources->is_array())
+    return Error{fmt::format("{} holds no list of \"resources\"", file)};
+  for (const Json& each : *resources) {
+    if (!each.is_string())
+      return Error{fmt::format("{}: \"resources\" holds what is no command", file)};
+    rules.resources.push_back(each.get<std::string>());
+  }
+  return rules;
 }
 
 // Refused at each start of whatever program, and nothing that a person could act on: they are in
@@ -133,8 +147,8 @@ class UsageMeter {
 // All of one extension host. The relay's thread makes it and ends it.
 class Host {
  public:
-  Host(ExtensionHostOptions options, Launch launch, ApiTable table,
-       std::map<std::string, std::string> commands, Places places)
+  Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandRules commands,
+       Places places)
       : options_(std::move(options)),
         launch_(std::move(launch)),
         table_(std::move(table)),
@@ -157,7 +171,7 @@ class Host {
   ExtensionHostOptions options_;
   Launch launch_;
   ApiTable table_;
-  std::map<std::string, std::string> commands_;
+  CommandRules commands_;
   Places places_;
   int64_t since_ = milliseconds_now();
   std::string run_id_;
@@ -322,7 +336,8 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   for (const ConfinedExtension& each : confinement.extensions)
     broker_options.extensions.push_back(each.package.id);
   broker_options.actors = launch_.actors;
-  broker_options.commands = commands_;
+  broker_options.commands = commands_.needs;
+  broker_options.resource_commands = commands_.resources;
   broker_options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now,
                  workspace_folders(options_.folder, options_.workspace, places_.home));

@@ -41,8 +41,12 @@ size_t remove(Json& contents, std::string_view key) {
 }  // namespace
 
 ForeignSettings::ForeignSettings()
-    : keys_{"http.proxy", "http.proxyAuthorization", "terminal.integrated.env.linux",
-            "terminal.integrated.env.osx", "terminal.integrated.env.windows"} {}
+    : editors_secrets_{"http.proxy", "http.proxyAuthorization", "terminal.integrated.env.linux",
+                       "terminal.integrated.env.osx", "terminal.integrated.env.windows"},
+      // These stand for files of programs to run, and have no defaults to learn from.
+      editors_{"tasks", "launch", "mcp", "bulkhead"} {
+  keys_ = editors_secrets_;
+}
 
 void ForeignSettings::add(const Json& description) {
   each_key(description, [this](const std::string& key) {
@@ -53,7 +57,7 @@ void ForeignSettings::add(const Json& description) {
 
 void ForeignSettings::keep(const Json& description) {
   each_key(description, [this](const std::string& key) {
-    keys_.erase(key);
+    if (!editors_secrets_.contains(key)) keys_.erase(key);
     own_.insert(key);
     declared_.insert(key);
   });

@@ -33,6 +33,7 @@ class ForeignSettings {
 
  private:
   size_t withhold_from_model(Json& model) const;
+  std::set<std::string, std::less<>> editors_secrets_;  // whoever declares them
   std::set<std::string, std::less<>> keys_;
   std::set<std::string, std::less<>> own_;       // declared by the host's own
   std::set<std::string, std::less<>> declared_;  // by any third-party extension

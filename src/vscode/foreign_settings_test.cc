@@ -63,6 +63,20 @@ TEST(ForeignSettings, AnExtensionOwnsWhatItDeclaresAndTheEditorDoesNot) {
     EXPECT_FALSE(settings.owns(key)) << key;
 }
 
+TEST(ForeignSettings, DeclaringWhatTheEditorKeepsElsewhereOwnsNothing) {
+  ForeignSettings settings;
+  settings.keep(declares({{"tasks.tasks", Json::object()},
+                          {"launch", Json::object()},
+                          {"mcp.servers", Json::object()},
+                          {"bulkhead.notifyRefusals", Json::object()},
+                          {"http.proxyAuthorization", Json::object()}}));
+  for (const char* key : {"tasks.tasks", "tasks", "launch", "launch.configurations", "mcp.servers",
+                          "bulkhead.notifyRefusals"})
+    EXPECT_FALSE(settings.owns(key)) << key;
+  Json data = Json::parse(R"({"userLocal": {"contents": {"http": {"proxyAuthorization": "S"}}}})");
+  EXPECT_EQ(settings.withhold(data), 1U) << "a secret of the editor, whoever declares it";
+}
+
 TEST(ForeignSettings, SurvivesWhateverShapeThereIs) {
   ForeignSettings foreign;
   foreign.add(Json::parse(R"({"contributes": {"configuration": [1, {"properties": []}, null]}})"));

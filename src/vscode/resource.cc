@@ -1,7 +1,10 @@
 #include "vscode/resource.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "base/path.h"
 
@@ -58,6 +61,72 @@ std::optional<Resource> parse_resource(const ordered_json& value,
   resource.is_file = (resource.scheme == "file" && resource.authority.empty()) ||
                      (resource.scheme == "vscode-remote" && resource.authority == remote_authority);
   return resource;
+}
+
+namespace {
+
+bool is_scheme(std::string_view text) {
+  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+         });
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// What is no valid escape stays as it is, as in VS Code.
+std::string without_escapes(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+    const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+    if (low < 0) {
+      plain += text[i];
+      continue;
+    }
+    plain += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return plain;
+}
+
+}  // namespace
+
+std::optional<ordered_json> resource_text(const std::string& text) {
+  if (text.starts_with('/')) return ordered_json{{"scheme", "file"}, {"path", text}};
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos || !is_scheme(std::string_view(text).substr(0, colon)))
+    return std::nullopt;
+  std::string scheme = text.substr(0, colon);
+  std::transform(scheme.begin(), scheme.end(), scheme.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string_view rest = std::string_view(text).substr(colon + 1);
+  // "Changes: a.txt" is a title; "file:a.txt" is a file whoever says it.
+  if (!rest.starts_with('/') && scheme != "file" && scheme != "vscode-remote") return std::nullopt;
+  std::string authority;
+  if (rest.starts_with("//")) {
+    rest.remove_prefix(2);
+    const size_t end = rest.find_first_of("/?#");
+    authority = without_escapes(rest.substr(0, end));
+    rest.remove_prefix(std::min(end, rest.size()));
+  }
+  std::string path = without_escapes(rest.substr(0, rest.find_first_of("?#")));
+  if (!path.starts_with('/')) path.insert(path.begin(), '/');
+  return ordered_json{{"scheme", scheme}, {"authority", authority}, {"path", path}};
+}
+
+bool is_resource_like(const ordered_json& value) {
+  if (!value.is_object()) return false;
+  const auto mid = value.find("$mid");
+  if (mid != value.end() && *mid == 1) return true;
+  const auto scheme = value.find("scheme");
+  return scheme != value.end() && scheme->is_string() &&
+         (value.contains("path") || value.contains("authority"));
 }
 
 size_t strip_cached_spellings(ordered_json& value) {

@@ -18,6 +18,13 @@ struct Resource {
 std::optional<Resource> parse_resource(const nlohmann::ordered_json& value,
                                        const std::string& remote_authority);
 
+// A URI as text, as VS Code's URI.parse() reads it, or an absolute path, as the components that it
+// stands for. nullopt where the text is neither: a title, a name, a relative path.
+std::optional<nlohmann::ordered_json> resource_text(const std::string& text);
+
+// Whether VS Code would make a URI of it: with its mark, or only with a URI's members.
+bool is_resource_like(const nlohmann::ordered_json& value);
+
 // Removes the cached spellings of every URI in the value, so that the other side makes its own.
 // Returns how many objects it changed.
 size_t strip_cached_spellings(nlohmann::ordered_json& value);

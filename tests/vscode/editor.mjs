@@ -265,9 +265,18 @@ export class Editor {
     await this.command("Notifications: Show Notifications");
     const center = this.page.locator(".notifications-center.visible");
     await center.waitFor({ timeout: PATIENCE });
-    const texts = await center.locator(".notification-list-item-message").allInnerTexts();
+    // The list draws what is in sight only.
+    const texts = new Set();
+    await center.locator(".notifications-list-container").hover();
+    for (let still = 0; still < 3; ) {
+      const before = texts.size;
+      for (const text of await center.locator(".notification-list-item-message").allInnerTexts()) texts.add(text);
+      still = texts.size > before ? 0 : still + 1;
+      await this.page.mouse.wheel(0, 150);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     await this.page.keyboard.press("Escape");
-    return texts;
+    return [...texts];
   }
 
   async clearNotifications() {

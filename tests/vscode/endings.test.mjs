@@ -118,6 +118,23 @@ for (const mode of modes) {
         }
       });
 
+      // On the wire, for no API sends so much: past it, where only what it meets can stop it.
+      if (!plain) {
+        await step("a message that announces 2 GB", async () => {
+          // The one before has ended its host: this is for the next one.
+          await until("the next host", () => editor.journal("--runs").filter((run) => run.subject === "proof.message").length > 1 && !said("message.go"), 60_000);
+          await started(world, "message");
+          const host = said("message.ready");
+          const longest = await silence(async () => {
+            provoke(world, "message", "claim");
+            await until("its end", () => said("message.ready") !== host, 60_000);
+          });
+          assert.ok(longest < 1000, `the canary was silent for ${longest} ms`);
+          assert.ok(outcomes("proof.message").some((text) => /2147483648 bytes/.test(text)), `the journal says why: ${outcomes("proof.message").join(" | ")}`);
+          await editor.quickOpen("data.json");
+        });
+      }
+
       await step("a crash loop", async () => {
         const before = canary();
         world.write("home/projects/app/.proof/crash.loop", "");

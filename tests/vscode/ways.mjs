@@ -3,8 +3,9 @@
 // hands, a file outside that changed, a message that arrived.
 import fs from "node:fs";
 import path from "node:path";
+import { until } from "./editor.mjs";
 
-/** @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], late?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
+/** @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], late?: boolean, works?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
 /** @typedef {{ world: import("./world.mjs").World, editor: import("./editor.mjs").Editor, answer: {value?: string, error?: string}, mark: string }} Seen */
 
 const text = (file) => {
@@ -36,14 +37,54 @@ const when = (step, probe) => ({ ...probe, step });
 /** The user does something while the probe waits for it. */
 const during = (act, probe) => ({ ...probe, meanwhile: act });
 
+/** What goes on working in compartments. */
+const works = (probe) => ({ ...probe, works: true });
+
 /** What is not there, or does nothing, cannot be clicked: that is a refusal too. */
 const click = (editor, place) => place.first().click({ timeout: 5000 }).catch(() => {});
+
+/** The window has another folder, or a workspace of several. It gets its own back. */
+const moves = (to, ...journal) => ({
+  effect: async ({ world, editor }) => {
+    const now = new URL(editor.page.url()).searchParams;
+    if (to === "folder" ? now.get("folder") === world.workspace : !now.has(to)) return false;
+    const host = world.read("home/projects/app/.proof/workspace.ready");
+    await editor.reload();
+    await until("the next host", () => world.read("home/projects/app/.proof/workspace.ready") !== host);
+    return true;
+  },
+  journal,
+  late: true,
+});
+
+/** In whichever webview shows it. */
+const inFrame = (editor, text) => until(`a webview with ${text}`, async () => {
+  for (const frame of editor.page.frames()) if (await frame.getByText(text).count().catch(() => 0)) return frame.getByText(text);
+  return undefined;
+});
 
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
-/** In this order; what ends hosts or changes the window stands last. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
+/** In this order: first what, in plain, loads the window anew, as long as that is quick. Last what shows a key to all. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
 export const WAYS = [
+  {
+    name: "workspace",
+    probes: {
+      openFolder: moves("folder", "vscode vscode.openFolder"),
+      windowOpen: moves("folder", "vscode _files.windowOpen"),
+      addFolder: moves("workspace", "vscode *$updateWorkspaceFolders"),
+      profile: {
+        effect: async ({ editor }) => {
+          const [, another] = editor.page.context().pages();
+          await another?.close();
+          return another !== undefined;
+        },
+        journal: ["vscode workbench.profiles.actions.createTemporaryProfile"],
+        late: true,
+      },
+    },
+  },
   {
     name: "documents",
     probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY) },
@@ -114,6 +155,7 @@ export const WAYS = [
       read: leaks("vscode clipboard"),
       paste: leaks("vscode clipboard"),
       snippet: leaks("vscode clipboard"),
+      pasteAsText: leaks("vscode clipboard"),
       write: {
         effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example"),
         journal: ["vscode clipboard"],
@@ -207,7 +249,33 @@ export const WAYS = [
   {
     name: "declarations",
     prepare: ({ editor }) => editor.terminal("true"),
-    probes: { keybinding: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+J"), loots()) },
+    probes: {
+      keybinding: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+J"), loots()),
+      runCommands: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+K"), loots()),
+      own: works(during(async ({ editor }) => {
+        await editor.openFile("style.css"); // a terminal keeps most keys for itself
+        await editor.page.keyboard.press("Control+Alt+Shift+L");
+      }, says(/from its key/))),
+      defaults: when(({ editor }) => editor.terminal("true"), loots()),
+      welcome: when(async ({ editor }) => {
+        await click(editor, editor.page.locator(".activitybar").getByLabel("Proof Declarations"));
+        const view = editor.page.locator(".welcome-view-content");
+        await view.getByText("Welcome.").waitFor();
+        await click(editor, view.getByText("proof-welcome-link"));
+      }, loots()),
+      step: when(async ({ editor }) => {
+        await editor.command("Welcome: Open Walkthrough...");
+        await editor.pick("Proof walkthrough");
+        const page = editor.page.locator(".gettingStartedContainer");
+        await page.getByText("Step one").first().waitFor();
+        await click(editor, page.getByText("proof-step-link"));
+      }, loots()),
+      page: when(async ({ editor }) => {
+        await editor.command("View: Toggle Primary Side Bar Visibility"); // narrow editors hide it
+        await click(editor, await inFrame(editor, "proof-page-link"));
+      }, loots()),
+      ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
+    },
   },
   {
     name: "listener",

@@ -17,6 +17,8 @@ const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
 /** Refused to nearly every program at its start, without harm: counted, but nobody's "first". */
 const QUIET = new Set(["environment", "status", "read-status"]);
+/** How its rules begin, label() in src/policy/policy.cc. */
+const BLOCKLIST = "built-in blocklist";
 
 /**
  * @typedef {object} Refusal
@@ -96,7 +98,7 @@ class Compartment {
 /**
  * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
  * "question" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
- * first of its resource, of its compartment's extensions), "ended" (+ times within five minutes),
+ * first of its resource, of its compartment's extensions, of what no extension gets), "ended" (+ times within five minutes),
  * "complaint" (+ text).
  */
 class Model extends EventEmitter {
@@ -106,6 +108,8 @@ class Model extends EventEmitter {
   #ends = new Map();
   /** @type {Map<string, Set<string>>} key → resources refused in this window so far */
   #known = new Map();
+  /** @type {Map<string, Set<string>>} key → those of them that the built-in blocklist refused */
+  #blocked = new Map();
   #now;
 
   /** @param {() => number} [now] ms; tests give their own */
@@ -305,6 +309,22 @@ class Model extends EventEmitter {
     return !compartment.expected && unexpected(compartment.outcome);
   }
 
+  /**
+   * Whether this is what no extension gets, tried for the first time. Counted apart: who is refused five
+   * hundred other things before is told of all the same, and beyond the bound each time.
+   * @param {Compartment} compartment
+   * @param {Refusal} refusal
+   * @param {string} id
+   */
+  #isBlocked(compartment, refusal, id) {
+    if (!refusal.enforced || QUIET.has(refusal.kind) || !refusal.rule.startsWith(BLOCKLIST)) return false;
+    const blocked = this.#blocked.get(compartment.key) ?? new Set();
+    this.#blocked.set(compartment.key, blocked);
+    if (blocked.has(id)) return false;
+    if (blocked.size < MAX_REFUSALS) blocked.add(id);
+    return true;
+  }
+
   /** @param {Compartment} compartment */
   #remove(compartment) {
     for (const question of [...compartment.questions.values()]) this.#close(compartment, question);
@@ -395,7 +415,7 @@ class Model extends EventEmitter {
     const known = this.#known.get(compartment.key) ?? new Set();
     this.#known.set(compartment.key, known);
     const told = refusal.enforced && !decision.asked && !QUIET.has(refusal.kind) && !known.has(id) && known.size < MAX_REFUSALS;
-    const first = { ofExtension: told && known.size === 0, ofResource: told };
+    const first = { ofExtension: told && known.size === 0, ofResource: told, ofBlocklist: this.#isBlocked(compartment, refusal, id) };
     if (told) known.add(id);
     this.emit("changed", compartment);
     this.emit("refusal", compartment, refusal, first);

@@ -1,16 +1,77 @@
-// What is told without being asked: the first refusal of an extension, and ends that nobody wanted.
-// Later refusals count in the status bar and the view only.
+// What is told without being asked: an extension's first refusal, each thing that no extension gets, and
+// ends that nobody wanted. Other refusals count in the status bar and the view only.
 "use strict";
 
 const wording = require("./wording.js");
 
 /** @typedef {import("./model.js").Compartment} Compartment */
+/** @typedef {import("./model.js").Refusal} Refusal */
 
 /** Between two messages about the ends of the same extensions. */
 const END_PAUSE = 30_000;
+/** Of the refusals of the same extensions, so many are told one by one in this time; then some at once. */
+const ALONE = 3;
+const ALONE_TIME = 60_000;
+const GATHER = 5_000;
+
+/** What is told of one group of extensions. A message that nobody has closed is no reason to be silent. */
+class Pace {
+  /** @type {number[]} when refusals were told alone */
+  #told = [];
+  #count = 0;
+  /** @type {[Compartment, Refusal] | undefined} */
+  #last;
+  #waiting = false;
+  /** A message about several is on the screen, and speaks for those that come meanwhile. */
+  #open = false;
+
+  /**
+   * @param {(compartment: Compartment, refusal: Refusal, count: number) => Promise<void>} gathered tells of several
+   * @param {(act: () => void, pause: number) => void} later
+   * @param {() => number} now
+   */
+  constructor(gathered, later, now) {
+    this.gathered = gathered;
+    this.later = later;
+    this.now = now;
+  }
+
+  /** Whether this one is told by itself. Otherwise it is told with others. */
+  take(/** @type {Compartment} */ compartment, /** @type {Refusal} */ refusal) {
+    const now = this.now();
+    this.#told = this.#told.filter((time) => now - time < ALONE_TIME);
+    if (this.#told.length < ALONE && this.#count === 0) {
+      this.#told.push(now);
+      return true;
+    }
+    this.#count += 1;
+    // The copy is what was true then: the model goes on counting in its own.
+    this.#last = [compartment, { ...refusal }];
+    this.#gather();
+    return false;
+  }
+
+  #gather() {
+    if (this.#waiting || this.#open) return;
+    this.#waiting = true;
+    this.later(async () => {
+      this.#waiting = false;
+      if (!this.#last) return;
+      const [compartment, refusal] = this.#last;
+      const count = this.#count;
+      this.#count = 0;
+      this.#last = undefined;
+      this.#open = true;
+      await this.gathered(compartment, refusal, count);
+      this.#open = false;
+      if (this.#count > 0) this.#gather();
+    }, GATHER);
+  }
+}
 
 class Notices {
-  #open = false;
+  /** @type {Map<string, Pace>} key → what is told of its refusals */
+  #paces = new Map();
   /** @type {Map<string, number>} key → when its end was last told */
   #ends = new Map();
 
@@ -24,16 +85,24 @@ class Notices {
    * @param {(compartment: Compartment) => void} options.journal
    * @param {string} [options.home]
    * @param {() => number} [options.now]
+   * @param {(act: () => void, pause: number) => void} [options.later]
    */
-  constructor(model, window, { refusals, ends, show, journal, home, now = Date.now }) {
+  constructor(model, window, { refusals, ends, show, journal, home, now = Date.now, later = (act, pause) => void setTimeout(act, pause) }) {
+    const gathered = async (/** @type {Compartment} */ compartment, /** @type {Refusal} */ refusal, /** @type {number} */ count) => {
+      const message = wording.further(compartment.extensions, count, refusal, { home });
+      if ((await window.showWarningMessage(message, "Show")) === "Show") show(compartment);
+    };
     model.on("refusal", async (compartment, refusal, first) => {
       const wanted = refusals();
-      const due = wanted === "firstOfResource" ? first.ofResource : wanted === "firstOfExtension" && first.ofExtension;
-      if (!due || this.#open) return;
-      this.#open = true;
-      const message = wording.refused(compartment.extensions, refusal, { home });
-      const chosen = await window.showInformationMessage(message, "Show");
-      this.#open = false;
+      if (wanted === "never") return;
+      const due = first.ofBlocklist || (wanted === "firstOfResource" ? first.ofResource : first.ofExtension);
+      if (!due) return;
+      let pace = this.#paces.get(compartment.key);
+      if (!pace) this.#paces.set(compartment.key, (pace = new Pace(gathered, later, now)));
+      if (!pace.take(compartment, refusal)) return;
+      const chosen = first.ofBlocklist
+        ? await window.showWarningMessage(wording.blocked(compartment.extensions, refusal, { home }), "Show")
+        : await window.showInformationMessage(wording.refused(compartment.extensions, refusal, { home }), "Show");
       if (chosen === "Show") show(compartment);
     });
     model.on("ended", async (compartment, times) => {

@@ -167,38 +167,92 @@ test("the list answers many at once", async () => {
   assert.ok(window.messages.some(({ message }) => /1 question was no longer open/.test(message)));
 });
 
-test("notices: the first refusal, ends, complaints; by the settings", async () => {
-  const { model, window, clock } = world({ pids: [10, 11] });
-  let wanted = "firstOfExtension";
-  const shown = [];
+/** Notices with a clock of their own. */
+function notices({ wanted = "firstOfExtension" } = {}) {
+  const one = world({ pids: [10, 11] });
+  const { model, window, clock } = one;
+  const [shown, waiting] = [[], []];
+  const settings = { wanted };
   new Notices(model, /** @type {any} */ (window), {
-    refusals: () => wanted, ends: () => true, show: ({ pid }) => shown.push(pid), journal: ({ pid }) => shown.push(-pid), now: () => clock.now,
+    refusals: () => settings.wanted, ends: () => true, show: ({ pid }) => shown.push(pid), journal: ({ pid }) => shown.push(-pid),
+    home: "/home/me", now: () => clock.now, later: (act) => waiting.push(act),
   });
-  const deny = (resource, pid = 10) =>
-    model.message(pid, { type: "decision", time: 1, kind: "read", resource, verdict: "deny", rule: "", program: "", count: 1, enforced: true });
+  const deny = (resource, { pid = 10, rule = "", kind = "read", ...rest } = {}) =>
+    model.message(pid, { type: "decision", time: 1, kind, resource, verdict: "deny", rule, program: "", count: 1, enforced: true, ...rest });
+  const later = async () => {
+    for (const act of waiting.splice(0)) act();
+    await turn();
+  };
+  const texts = () => window.messages.map(({ message }) => message);
+  return { ...one, shown, settings, deny, later, texts };
+}
+const BLOCKED = { rule: "built-in blocklist: ${home}/.ssh" };
+
+test("notices: the first refusal, ends, complaints; by the settings", async () => {
+  const { model, window, shown, settings, deny, texts } = notices();
   deny("/a");
   deny("/b");
   await turn();
-  assert.deepEqual(window.messages.map(({ message }) => message), ["E10 tried to read /a. Refused."]);
+  assert.deepEqual(texts(), ["E10 tried to read /a. Refused."]);
   window.messages[0].choose("Show");
   await turn();
   assert.deepEqual(shown, [10]);
   deny("/c");
   await turn();
   assert.equal(window.messages.length, 0);
-  wanted = "firstOfResource";
+  settings.wanted = "firstOfResource";
   deny("/d");
   await turn();
   window.messages[0].choose(undefined);
   await turn();
-  wanted = "never";
-  deny("/e", 11);
+  settings.wanted = "never";
+  deny("/e", { pid: 11 });
+  deny("/f", { pid: 11, ...BLOCKED });
   await turn();
   assert.equal(window.messages.length, 0);
   model.message(10, { type: "state", state: "ended", outcome: "ended by SIGKILL" });
   model.message(11, { type: "error", message: "no\u202e" });
   await turn();
-  assert.deepEqual(window.messages.map(({ message }) => message), [
-    "E10 ended by SIGKILL. Its compartment starts again.", "E11: no\\u{202e}",
+  assert.deepEqual(texts(), ["E10 ended by SIGKILL. Its compartment starts again.", "E11: no\\u{202e}"]);
+});
+
+test("notices: what no extension gets is told each time, whatever was told or is still open", async () => {
+  const { deny, texts } = notices();
+  deny("/tmp/vscode.lock", { kind: "write" });
+  deny("/home/me/.ssh/id_rsa", { ...BLOCKED, program: "/usr/bin/python3" });
+  deny("/home/me/.ssh/id_rsa", { ...BLOCKED, program: "/usr/bin/python3", count: 2 });
+  deny("/home/me/.ssh", { ...BLOCKED, kind: "read-status" });
+  deny("/home/me/.ssh/traced", { ...BLOCKED, enforced: false });
+  deny("/x", { pid: 11 });
+  await turn();
+  assert.deepEqual(texts(), [
+    "E10 tried to write /tmp/vscode.lock. Refused.",
+    "E10 tried to read ~/.ssh/id_rsa, by running python3. Refused. No extension may do this, and few have a reason to try.",
+    "E11 tried to read /x. Refused.",
   ]);
+});
+
+test("notices: a flood is told together, and hides neither others nor what comes later", async () => {
+  const { window, clock, deny, later, texts } = notices();
+  for (let i = 0; i < 600; i += 1) deny(`/junk${i}`); // as many as the model remembers, and more
+  for (let i = 0; i < 50; i += 1) deny(`/home/me/.ssh/${i}`, BLOCKED);
+  deny("/home/me/.aws", { pid: 11, ...BLOCKED });
+  await turn();
+  assert.equal(texts().length, 4, "three of the one, and the other's");
+  assert.match(texts()[3], /^E11 tried to read ~\/\.aws/);
+  await later();
+  assert.equal(texts().at(-1), "E10 was refused 48 more things. The last: to read ~/.ssh/49.");
+  for (let i = 50; i < 700; i += 1) deny(`/home/me/.ssh/${i}`, BLOCKED);
+  await later();
+  assert.equal(texts().length, 5, "the message that stands speaks for them");
+  window.messages.at(-1).choose(undefined);
+  await turn();
+  await later();
+  assert.equal(texts().at(-1), "E10 was refused 650 more things. The last: to read ~/.ssh/699.");
+  window.messages.at(-1).choose(undefined);
+  await turn();
+  clock.now += 61_000;
+  deny("/home/me/.gnupg", BLOCKED);
+  await turn();
+  assert.match(texts().at(-1), /^E10 tried to read ~\/\.gnupg\. Refused\. No extension/);
 });

@@ -12,7 +12,7 @@ const MAX_ROWS = 100;
 const MAX_DONE = 20;
 const REFRESH = 300;
 
-/** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "refusal" | "permits" | "cannot" |
+/** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "refusal" | "permits" | "cannot" | "withheld" |
  *   "done" | "access" | "grants" | "grant" | "text"} Type */
 
 /** A row. Commands accept rows of this class only: another extension's arguments are copies. */
@@ -59,6 +59,18 @@ function load(compartment) {
   const percent = cpu === undefined ? "" : `${cpu < 10 && cpu >= 0.05 ? cpu.toFixed(1) : Math.round(cpu)}% · `;
   return `${percent}${text.size(compartment.usage.memory)}`;
 }
+
+/**
+ * What the workbench left out of what its packages declare (workbench/declarations.js), as sentences.
+ * @param {Compartment} compartment
+ * @returns {string[]}
+ */
+const withheld = (compartment) =>
+  compartment.extensions.flatMap(({ id }) => {
+    // @ts-expect-error true: of every host, a proposed API (extensionsAny)
+    const told = vscode.extensions.getExtension(id, true)?.packageJSON?.bulkheadWithheld;
+    return Array.isArray(told) ? told.filter((one) => typeof one === "string").slice(0, MAX_ROWS).map(sentence) : [];
+  });
 
 /** @implements {vscode.TreeDataProvider<Row>} */
 class Tree {
@@ -203,6 +215,8 @@ class Tree {
         return this.#sentences(row, compartment.permits, "check");
       case "cannot":
         return this.#sentences(row, compartment.cannot, "dash");
+      case "withheld":
+        return this.#sentences(row, withheld(compartment), "dash");
       case "grants":
         return compartment.grants.map((grant, i) => this.#grant(row, grant, i));
       case "done":
@@ -259,6 +273,12 @@ class Tree {
       this.#make("permits", root, compartment.state === "review" ? "Could do" : "May do", { id: "permits", icon: icon("pass"), open: compartment.permits.length > 0, description: compartment.permits.length > 0 ? undefined : "nothing" }),
       this.#make("cannot", root, "Cannot", { id: "cannot", icon: icon("lock"), open: compartment.cannot.length > 0 }),
     );
+    const left = withheld(compartment);
+    if (left.length > 0)
+      rows.push(this.#make("withheld", root, "Left out of its package", {
+        id: "withheld", icon: icon("filter"), open: true, description: String(left.length),
+        tooltip: "Key bindings, menu items, links and default settings that would act outside of its compartment. You can bind such keys yourself, in keybindings.json.",
+      }));
     if (compartment.grants.length > 0)
       rows.push(this.#make("grants", root, "Your answers", {
         id: "grants", icon: icon("key"), open: true, description: String(compartment.grants.length),

@@ -185,6 +185,28 @@ function refused(extensions, refusal, options) {
 }
 
 /**
+ * What no extension gets was tried.
+ * @param {Extension[]} extensions
+ * @param {{ kind: string, resource: string, program?: string }} refusal
+ * @param {{ home?: string }} [options]
+ */
+function blocked(extensions, refusal, options) {
+  return `${refused(extensions, { ...refusal, enforced: true }, options)} No extension may do this, and few have a reason to try.`;
+}
+
+/**
+ * Refusals that were not told one by one.
+ * @param {Extension[]} extensions
+ * @param {number} count with this one
+ * @param {{ kind: string, resource: string, program?: string }} last
+ * @param {{ home?: string }} [options]
+ */
+function further(extensions, count, last, options) {
+  if (count === 1) return refused(extensions, last, options);
+  return `${shortName(extensions)} was refused ${count.toLocaleString("en")} more things. The last: to ${act(last.kind, last.resource, options)}.`;
+}
+
+/**
  * Whether a remembered answer could lift a refusal: blocks win over every grant, and no manifest grants
  * kernel interfaces. Rules begin with their source, label() in src/policy/policy.cc.
  * @param {{ kind: string, rule: string }} refusal
@@ -250,6 +272,6 @@ const complaint = (extensions, message) =>
   `${shortName(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, complaint, details, ended, endMessage, grantable, kindName, refused, resource, reviewReason, shortName,
+  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, refused, resource, reviewReason, shortName,
   through, unexpected, who,
 };

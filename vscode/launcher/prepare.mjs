@@ -27,6 +27,19 @@ function published(server) {
 }
 
 /**
+ * The first names of the editor's own settings, "terminal" of "terminal.integrated.cwd": nobody else has
+ * settings of such a family.
+ * @param {string} source workbench.js
+ */
+export function settingFamilies(source) {
+  const declared = /"([a-zA-Z]\w*)\.[\w.]+":\{(?:restricted|type|description|markdownDescription|default|scope|tags|order|enum|included|anyOf|oneOf|\$ref)\b/g;
+  const families = new Set([...source.matchAll(declared)].map(([, family]) => family));
+  const missing = ["terminal", "task", "debug", "security", "http", "workbench", "remote"].filter((family) => !families.has(family));
+  if (missing.length > 0) throw new Error(`this version of the workbench declares its settings in a way that is not known: none of ${missing.join(", ")} found`);
+  return [...families].sort();
+}
+
+/**
  * What `bulkhead doctor --code` prints: each edit and whether it fits.
  * @param {string} server code-server's lib/vscode
  */
@@ -48,16 +61,19 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const { version, commit } = published(server);
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
-  const placed = fs.readFileSync(path.join(here, "../workbench/placement.js"), "utf8");
+  // placement.js first: declarations.js adds to what it made.
+  const placed = ["placement.js", "declarations.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
+  const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
   const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
   const ids = builtin.map((id) => id.toLowerCase());
   const files = companion();
   const hash = createHash("sha256");
-  for (const part of [source, placed, edits, JSON.stringify([ids, [...files]])]) hash.update(part);
+  for (const part of [source, placed, edits, JSON.stringify([ids, [...files], commands])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "code", `${version}-${tag}`);
   const linked = linkExtensions(path.join(folder, "extensions"), server, files);
-  const settings = `globalThis.bulkheadSettings=${JSON.stringify({ builtin: ids, companion: linked.companion })};`;
+  const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source) };
+  const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
   const launchFile = path.join(folder, "launch.json");
   const launch = {

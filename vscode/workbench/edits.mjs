@@ -113,6 +113,52 @@ const others = (location) => {
         `(this._remoteCrashTracker.registerCrash(),this._remoteCrashTracker.shouldAutomaticallyRestart())?`,
     },
     {
+      name: "command-registry",
+      what: "it is known which commands are the editor's own",
+      times: 1,
+      shape: shape(
+        String.raw`NAME=new class\{constructor\(\)\{this\._commands=new Map;this\._onDidRegisterCommand=new NAME;`,
+      ),
+      text: (registry, emitter) =>
+        `${registry}=globalThis.bulkhead.commandRegistry=new class{constructor(){this._commands=new Map;this._onDidRegisterCommand=new ${emitter};`,
+    },
+    {
+      name: "declarations",
+      what: "what a package declares is looked through before the workbench acts on it",
+      times: 1,
+      shape: shape(
+        String.raw`deltaExtensions\(NAME,NAME\)\{this\._extensionDescriptions=NAME\(this\._extensionDescriptions,\2\),this\._extensionDescriptions=this\._extensionDescriptions\.concat\(\1\);`,
+      ),
+      text: (added, removed, without) =>
+        `deltaExtensions(${added},${removed}){this._extensionDescriptions=${without}(this._extensionDescriptions,${removed}),` +
+        `globalThis.bulkhead.disarm(${added},this._extensionDescriptions),` +
+        `this._extensionDescriptions=this._extensionDescriptions.concat(${added});`,
+    },
+    {
+      name: "walkthrough-picture",
+      what: "links in a walkthrough's picture run its own commands",
+      times: 1,
+      shape: shape(
+        String.raw`\((NAME\(NAME,NAME\.https\)\|\|NAME\(NAME,NAME\.http\)\|\|NAME\(NAME,NAME\.command\))\)&&this\.openerService\.open\(\3,\{allowCommands:!0\}\)\}\)\)\}else if\(NAME\.media\.type==="markdown"\)`,
+      ),
+      text: (test, _1, link, _3, _4, _5, _6, _7, _8, _9, step) =>
+        `(${test})&&this.openerService.open(${link},{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id)})}))}` +
+        `else if(${step}.media.type==="markdown")`,
+    },
+    {
+      name: "walkthrough-page",
+      what: "links in a walkthrough's page run its own commands",
+      times: 1,
+      shape: shape(
+        String.raw`let NAME=NAME\.media,NAME=await this\.detailsRenderer\.renderMarkdown\(([^]{0,1500}?)` +
+          String.raw`this\.focusSideEditorGroup\(\)\),this\.openerService\.open\(NAME,\{allowCommands:!0,openToSide:NAME\}\)`,
+      ),
+      text: (media, step, page, between, link, aside) =>
+        `let ${media}=${step}.media,${page}=await this.detailsRenderer.renderMarkdown(${between}` +
+        `this.focusSideEditorGroup()),this.openerService.open(${link},` +
+        `{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id),openToSide:${aside}})`,
+    },
+    {
       name: "host-environment",
       what: "the launcher is told which host it starts",
       times: 1,

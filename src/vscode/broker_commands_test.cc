@@ -1,0 +1,212 @@
+// Commands that a host runs, registers, or shows for a person to click; and whose a message is.
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead {
+namespace {
+
+using namespace testing;
+
+TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
+  EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
+                 {"vscode.open", Json::array({uri(work("a.txt"))}), false}),
+            "passed");
+  EXPECT_NE(
+      call("MainThreadCommands", "$executeCommand",
+           {"vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())}), false}),
+      "passed");
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
+                   {"workbench.action.tasks.runTask", Json::array(), false}),
+              HasSubstr("tasks"));
+  EXPECT_THAT(
+      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
+      HasSubstr("commands-foreign"));
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.command", Json::array(), false}),
+              HasSubstr("cannot run"));
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
+            "passed");
+  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"vscode.open"}), "passed");
+  for (const char* taken : {"editor.own", "other.command"})
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {taken}), "passed") << taken;
+  // A command that was its own for a moment is whoever's it was before.
+  EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand", {"mine.hello"}), "passed");
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"mine.hello", Json::array(), false}),
+              HasSubstr("commands-foreign"));
+}
+
+TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  const auto run = [&](const std::string& command, const Json& argument) {
+    return call("MainThreadCommands", "$executeCommand",
+                {command, Json::array({argument, Json::array({nullptr, nullptr})}), false});
+  };
+  const auto raw = [](const std::string& path) { return Json{{"scheme", "file"}, {"path", path}}; };
+  // Without the mark, as text, as a path, below something else.
+  for (const auto& form : std::vector<std::function<Json(const std::string&)>>{
+           raw, [](const std::string& path) { return Json("file://" + path); },
+           [](const std::string& path) { return Json("FILE:" + path); },
+           [](const std::string& path) { return Json("vscode-remote://host:1" + path); },
+           [](const std::string& path) { return Json("vscode-remote://host%3A1" + path + "?q#f"); },
+           [](const std::string& path) { return Json(path); },
+           [&](const std::string& path) {
+             return Json{{"a", Json::array({raw(path)})}};
+           },
+           [&](const std::string& path) {
+             Json decoy = uri("new", "untitled");
+             decoy["base"] = raw(path);
+             return decoy;
+           }}) {
+    EXPECT_EQ(run("vscode.open", form(work("a.txt"))), "passed") << form(work("a.txt"));
+    EXPECT_THAT(run("vscode.open", form(key)), HasSubstr("NoPermissions")) << form(key);
+    EXPECT_THAT(run("_open.mergeEditor", form(key)), HasSubstr("NoPermissions")) << form(key);
+  }
+  std::string escaped = "file://";
+  for (const char c : key) escaped += c == 's' ? std::string("%73") : std::string(1, c);
+  EXPECT_THAT(run("vscode.open", escaped), HasSubstr("NoPermissions"));
+  EXPECT_THAT(run("vscode.open", "git:/work/a.txt?ref"), HasSubstr("NoPermissions"));
+  EXPECT_THAT(run("vscode.open", "memfs:/x"), HasSubstr("NoPermissions"));
+  // Addresses are opened outside.
+  for (const Json& address :
+       {Json("https://evil.example/?secret"), Json("HTTPS://evil.example"), uri("/x", "https")})
+    EXPECT_THAT(run("vscode.open", address), HasSubstr("open-external")) << address;
+  // Titles, names and words of their own are no resources, nor is every text to every command.
+  for (const Json& words : {Json("Changes: a.txt"), Json("a.txt"), Json("default"), Json(""),
+                            Json{{"scheme", "file"}, {"language", "css"}}})
+    EXPECT_EQ(run("vscode.open", words), "passed") << words;
+  EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
+  EXPECT_THAT(run("setContext", "file:///etc/shadow"), HasSubstr("NoPermissions"));
+}
+
+TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
+  const auto lens = [&](const std::string& id) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = 3;
+    const std::string json = Json::array({Json{{"command", {{"id", id}, {"title", "x"}}}}}).dump();
+    reply.json = json;
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+  };
+  EXPECT_TRUE(lens("mine.declared")) << "it is registered when it is run";
+  for (const char* theirs : {"editor.own", "workbench.later", "cloud.token", "git.undeclared",
+                             "_mine.hidden", "cloud.login", "git.commit"})
+    EXPECT_FALSE(lens(theirs)) << theirs;
+  // What another extension declares and has not registered yet is still its own.
+  for (const char* theirs : {"cloud.login", "git.commit"})
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
+      << "both declare it: the first has it";
+}
+
+TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
+  const auto shown = [&](const std::string& actor, const std::string& method,
+                         const std::vector<Json>& arguments) {
+    EXPECT_EQ(call(actor, method, arguments), "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*passed).json);
+  };
+  const Json lie = {{"identifier", {{"value", "bulkhead.companion"}, {"_lower", "me.mine"}}},
+                    {"label", "Bulkhead"}};
+  const std::string label = "Bulkhead ? Prompts (me.mine)";
+  for (const Json& options :
+       {Json{{"source", lie}}, Json{{"source", nullptr}}, Json::object(), Json()}) {
+    const Json source = shown("MainThreadMessageService", "$showMessage",
+                              {2, "text", options, Json::array()})[2]["source"];
+    EXPECT_EQ(source["label"], label) << options;
+    EXPECT_EQ(source["identifier"]["value"], "me.mine");
+  }
+  EXPECT_EQ(shown("MainThreadMessageService", "$showMessage", {2, "text"})[2]["source"]["label"],
+            label);
+  const Json dialog = shown("MainThreadMessageService", "$showMessage",
+                            {2, "text", Json{{"modal", true}, {"detail", "Why"}}, Json::array()});
+  EXPECT_EQ(dialog[2]["detail"], "Why\n\nShown by the extension " + label + ".");
+  const Json progress =
+      shown("MainThreadProgress", "$startProgress",
+            {1, Json{{"location", 15}, {"source", lie}}, "vscode.github-authentication"});
+  EXPECT_EQ(progress[1]["source"]["label"], label);
+  EXPECT_EQ(progress[2], "me.mine");
+  // With buffers or undefined beside it, each argument is a text of its own.
+  RpcRequest mixed;
+  mixed.number = 9;
+  mixed.proxy = 12;
+  mixed.method = "$showMessage";
+  mixed.mixed = true;
+  const std::string spoof = Json{{"source", lie}}.dump();
+  for (const std::string_view json :
+       {std::string_view("2"), std::string_view("\"text\""), std::string_view(spoof)}) {
+    RpcArgument argument;
+    argument.type = RpcArgument::Type::kJson;
+    argument.json = json;
+    mixed.arguments.push_back(argument);
+  }
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(label));
+  EXPECT_THAT(text(sent_.workbench.at(0)), ::testing::Not(HasSubstr("bulkhead.companion")));
+}
+
+TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
+  const auto options = [&](const Json& enabled) {
+    EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand",
+                   {"x", Json{{"enableCommandUris", enabled}}}),
+              "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*passed).json)[1]["enableCommandUris"];
+  };
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_EQ(options(true), Json::parse(R"(["mine.declared", "mine.hello"])"));
+  EXPECT_EQ(options(Json::parse(R"(["mine.hello", "bad.command", "vscode.openFolder", 1])")),
+            Json::parse(R"(["mine.hello"])"));
+  EXPECT_EQ(options(false), false);
+  EXPECT_EQ(options("yes"), Json::array());
+}
+
+TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
+  BrokerOptions options;
+  options.extensions = {"me.mine"};
+  options.actors = kActors;
+  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
+  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+  sent_ = {};
+  RpcRequest early;
+  early.number = 1;
+  early.proxy = static_cast<uint8_t>(
+      std::find(kActors.begin(), kActors.end(), "MainThreadCommands") - kActors.begin() + 1);
+  early.method = "$registerCommand";
+  early.json = R"(["editor.own"])";
+  ASSERT_TRUE(broker_->from_host(write_request(early), sent_).ok());
+  EXPECT_TRUE(sent_.workbench.empty());
+  const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
+  ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
+  const auto asked = parse_rpc(sent_.workbench.at(1));
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = std::get<RpcRequest>(*asked).number;
+  reply.json = R"(["editor.own"])";
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  EXPECT_TRUE(sent_.workbench.empty()) << "it would have taken over a command";
+  EXPECT_EQ(sent_.host.size(), 2U) << "acknowledged, and refused";
+}
+
+TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
+  const auto lens = [&](const std::string& id) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = 3;
+    const std::string json =
+        Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}).dump();
+    reply.json = json;
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+  };
+  EXPECT_FALSE(lens("workbench.action.terminal.sendSequence"));
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_TRUE(lens("mine.hello"));
+}
+
+}  // namespace
+}  // namespace bulkhead

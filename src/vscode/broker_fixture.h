@@ -1,0 +1,185 @@
+// A broker with a policy, a table and two sides that listen: what the broker's tests share.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vscode/broker.h"
+
+namespace bulkhead::testing {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+inline constexpr const char* kTable = R"({"methods":{
+  "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
+                          "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
+                          "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
+  "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
+                        "$registerCommand":{"needs":"commands","check":["0 command-id"]},
+                        "$unregisterCommand":"free"},
+  "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
+  "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
+  "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
+  "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
+  "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
+  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
+  "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
+  "MainThreadMessageService":{"$showMessage":"free"},
+  "MainThreadProgress":{"$startProgress":"free"},
+  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
+                      "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
+  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
+}})";
+
+inline const std::vector<std::string> kActors = {
+    "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
+    "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
+    "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
+    "MainThreadLogger",        "MainThreadWorkspace",   "MainThreadMessageService",
+    "MainThreadProgress"};
+
+struct Sent : Outbox {
+  std::vector<std::vector<uint8_t>> host, workbench;
+  void to_host(std::vector<uint8_t> body) override { host.push_back(std::move(body)); }
+  void to_workbench(std::vector<uint8_t> body) override { workbench.push_back(std::move(body)); }
+};
+
+class BrokerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "broker-XXXXXX").string();
+    folder_ = fs::canonical(::mkdtemp(name.data()));
+    fs::create_directories(folder_ / "work/.git");
+    fs::create_directories(folder_ / "home/.ssh");
+    std::ofstream(folder_ / "work/a.txt") << "a";
+    std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
+    fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
+
+    PolicyInputs inputs;
+    const std::string text =
+        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
+            "block":["${home}/.ssh","${workspace}/.git"]},
+            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
+    auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
+    ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
+    inputs.manifest = *manifest;
+    inputs.variables.workspace = {(folder_ / "work").string()};
+    inputs.variables.home = (folder_ / "home").string();
+    auto policy = Policy::compile(inputs);
+    ASSERT_TRUE(policy.ok()) << to_string(policy.error());
+    auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    table_ = std::make_unique<ApiTable>(std::move(*table));
+    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
+    BrokerOptions options;
+    options.extensions = {"me.mine"};
+    options.actors = kActors;
+    options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
+                        {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
+                        {"classified.here", "commands"}, {"bad.*", "refuse"}};
+    options.resource_commands = {"vscode.open", "_open.*"};
+    broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+    const std::string init = Json{{"parentPid", 4711},
+                                  {"remote", {{"authority", "host:1"}}},
+                                  {"logsLocation", uri((folder_ / "logs").string())},
+                                  {"extensions", {{"allExtensions", Json::parse(R"([
+                                    {"identifier": {"value": "me.mine"}, "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
+                                      {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
+                                        {"command": "workbench.later"}, {"command": "cloud.token"},
+                                        {"command": "git.undeclared"}, {"command": "_mine.hidden"},
+                                        {"command": "classified.here"}],
+                                       "configuration": {"properties": {"mine.url": {}}}}},
+                                    {"identifier": {"value": "cloud.other"}, "contributes":
+                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
+                                       "configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
+                                    {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
+                                      {"commands": [{"command": "git.commit"}],
+                                       "configuration": {"properties": {"git.path": {}}}}}])")}}}}
+                                 .dump();
+    ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+    ASSERT_EQ(sent_.host.size(), 1U);
+    EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
+              init);  // what it must not have was taken out before
+    begin({"editor.own", "other.command"});
+  }
+  // The host is initialised, and the workbench tells which commands exist.
+  void begin(const std::vector<std::string>& commands) {
+    sent_ = {};
+    const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
+    ASSERT_TRUE(broker_->from_host(initialised, sent_).ok());
+    ASSERT_EQ(sent_.workbench.size(), 2U);
+    const auto asked = parse_rpc(sent_.workbench[1]);
+    ASSERT_TRUE(asked.ok());
+    const auto& question = std::get<RpcRequest>(*asked);
+    ASSERT_EQ(question.method, "$getCommands");
+    const std::string json = Json(commands).dump();
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = question.number;
+    reply.json = json;
+    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+    EXPECT_TRUE(sent_.host.empty()) << "the host did not ask";
+    sent_ = {};
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static Bytes bytes(const std::string& text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+  }
+  static std::string text(const std::vector<uint8_t>& body) { return {body.begin(), body.end()}; }
+  static Json uri(const std::string& path, const std::string& scheme = "vscode-remote") {
+    return {{"$mid", 1},
+            {"path", path},
+            {"scheme", scheme},
+            {"authority", scheme == "file" ? "" : "host:1"}};
+  }
+  std::string work(const std::string& name) const { return (folder_ / "work" / name).string(); }
+
+  // What became of a request: "passed", "quiet", or the error's "name: message".
+  std::string call(const std::string& actor, const std::string& method,
+                   const std::vector<Json>& arguments) {
+    const auto number = static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) -
+                                             kActors.begin() + 1);
+    return call(number, method, Json(arguments).dump());
+  }
+  std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
+    sent_ = {};
+    RpcRequest request;
+    request.number = 9;
+    request.proxy = proxy;
+    request.method = method;
+    request.json = json;
+    const Status status = broker_->from_host(write_request(request), sent_);
+    EXPECT_TRUE(status.ok());
+    if (sent_.workbench.size() == 1 && sent_.host.empty()) return "passed";
+    EXPECT_TRUE(sent_.workbench.empty()) << "answered and passed on";
+    if (sent_.host.size() != 2) return "not answered";
+    EXPECT_EQ(sent_.host[0][0], static_cast<uint8_t>(RpcType::kAcknowledged));
+    const auto reply = parse_rpc(sent_.host[1]);
+    const auto& answer = std::get<RpcReply>(*reply);
+    EXPECT_EQ(answer.number, 9U);
+    if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
+    const Json error = Json::parse(answer.json);
+    return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
+  }
+
+  fs::path folder_;
+  std::unique_ptr<ApiTable> table_;
+  std::unique_ptr<Arbiter> arbiter_;
+  std::unique_ptr<Broker> broker_;
+  Sent sent_;
+};
+
+}  // namespace bulkhead::testing

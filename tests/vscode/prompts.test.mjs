@@ -1,0 +1,118 @@
+// Extensions that ask without end, and that ask as if they were Bulkhead. In plain code-server nobody asks
+// anything, and nothing says whose a message is but the name that the extension gave itself.
+import assert from "node:assert/strict";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { attack, started } from "./attack.mjs";
+import { Editor, until } from "./editor.mjs";
+import { World } from "./world.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const fixture = (name) => path.join(here, "extensions", name);
+const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
+const FILES = 200;
+
+for (const mode of modes) {
+  test(`prompts, ${mode}`, { timeout: 300_000 }, async (t) => {
+    const plain = mode === "plain";
+    const world = await World.create();
+    let editor;
+    const step = (name, act) => t.test(name, async () => {
+      try {
+        await act();
+      } catch (error) {
+        await editor.photograph(name);
+        throw error;
+      }
+    });
+    try {
+      for (let i = 0; i < FILES; i += 1) world.write(`home/projects/other/flood-${i}.txt`, `${world.secrets.other}\n`);
+      world.write("home/projects/app/.proof/facts.json", JSON.stringify(world.facts()));
+      editor = await Editor.start({ mode, world, extensions: ["canary", "spoof", "flood"].map(fixture) });
+      for (const name of ["spoof", "flood"]) await started(world, name);
+      const { page } = editor;
+      const toasts = page.locator(".notifications-toasts .notification-list-item");
+      const source = async (toast) => (await toast.locator(".notification-list-item-source").innerText()).trim();
+      const spoof = plain ? "Source: Bulkhead" : "Source: Bulkhead (proof.spoof)";
+
+      await step("a message that looks like a question of Bulkhead's says whose it is", async () => {
+        await attack(world, "spoof", "message");
+        const toast = toasts.filter({ hasText: "wants to read ~/.prettierrc" });
+        await toast.waitFor();
+        assert.equal(await source(toast), spoof);
+        await editor.photograph("spoof-message");
+        await editor.clearNotifications();
+      });
+      await step("so does progress", async () => {
+        await attack(world, "spoof", "progress");
+        const toast = toasts.filter({ hasText: "wants to read ~/.prettierrc" });
+        await toast.waitFor();
+        await toast.hover();
+        const expand = toast.locator(".codicon-notifications-expand");
+        if (await expand.count()) await expand.first().click();
+        assert.equal(await source(toast), spoof);
+        await editor.clearNotifications();
+      });
+      await step("so does a dialog", async () => {
+        await attack(world, "spoof", "dialog");
+        const dialog = page.locator(".monaco-dialog-box");
+        await dialog.waitFor();
+        const text = await dialog.innerText();
+        assert.match(text, /Bulkhead asks\./);
+        assert.equal(/Shown by the extension Bulkhead \(proof\.spoof\)\./.test(text), !plain, text);
+        await editor.photograph("spoof-dialog");
+        await page.keyboard.press("Escape");
+        await dialog.waitFor({ state: "detached" });
+      });
+
+      await step("questions without end", async () => {
+        let [most, over] = [0, false];
+        const watching = (async () => {
+          while (!over) {
+            most = Math.max(most, await toasts.count());
+            await new Promise((resolve) => setTimeout(resolve, 100));
+          }
+        })();
+        const asking = attack(world, "flood", "files");
+        if (!plain) {
+          const question = toasts.filter({ hasText: "wants to read" }).first();
+          await question.waitFor();
+          assert.match(await question.innerText(), /Way out: questions without end.*flood-\d+\.txt/s);
+          assert.equal(await source(question), "Source: Bulkhead");
+          await editor.photograph("flood");
+          // The window is the person's, meanwhile.
+          await editor.openFile("style.css");
+          await page.keyboard.type("/* typed */");
+          await until("what was typed", async () => (await editor.text()).includes("/* typed */"));
+        }
+        const { value } = await asking;
+        over = true;
+        await watching;
+        if (plain) {
+          assert.equal(value, `read ${2 * FILES}`);
+          return;
+        }
+        assert.equal(value, "read 0", "nobody said yes");
+        assert.ok(most >= 1 && most <= 3, `${most} messages at once`);
+        // Closing one refuses one; the others do not come up one after another for ever.
+        let closed = 0;
+        await editor.clearNotifications(); // the first has faded, and is closed with this
+        const another = toasts.filter({ hasText: "wants to read" }).first();
+        while (closed < 20 && (await another.waitFor({ timeout: 4000 }).then(() => true, () => false))) {
+          await editor.clearNotifications();
+          closed += 1;
+        }
+        assert.ok(closed >= 1 && closed <= 6, `${closed} more questions`);
+        await editor.quickOpen("data.json");
+      });
+      await step("a harmless extension did not notice", () => {
+        const first = world.read("home/projects/app/.proof/canary");
+        return until("the canary's next beat", () => world.read("home/projects/app/.proof/canary") !== first);
+      });
+    } finally {
+      await editor?.end();
+      await world.destroy();
+    }
+  });
+}

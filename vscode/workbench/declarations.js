@@ -1,0 +1,232 @@
+// What a package only declares, and the workbench acts on by itself: key bindings, menus, links in
+// welcome views, walkthroughs and descriptions, default settings, scripts for others' webviews. None of
+// it runs in a compartment, so no policy would be asked. Loaded before the workbench, after
+// placement.js; trusted.
+//
+// A foreign package may name its own commands and settings, and what cannot do harm whoever asks for it.
+// Everything else of that kind is left out of its description before the workbench sees it. A person who
+// wants such a key binding writes it into keybindings.json, where it is theirs.
+(() => {
+  "use strict";
+  /**
+   * What the launcher wrote into the page: the companion's folder, commands.json's commands, and the first
+   * names of the editor's own settings.
+   */
+  const { companion = "", commands = {}, settingFamilies = [] } = globalThis.bulkheadSettings ?? {};
+  /** What may be done by pressing a key or following a link, with arguments that the package chose. */
+  const HARMLESS = new Set(["free", "commands", "languages", "workspace-edit"]);
+  /** Command families of the workbench, which registers some of their members only later. */
+  const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
+  /** Settings that change how text looks and is arranged, and no more. */
+  const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|editorAssociations|tree\.\w+)$/;
+  /** Scripts that would run in webviews of others, with the browser's network and without a permission. */
+  const SCRIPTS = ["markdown.previewScripts", "notebookRenderer", "notebookPreload"];
+  /** Settings that stand for files: tasks.json, launch.json, mcp.json. */
+  const FILES = ["tasks", "launch", "mcp"];
+  const MAX_DEPTH = 50;
+  const MAX_TOLD = 100;
+
+  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[]}} Description */
+  const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
+  const isForeign = (/** @type {Description} */ description) =>
+    !description.isBuiltin && !(companion && description.extensionLocation?.path === companion);
+  const listOf = (value) => (Array.isArray(value) ? value : value && typeof value === "object" ? [value] : []);
+  /** For people, of what may be anything. */
+  const named = (value) => (typeof value === "string" && value ? value : "nothing that has a name");
+  const familyOf = (/** @type {string} */ id) => id.split(".")[0];
+  const has = (object, key) => Object.prototype.hasOwnProperty.call(object, key);
+
+  const commandsOf = (/** @type {Description} */ description) =>
+    listOf(description.contributes?.commands).map((one) => one?.command).filter((id) => typeof id === "string");
+  const settingsOf = (/** @type {Description} */ description) =>
+    listOf(description.contributes?.configuration).flatMap((section) => Object.keys(section?.properties ?? {}));
+
+  /** As the broker has it: the longest pattern decides. */
+  function needsOf(command) {
+    if (has(commands, command)) return commands[command];
+    let [needs, longest] = ["commands-foreign", -1];
+    for (const [pattern, permission] of Object.entries(commands)) {
+      const prefix = pattern.slice(0, -1);
+      if (pattern.endsWith("*") && command.startsWith(prefix) && prefix.length > longest) [needs, longest] = [permission, prefix.length];
+    }
+    return needs;
+  }
+
+  /** Commands that exist before any extension has run: the editor's own. */
+  let editors;
+  const editorsCommands = () => (editors ??= new Set(globalThis.bulkhead.commandRegistry?._commands?.keys()));
+
+  /** What one foreign package may name. */
+  class Names {
+    /** @param {Description} description @param {Description[]} all */
+    constructor(description, all) {
+      const others = all.filter((other) => idOf(other) !== idOf(description));
+      const builtin = others.filter((other) => !isForeign(other));
+      const taken = new Set(builtin.flatMap(commandsOf));
+      const existing = editorsCommands();
+      this.own = new Set(commandsOf(description).filter((id) =>
+        !taken.has(id) && !existing.has(id) && !has(commands, id) && !id.startsWith("_") && !EDITORS.has(familyOf(id))));
+      // Built-in extensions have commands that they do not declare: whoever declares one of their family
+      // may mean one of those. Where two foreign packages declare the same, it is nobody's.
+      const families = new Set(builtin.flatMap((other) => [...commandsOf(other).map(familyOf), idOf(other).split(".").slice(1).join(".")]));
+      const declared = new Set(others.flatMap(commandsOf));
+      this.shared = new Set([...this.own].filter((id) => declared.has(id) || families.has(familyOf(id))));
+      const settings = new Set(others.flatMap(settingsOf));
+      this.settings = new Set(settingsOf(description).filter((key) => !settings.has(key)));
+    }
+
+    /** @param {unknown} command @param {boolean} [bare] without arguments that the package chose */
+    command(command, bare = false) {
+      if (typeof command !== "string") return false;
+      if (this.own.has(command)) return bare || !this.shared.has(command);
+      return HARMLESS.has(needsOf(command));
+    }
+
+    /** One line of contributes.keybindings. */
+    keybinding({ command, args }, depth = 0) {
+      if (command === undefined || command === "" || (typeof command === "string" && command.startsWith("-"))) return true; // takes away
+      if (command === "runCommands" && depth < 5) {
+        const each = args?.commands;
+        return Array.isArray(each) && each.every((one) => (typeof one === "string" ? this.command(one, true) : one && typeof one === "object" && this.keybinding(one, depth + 1) && one.command !== undefined));
+      }
+      return this.command(command, args === undefined);
+    }
+
+    /** command:ID?ARGUMENTS, without its scheme */
+    link(rest) {
+      const [path, ...query] = rest.split(/[?#]/);
+      try {
+        return this.command(decodeURIComponent(path), query.join("") === "");
+      } catch {
+        return false;
+      }
+    }
+  }
+
+  /** What a reader of Markdown or HTML makes of a link's target. */
+  const plainly = (text) =>
+    text
+      .replace(/&#(?:x([0-9a-f]+)|(\d+));?/gi, (whole, hex, digits) => {
+        const point = hex ? parseInt(hex, 16) : Number(digits);
+        return point < 0x110000 ? String.fromCodePoint(point) : whole;
+      })
+      .replace(/&colon;/gi, ":")
+      .replace(/&(?:Tab|NewLine);/g, "")
+      .replace(/[\\\s\u0000-\u001f]/g, "");
+
+  /** @param {string} text @param {Names} names @param {(what: string) => void} tell */
+  function textWithoutLinks(text, names, tell) {
+    const refused = (target) => {
+      const plain = plainly(target);
+      if (!/^command:/i.test(plain) || (/^command:/i.test(target) && names.link(target.slice("command:".length)))) return false;
+      tell(`a link to ${plain.slice("command:".length).split("?")[0] || "a command"}`);
+      return true;
+    };
+    return text
+      .replace(/\[([^\]]*)\]\(\s*<?([^\s)>]*)[^)]*\)/g, (whole, label, target) => (refused(target) ? label : whole))
+      .replace(/(\]\(\s*<?|\]:\s*<?|<|href\s*=\s*["']?)([^\s)>"']+)/gi, (whole, before, target) => (refused(target) ? `${before}#` : whole));
+  }
+
+  /** Every text in a declaration, in place. What is nested too deep to look at is taken out. */
+  function disarmTexts(value, names, tell, depth = 0) {
+    for (const key of Object.keys(value)) {
+      const one = value[key];
+      if (typeof one === "string") value[key] = textWithoutLinks(one, names, tell);
+      else if (one && typeof one === "object") {
+        if (depth < MAX_DEPTH) disarmTexts(one, names, tell, depth + 1);
+        else delete value[key];
+      }
+    }
+  }
+
+  const kept = (list, keep) => (Array.isArray(list) ? list.filter((one) => one && typeof one === "object" && keep(one)) : list && typeof list === "object" && keep(list) ? list : []);
+
+  /** Default settings: one's own, how text looks, and the latter for languages. */
+  function defaultsFor(defaults, names, tell) {
+    const chosen = {};
+    for (const [key, value] of Object.entries(defaults)) {
+      if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell);
+      else if (names.settings.has(key) && !settingFamilies.includes(familyOf(key)) && !FILES.includes(familyOf(key))) chosen[key] = value;
+      else if (HARMLESS_SETTING.test(key)) chosen[key] = value;
+      else tell(`a default for the setting ${key}`);
+    }
+    return chosen;
+  }
+
+  /** @param {Description} description @param {Description[]} all */
+  function disarm(description, all) {
+    delete description.bulkheadWithheld; // nobody else's word
+    const { contributes } = description;
+    if (!contributes || typeof contributes !== "object") return;
+    const names = new Names(description, all);
+    /** @type {Set<string>} */
+    const withheld = new Set();
+    const tell = (what) => void (withheld.size < MAX_TOLD && withheld.add(what.slice(0, 200)));
+    const keepIf = (test, what) => (one) => test(one) || (tell(what(one)), false);
+
+    // First, for afterwards a command would have lost its name. Its title is what a person reads when they
+    // run somebody else's.
+    if (contributes.commands) contributes.commands = kept(contributes.commands, keepIf((one) => names.own.has(one.command), (one) => `the command ${named(one.command)}, which is not its own`));
+    if (contributes.keybindings) contributes.keybindings = kept(contributes.keybindings, keepIf((one) => names.keybinding(one), (one) => `the key ${named(one.key)} for ${named(one.command)}`));
+    if (contributes.menus && typeof contributes.menus === "object")
+      for (const menu of Object.keys(contributes.menus)) {
+        contributes.menus[menu] = kept(contributes.menus[menu], keepIf(
+          (one) => one.command === undefined || names.command(one.command, true), (one) => `${named(one.command)} in the menu ${menu}`));
+        for (const one of listOf(contributes.menus[menu])) if (one.alt !== undefined && !names.command(one.alt, true)) delete one.alt;
+      }
+    if (contributes.configurationDefaults && typeof contributes.configurationDefaults === "object")
+      contributes.configurationDefaults = defaultsFor(contributes.configurationDefaults, names, tell);
+    for (const point of SCRIPTS) {
+      if (!contributes[point]) continue;
+      tell(`scripts for webviews of others (${point})`);
+      delete contributes[point];
+    }
+    disarmTexts(contributes, names, tell);
+    if (withheld.size === 0) return;
+    description.bulkheadWithheld = [...withheld];
+    console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
+  }
+
+  /** @type {Map<string, Names>} */
+  const names = new Map();
+  /** @type {Set<string>} ids of the editor's own */
+  const trusted = new Set();
+  Object.assign(globalThis.bulkhead, {
+    /**
+     * Extensions enter the workbench's registry. Changes their descriptions.
+     * @param {Description[]} added
+     * @param {Description[]} present
+     */
+    disarm(added, present) {
+      const all = [...present, ...added];
+      for (const description of added) {
+        if (!isForeign(description)) {
+          trusted.add(idOf(description));
+          continue;
+        }
+        trusted.delete(idOf(description));
+        try {
+          disarm(description, all);
+          names.set(idOf(description), new Names(description, all));
+        } catch (error) {
+          console.error(`bulkhead: the declarations of ${description.identifier?.value} cannot be read, so none of them count:`, error);
+          description.contributes = {};
+        }
+      }
+    },
+    /**
+     * For the pages of a walkthrough, which are files of the package: whose links may run which commands.
+     * @param {string | undefined} step "publisher.name#walkthrough#step"; the editor's own have no "#"
+     * @returns {true | string[]} as the workbench's opener takes it
+     */
+    walkthroughCommands(step) {
+      if (typeof step !== "string") return [];
+      if (!step.includes("#")) return true;
+      const id = step.split("#")[0].toLowerCase();
+      if (trusted.has(id)) return true;
+      const found = names.get(id);
+      if (!found) return [];
+      return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => !id.endsWith("*") && HARMLESS.has(commands[id]))];
+    },
+  });
+})();

@@ -1,0 +1,211 @@
+// What foreign packages declare, looked through as it enters the workbench's registry.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import vm from "node:vm";
+import { fileURLToPath } from "node:url";
+import { settingFamilies } from "../launcher/prepare.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
+const { commands } = JSON.parse(read("../api/commands.json"));
+
+/** A page with our scripts in it, and the commands that the editor has. */
+function page() {
+  const told = [];
+  const context = vm.createContext({
+    bulkheadSettings: { builtin: [], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"] },
+    crypto, URLSearchParams, setTimeout, location: { search: "" },
+    console: { warn: (text) => told.push(text), error: (text) => told.push(text) },
+  });
+  vm.runInContext(read("placement.js"), context);
+  vm.runInContext(read("declarations.js"), context);
+  const { bulkhead } = context;
+  bulkhead.commandRegistry = { _commands: new Map(["undo", "runCommands", "search.action.open", "workbench.action.terminal.sendSequence"].map((id) => [id, {}])) };
+  const extension = (id, contributes, rest = {}) => ({ identifier: { value: id }, isBuiltin: false, contributes, ...rest });
+  /** What is left of it, beside others. */
+  const disarmed = (contributes, ...others) => {
+    const one = extension("Me.mine", structuredClone(contributes));
+    bulkhead.disarm([one], others);
+    return one;
+  };
+  return { bulkhead, extension, disarmed, told };
+}
+
+const NPM = { identifier: { value: "vscode.npm" }, isBuiltin: true, contributes: { commands: [{ command: "npm.runScript" }], configuration: { properties: { "npm.path": {} } } } };
+const OTHER = { identifier: { value: "you.yours" }, isBuiltin: false, contributes: { commands: [{ command: "yours.token" }, { command: "both.say" }] } };
+const OWN = [{ command: "mine.hello", title: "Hello" }];
+const keys = (contributes) => [...(contributes.keybindings ?? [])].map(({ command }) => command);
+
+test("keys run an extension's own commands and harmless ones, with any arguments", () => {
+  const { disarmed, told } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    commands: OWN,
+    keybindings: [
+      { key: "a", command: "mine.hello", args: { any: 1 } },
+      { key: "b", command: "editor.action.formatDocument" },
+      { key: "c", command: "type", args: { text: "x" } },
+      { key: "d", command: "-workbench.action.terminal.new" },
+      { key: "e", command: "runCommands", args: { commands: ["mine.hello", { command: "cursorMove", args: { to: "left" } }] } },
+    ],
+  }, NPM, OTHER);
+  assert.equal(contributes.keybindings.length, 5);
+  assert.equal(bulkheadWithheld, undefined);
+  assert.deepEqual(told, []);
+});
+
+test("keys do not run what reaches out of a compartment", () => {
+  const { disarmed, told } = page();
+  const text = { text: "cat ~/.ssh/id_rsa\r" };
+  const evil = [
+    { command: "workbench.action.terminal.sendSequence", args: text },
+    { command: "workbench.action.terminal.runSelectedText" },
+    { command: "workbench.action.debug.start" },
+    { command: "notification.acceptPrimaryAction" },
+    { command: "quickInput.accept" },
+    { command: "editor.action.insertSnippet", args: { snippet: "$CLIPBOARD" } },
+    { command: "yours.token" },
+    { command: "npm.runScriptFromHover", args: { script: "x" } },
+    { command: "somebody.unknown" },
+    { command: "bulkhead.allowAll" },
+    { command: "runCommands", args: { commands: [{ command: "workbench.action.terminal.sendSequence", args: text }] } },
+    { command: "runCommands", args: { commands: [{ command: "runCommands", args: { commands: ["workbench.action.terminal.new"] } }] } },
+    { command: "runCommands" },
+    { command: ["workbench.action.terminal.new"] },
+    { command: { toString: "x" } },
+  ];
+  for (const one of evil) {
+    const { contributes, bulkheadWithheld } = disarmed({ commands: OWN, keybindings: [{ key: "k", ...one }, { key: "b", command: "mine.hello" }] }, NPM, OTHER);
+    assert.deepEqual(keys(contributes), ["mine.hello"], JSON.stringify(one));
+    assert.equal(bulkheadWithheld.length, 1);
+  }
+  assert.equal(told.length, evil.length, "said each time");
+  assert.match(told[0], /Me\.mine.*the key k for workbench\.action\.terminal\.sendSequence/);
+});
+
+test("who declares somebody else's command does not own it", () => {
+  const { disarmed } = page();
+  for (const command of ["workbench.action.terminal.sendSequence", "workbench.action.registeredLater", "undo", "search.action.open", "npm.runScript", "_internal.x", "vscode.open", "bulkhead.grant"]) {
+    const { contributes } = disarmed({
+      commands: [...OWN, { command, title: "Innocent" }],
+      keybindings: [{ key: "k", command, args: {} }],
+      menus: { "editor/title": [{ command }, { command: "mine.hello", alt: command }, { submenu: "mine.more" }] },
+    }, NPM, OTHER);
+    assert.deepEqual([...contributes.commands].map((one) => one.command), ["mine.hello"], command);
+    if (["undo", "vscode.open"].includes(command)) continue; // harmless
+    assert.deepEqual(keys(contributes), [], command);
+    assert.deepEqual(JSON.parse(JSON.stringify(contributes.menus["editor/title"])), [{ command: "mine.hello" }, { submenu: "mine.more" }], command);
+  }
+});
+
+test("a command of a built-in's family, or of two packages, runs without arguments only", () => {
+  const { disarmed } = page();
+  for (const command of ["npm.mine", "both.say"]) {
+    const { contributes } = disarmed({
+      commands: [{ command, title: "x" }],
+      keybindings: [{ key: "a", command }, { key: "b", command, args: 1 }],
+      viewsWelcome: [{ view: "explorer", contents: `[one](command:${command}) [two](command:${command}?%5B1%5D)` }],
+    }, NPM, OTHER);
+    assert.deepEqual([...contributes.keybindings].map(({ key }) => key), ["a"]);
+    assert.equal(contributes.viewsWelcome[0].contents, `[one](command:${command}) two`);
+  }
+});
+
+test("links in declared texts run own and harmless commands; others leave their label", () => {
+  const { disarmed } = page();
+  const shown = (contents) => disarmed({ commands: OWN, viewsWelcome: [{ view: "explorer", contents }] }, NPM).contributes.viewsWelcome[0].contents;
+  const send = "command:workbench.action.terminal.sendSequence?%7B%22text%22%3A%22x%22%7D";
+  for (const kept of ["[Hello](command:mine.hello?%5B1%5D)", "[Open](command:vscode.open)", "[Docs](https://example.org/command:x)", "The command: it is run", "a < b command:mine"])
+    assert.equal(shown(kept), kept);
+  assert.equal(shown(`[Start](${send})\nand [Hello](command:mine.hello)`), "Start\nand [Hello](command:mine.hello)");
+  for (const link of [send, send.replace("command", "COMMAND"), "command:%77orkbench.action.terminal.new", "command:workbench%2Eaction.terminal.new",
+    "command\\:workbench.action.terminal.new", "command&colon;workbench.action.terminal.new", "&#99;ommand:workbench.action.terminal.new",
+    "&#x63;ommand&#58workbench.action.terminal.new", "command:%zz", "command://mine.hello/workbench.action.terminal.new"]) {
+    assert.equal(shown(`[Start](${link})`), "Start", link);
+    for (const form of [`[Start](<${link}>)`, `[Start]( ${link} "title")`]) assert.equal(shown(form), "Start", form);
+    assert.doesNotMatch(shown(`[Start][1]\n\n[1]: ${link}`), /terminal|:%zz/i, link);
+    assert.doesNotMatch(shown(`<a href="${link}">Start</a>`), /terminal|:%zz/i, link);
+    assert.doesNotMatch(shown(`<${link}>`), /terminal|:%zz/i, link);
+  }
+});
+
+test("every text of a declaration is looked at, however deep", () => {
+  const { disarmed } = page();
+  const link = "[x](command:workbench.action.terminal.new)";
+  const deep = Array.from({ length: 100 }).reduce((inner) => ({ inner }), { text: link });
+  const { contributes } = disarmed({
+    configuration: [{ properties: { "mine.x": { markdownDescription: link, enumDescriptions: [link] } } }],
+    walkthroughs: [{ id: "w", steps: [{ id: "s", description: link, media: { markdown: "page.md" } }] }],
+    strange: deep,
+  });
+  assert.doesNotMatch(JSON.stringify(contributes), /terminal/);
+  assert.equal(contributes.walkthroughs[0].steps[0].description, "x");
+});
+
+test("defaults are for one's own settings and for how text looks", () => {
+  const { disarmed } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    configuration: { properties: { "mine.path": {}, "terminal.integrated.env.linux": {}, "tasks.tasks": {}, "npm.path": {} } },
+    configurationDefaults: {
+      "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" },
+      "[markdown]": { "editor.wordWrap": "on", "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" } },
+      "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" },
+      "terminal.integrated.profiles.linux": { bash: { path: "bash", args: ["-c", "id"] } },
+      "tasks.tasks": [], "npm.path": "/x", "git.path": "/x", "yours.program": "/x", "http.proxy": "x", "security.workspace.trust.enabled": false,
+    },
+  }, NPM);
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes.configurationDefaults)), {
+    "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "[markdown]": { "editor.wordWrap": "on" },
+  });
+  assert.ok(bulkheadWithheld.includes("a default for the setting terminal.integrated.env.linux"));
+});
+
+test("the families of the editor's own settings are found in the installed build", () => {
+  const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
+  const families = settingFamilies(fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8"));
+  for (const family of ["terminal", "task", "debug", "http", "security", "remote", "window", "extensions", "chat"]) assert.ok(families.includes(family), family);
+  for (const family of ["git", "eslint", "python", "prettier"]) assert.ok(!families.includes(family), family);
+  assert.throws(() => settingFamilies("nothing"), /not known/);
+});
+
+test("scripts for webviews of others do not come in", () => {
+  const { disarmed } = page();
+  const { contributes } = disarmed({ "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], notebookRenderer: [{}], notebookPreload: [{}] });
+  assert.deepEqual(Object.keys(contributes), ["markdown.previewStyles"]);
+});
+
+test("built-in extensions and the companion declare what they like, by their place and not by their name", () => {
+  const { bulkhead, extension } = page();
+  const dangerous = () => ({ keybindings: [{ key: "k", command: "workbench.action.terminal.new" }] });
+  const builtin = extension("vscode.npm", dangerous(), { isBuiltin: true });
+  const companion = extension("bulkhead.companion", dangerous(), { extensionLocation: { path: "/opt/companion" } });
+  const impostor = extension("bulkhead.companion", dangerous(), { extensionLocation: { path: "/tmp/companion" } });
+  bulkhead.disarm([builtin, companion, impostor], []);
+  assert.deepEqual([builtin, companion, impostor].map(({ contributes }) => contributes.keybindings.length), [1, 1, 0]);
+});
+
+test("what cannot be read declares nothing, and an extension cannot say itself what was left out", () => {
+  const { bulkhead, extension, told } = page();
+  const contributes = { commands: OWN };
+  Object.defineProperty(contributes, "keybindings", { enumerable: true, get: () => { throw new Error("no"); } });
+  const broken = extension("a.broken", contributes);
+  const liar = extension("a.liar", { commands: OWN }, { bulkheadWithheld: ["nothing"] });
+  const none = extension("a.none", undefined);
+  bulkhead.disarm([broken, liar, none], []);
+  assert.deepEqual(Object.keys(broken.contributes), []);
+  assert.equal(liar.bulkheadWithheld, undefined);
+  assert.match(told.join("\n"), /a\.broken cannot be read/);
+});
+
+test("a walkthrough's page runs the commands of its own extension", () => {
+  const { bulkhead, extension } = page();
+  bulkhead.disarm([extension("Me.mine", { commands: [...OWN, { command: "npm.mine" }, { command: "workbench.action.terminal.new" }] }), structuredClone(NPM)], []);
+  assert.equal(bulkhead.walkthroughCommands("Setup"), true);
+  assert.deepEqual([...bulkhead.walkthroughCommands(undefined)], []);
+  assert.equal(bulkhead.walkthroughCommands("vscode.npm#first#step"), true);
+  assert.deepEqual([...bulkhead.walkthroughCommands("un.known#first#step")], []);
+  const mine = bulkhead.walkthroughCommands("Me.mine#first#step");
+  assert.ok(mine.includes("mine.hello") && mine.includes("vscode.open"));
+  for (const command of ["npm.mine", "workbench.action.terminal.new", "vscode.openFolder", "paste"]) assert.ok(!mine.includes(command), command);
+});
