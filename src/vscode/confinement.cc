@@ -29,6 +29,14 @@ Result<Manifest> shipped_manifest(const Places& places, const char* name) {
   return parse_manifest(ManifestBytes::of(file, std::move(*text)));
 }
 
+// Stands for the workspace in what is told in a window that has none. No such path is granted.
+constexpr std::string_view kAnyFolder = "/any folder that you open";
+
+void name_any_folder(std::string& text) {
+  for (size_t at = text.find(kAnyFolder); at != std::string::npos; at = text.find(kAnyFolder, at))
+    text.replace(at, kAnyFolder.size(), fmt::format("({})", kAnyFolder.substr(1)));
+}
+
 Entry own_entry(const std::string& path) {
   return Entry{quote_path(path), Location{"VS Code", 0, 0, "the extension host itself"}};
 }
@@ -49,6 +57,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   BULKHEAD_TRY(inputs.baseline, shipped_manifest(request.places, "extension-host.json"));
   Manifest& base = *inputs.baseline;
   base.files.read.push_back(own_entry(request.server));
+  // An extension learns where another one is, and looks there; what is linked to is the server's.
+  base.files.read.push_back(own_entry(canonical_or_same(request.builtin)));
   base.files.read.push_back(
       own_entry(canonical_or_same(request.places.data + "/vscode/launcher/host.cjs")));
   // Node looks for packages in every folder above as well, where those that VS Code was installed
@@ -68,6 +78,7 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   const char* path = std::getenv("PATH");
   inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   inputs.variables = {.workspace = request.workspace,
+                      .may_lack_workspace = true,
                       .extension = "",
                       .storage = "",
                       .home = canonical_or_same(request.places.home),
@@ -152,6 +163,14 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   confinement.inputs.extras = std::move(remembered);
   BULKHEAD_TRY(confinement.policy, Policy::compile(confinement.inputs));
 
+  // Who agrees in a window without a folder agrees for the folders of later windows as well.
+  PolicyInputs told = confinement.inputs;
+  std::shared_ptr<const Policy> told_policy = confinement.policy;
+  if (request.workspace.empty()) {
+    told.variables.workspace = {std::string(kAnyFolder)};
+    BULKHEAD_TRY(told_policy, Policy::compile(told));
+  }
+
   bool same = true;
   for (size_t i = 0; i < confinement.extensions.size(); ++i) {
     const ConfinedExtension& each = confinement.extensions[i];
@@ -161,9 +180,10 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   if (!same && comparable) {
     // Against all that was approved, under today's lists.
     BULKHEAD_TRY(PolicyInputs before, inputs_for(request, shipped, approved_members));
-    before.extras = confinement.inputs.extras;
+    before.extras = told.extras;
+    before.variables = told.variables;
     if (const auto policy = Policy::compile(before); policy.ok())
-      confinement.widened = widened(**policy, confinement.inputs, *confinement.policy, own);
+      confinement.widened = widened(**policy, told, *told_policy, own);
     else
       confinement.widened = {"Something that cannot be compared with what you allowed before"};
   }
@@ -172,7 +192,11 @@ Result<Confinement> confine(const ConfinementRequest& request) {
     each.reason = review_reason(approvals[i], each.package, each.manifest.bytes,
                                 !comparable || !confinement.widened.empty());
   }
-  confinement.review = review(confinement.inputs, *confinement.policy, own);
+  confinement.review = review(told, *told_policy, own);
+  if (request.workspace.empty())
+    for (auto* texts : {&confinement.review.permits, &confinement.review.cannot,
+                        &confinement.review.unusual, &confinement.widened})
+      for (std::string& text : *texts) name_any_folder(text);
   confinement.digest = digest_of(confinement.extensions);
   return confinement;
 }

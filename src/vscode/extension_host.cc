@@ -43,17 +43,21 @@ Result<Json> read_json(const std::string& file) {
 // What vscode/launcher/prepare.mjs wrote.
 struct Launch {
   std::string server;
+  std::string extensions;  // links to the built-in ones
   std::vector<std::string> actors;
 };
 
 Result<Launch> read_launch(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
   Launch launch;
-  const auto server = json.find("server"), actors = json.find("actors");
-  if (server == json.end() || !server->is_string() || actors == json.end() || !actors->is_array())
+  const auto server = json.find("server"), actors = json.find("actors"),
+             extensions = json.find("extensions");
+  const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
+  if (!is_text(server) || !is_text(extensions) || actors == json.end() || !actors->is_array())
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
+  launch.extensions = extensions->get<std::string>();
   for (const Json& each : *actors)
     launch.actors.push_back(each.is_string() ? each.get<std::string>() : std::string());
   return launch;
@@ -308,7 +312,8 @@ std::vector<std::string> Host::environment(const Policy& policy,
 }
 
 Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
-  ConfinementRequest request{places_, data, folders_, launch_.server, options_.command.front()};
+  ConfinementRequest request{
+      places_, data, folders_, launch_.server, launch_.extensions, options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
   const ReviewReason reason = confinement.reason();
   const bool reviewed = reason == ReviewReason::kNone;
