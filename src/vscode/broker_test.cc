@@ -27,6 +27,7 @@ constexpr const char* kTable = R"({"methods":{
   "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
   "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
   "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
+  "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"}},
   "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
   "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
@@ -39,7 +40,7 @@ const std::vector<std::string> kActors = {
     "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
     "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
     "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace"};
+    "MainThreadLogger",        "MainThreadWorkspace",   "MainThreadTerminalService"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -58,11 +59,17 @@ class BrokerTest : public ::testing::Test {
     std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
     fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
 
+    start();
+  }
+  // Once more, for other extensions or with somebody who answers.
+  void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr) {
+    sent_ = {};
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
             "block":["${home}/.ssh","${workspace}/.git"]},
-            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
+            "vscode":["@editor","commands","secrets"],"otherwise":")" +
+        std::string(asker != nullptr ? "ask" : "deny") + "\"}";
     auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
     ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
     inputs.manifest = *manifest;
@@ -73,9 +80,9 @@ class BrokerTest : public ::testing::Test {
     auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
     ASSERT_TRUE(table.ok()) << table.error().message;
     table_ = std::make_unique<ApiTable>(std::move(*table));
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
+    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, asker, Enforcement::kEnforce, nullptr);
     BrokerOptions options;
-    options.extensions = {"me.mine"};
+    options.extensions = extensions;
     options.actors = kActors;
     options.commands = {
         {"vscode.open", "commands"}, {"workbench.action.tasks.*", "tasks"}, {"bad.*", "refuse"}};
@@ -412,6 +419,43 @@ TEST_F(BrokerTest, EveryResourceOfAnEditIsJudged) {
                  std::vector<Json>{Json{{"edits", Json::array({Json{{"other", 1}}})}}}),
             "passed");
   EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {Json()}), "passed");
+}
+
+TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
+  struct : Asker {
+    Answer ask(const Question&) override {
+      ++asked;
+      return Answer::kThisRun;
+    }
+    void cancel() noexcept override {}
+    int asked = 0;
+  } asker;
+  start({"me.mine"}, &asker);
+  EXPECT_EQ(call("MainThreadTerminalService", "$setEnvironmentVariableCollection", {}), "quiet");
+  EXPECT_EQ(asker.asked, 0);
+  broker_.reset();  // before who answers
+}
+
+TEST_F(BrokerTest, WhatTheEditorWroteForEverybodyIsRead) {
+  const auto of_editor = [this](const char* authority) {
+    Json resource = uri("/x.json", "vscode");
+    resource["authority"] = authority;
+    return resource;
+  };
+  for (const char* authority : {"schemas", "schemas-associations", "defaultsettings"}) {
+    EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {of_editor(authority)}), "passed");
+    EXPECT_NE(call("MainThreadFileSystem", "$delete", {of_editor(authority)}), "passed");
+  }
+  for (const char* authority : {"", "settings", "SCHEMAS", "host:1"})
+    EXPECT_NE(call("MainThreadFileSystem", "$readFile", {of_editor(authority)}), "passed");
+}
+
+TEST_F(BrokerTest, GitsSchemeIsGitsAlone) {
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "git", 2}), "passed");
+  start({"vscode.git"});
+  EXPECT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "git", 2}), "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "vscode", 2}),
+            "passed");
 }
 
 TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {

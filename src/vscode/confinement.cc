@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -39,6 +40,16 @@ void name_any_folder(std::string& text) {
 
 Entry own_entry(const std::string& path) {
   return Entry{quote_path(path), Location{"VS Code", 0, 0, "the extension host itself"}};
+}
+
+// What extensions of this host depend on and does not run in it: ids, sorted. Extensions of others
+// that depend on one another share a host (vscode/workbench/placement.js), so these are built in.
+std::set<std::string> outside(const std::vector<ConfinedExtension>& extensions) {
+  std::set<std::string> found;
+  for (const ConfinedExtension& each : extensions)
+    found.insert(each.package.dependencies.begin(), each.package.dependencies.end());
+  for (const ConfinedExtension& each : extensions) found.erase(each.package.id);
+  return found;
 }
 
 std::string digest_of(const std::vector<ConfinedExtension>& extensions) {
@@ -193,6 +204,11 @@ Result<Confinement> confine(const ConfinementRequest& request) {
                                 !comparable || !confinement.widened.empty());
   }
   confinement.review = review(told, *told_policy, own);
+  for (const std::string& id : outside(confinement.extensions))
+    confinement.review.cannot.push_back(fmt::format(
+        "Use the API of {}, on which it depends and which runs outside of its compartment "
+        "(the setting bulkhead.compartments.builtin can bring it in)",
+        id));
   if (request.workspace.empty())
     for (auto* texts : {&confinement.review.permits, &confinement.review.cannot,
                         &confinement.review.unusual, &confinement.widened})
