@@ -140,6 +140,38 @@ class UsageMeter {
   Inheritance cpu_;
 };
 
+// Ctrl-C in the terminal of `bulkhead code` meets every process of it. A host then ends as it does
+// with its window, so that nothing is left over: its socket, its processes, its row in the journal.
+// The compartment's init has none of this; it resets its signals.
+class EndSignals {
+ public:
+  EndSignals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      signalled = true;
+      if (Relay* running = relay; running != nullptr) running->stop();
+    };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction before {};
+      // Ignored stays ignored, as nohup wants it.
+      if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+        ::sigaction(number, &action, nullptr);
+    }
+  }
+  // From now on `running` is stopped; at once where a signal came before.
+  static void stops(Relay* running) {
+    relay = running;
+    if (running != nullptr && signalled) running->stop();
+  }
+
+  static bool came() { return signalled; }
+
+ private:
+  static inline std::atomic<Relay*> relay = nullptr;
+  static inline std::atomic<bool> signalled = false;
+  static_assert(std::atomic<Relay*>::is_always_lock_free);
+};
+
 // All of one extension host. The relay's thread makes it and ends it.
 class Host {
  public:
@@ -413,6 +445,7 @@ void Host::supervise_until_end() {
 }
 
 Result<int> Host::run() {
+  const EndSignals signals;
   BULKHEAD_TRY(run_id_, random_id());
   BULKHEAD_CHECK(open_control());
   end_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -428,8 +461,11 @@ Result<int> Host::run() {
     status = folders.error();
   relay_ =
       std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, RelayOptions{});
+  EndSignals::stops(relay_.get());
   if (control_) control_->hello(hello("starting"));
   if (status.ok()) status = relay_->run();
+
+  EndSignals::stops(nullptr);
 
   // The host first: then nobody is left who waits for an answer.
   const uint64_t one = 1;
@@ -443,6 +479,8 @@ Result<int> Host::run() {
   if (report_ && !report_->ok()) {
     outcome = to_string(report_->error());
     code = 125;
+  } else if (EndSignals::came()) {
+    outcome = "the editor was ended";  // which met the program as well
   } else if (!status.ok()) {
     outcome = to_string(status.error());
     code = status.error().errno_value == ERESTART ? 0 : 125;
