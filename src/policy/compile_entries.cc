@@ -74,7 +74,8 @@ RuleId Compiler::new_rule(const Entry& entry, const List& list, uint16_t kinds,
 
 void Compiler::miss_variable(const Entry& entry, const List& list, const std::string& variable) {
   const std::string message = fmt::format("${{{}}} stands for nothing in this run", variable);
-  if (list.needs_variable) {
+  const bool lacks = variable == "workspace" && inputs_.variables.may_lack_workspace;
+  if (list.needs_variable && !lacks) {
     complain(entry, message,
              variable == "workspace" ? "name a workspace, or remove the entry"
                                      : "remove the entry, or give the variable a value");

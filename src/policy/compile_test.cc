@@ -241,6 +241,25 @@ TEST(Policy, SeveralWorkspaceFolders) {
   EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/two"), kDeny);
 }
 
+TEST(Policy, AWindowWithoutAFolderLeavesOutWhatIsOfTheWorkspace) {
+  PolicyInputs in = inputs();
+  in.variables.workspace.clear();
+  in.manifest.files.read = entries({"${workspace}", "/opt/a"});
+  in.manifest.files.block = entries({"${workspace}/.env"});
+  in.manifest.run = entries({"${workspace}/tool"});
+  EXPECT_THAT(refused(in), HasSubstr("${workspace} stands for nothing"));
+  in.variables.may_lack_workspace = true;
+  const auto policy = compiled(in);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/opt/a"), kAllow);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/x"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/"), kDeny);
+  EXPECT_EQ(policy->notes().size(), 3U);
+  // Of other variables it says nothing.
+  in.variables.storage.clear();
+  in.manifest.files.write = entries({"${storage}"});
+  EXPECT_THAT(refused(in), HasSubstr("${storage} stands for nothing"));
+}
+
 TEST(Policy, AnEmptyVariableIsAnErrorInAManifestAndANoteElsewhere) {
   PolicyInputs in = inputs();
   in.variables.runtime.clear();

@@ -113,6 +113,26 @@ TEST_F(PackageTest, EveryChangeOfWhatRunsChangesTheDigest) {
   changed("a manifest");
 }
 
+// VS Code writes it; a package that is installed again is the same one.
+TEST_F(PackageTest, WhenItWasInstalledIsNoChangeAndAnythingElseThereIs) {
+  const auto digest = [&](const char* metadata) {
+    write("package.json",
+          std::string(R"({"name": "Tool", "publisher": "Acme", "version": "1", "__metadata": {)") +
+              metadata + "}}");
+    return package().digest;
+  };
+  const std::string one = digest(R"("installedTimestamp": 1763760000000, "size": 5)");
+  EXPECT_EQ(digest(R"("installedTimestamp": 1, "size": 5)"), one);
+  for (const char* other :
+       {R"("installedTimestamp": 1763760000000, "size": 6)",
+        R"("installedTimestamp": "1763760000000", "size": 5)",
+        R"("installedTimestamp": 17637600000000001, "size": 5)",
+        R"("installedTimestamp": 1, "installedTimestamp": 1, "size": 5)", R"("size": 5)"})
+    EXPECT_NE(digest(other), one) << other;
+  const std::string two = digest(R"("installedTimestamp": 1, "installedTimestamp": 1)");
+  EXPECT_NE(digest(R"("installedTimestamp": 2, "installedTimestamp": 1)"), two) << "one only";
+}
+
 TEST_F(PackageTest, TheOrderOfCreationDoesNotMatter) {
   write("a", "1");
   write("b/c", "2");

@@ -54,6 +54,7 @@ struct WholeTree {
 // What ${…} stands for. Canonical absolute paths (symlinks resolved by the caller).
 struct Variables {
   std::vector<std::string> workspace;  // several folders in a multi-root workspace; may be empty
+  bool may_lack_workspace = false;     // a window without a folder: its entries are left out
   std::string extension;               // the extension's or program's own folder; may be empty
   std::string storage;                 // its own writable folder; may be empty
   std::string home;

@@ -76,7 +76,13 @@ std::optional<MethodRule> parse_rule(const json& value) {
   if (!value.is_object() || !value.contains("needs") || !value["needs"].is_string())
     return std::nullopt;
   auto rule = parse_needs(value["needs"].get<std::string>());
-  if (!rule || !value.contains("check") || !value["check"].is_array()) return std::nullopt;
+  if (!rule) return std::nullopt;
+  if (const auto otherwise = value.find("otherwise"); otherwise != value.end()) {
+    if (*otherwise != "quiet" || rule->way != MethodRule::Way::kPermission) return std::nullopt;
+    rule->unasked = true;
+    if (!value.contains("check")) return rule;
+  }
+  if (!value.contains("check") || !value["check"].is_array()) return std::nullopt;
   for (const json& each : value["check"]) {
     if (!each.is_string()) return std::nullopt;
     const auto check = parse_check(each.get_ref<const std::string&>());

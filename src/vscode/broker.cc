@@ -47,8 +47,14 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
   if (rule->way == MethodRule::Way::kRefuse)
     return refuse("no extension in a compartment may call this");
   if (rule->way == MethodRule::Way::kPermission) {
-    const Ruling ruling = decide_permission(rule->permission, method, may_block);
-    if (!ruling.passes()) return ruling;
+    const Ruling ruling = decide_permission(rule->permission, method, may_block && !rule->unasked);
+    if (!ruling.passes() && !rule->unasked) return ruling;
+    if (!ruling.passes()) {
+      if (ruling.way == Ruling::Way::kAsk)
+        arbiter_.note_refusal(Kind::kVscode, rule->permission, "not granted, and not asked about",
+                              Attempt{0, 0, method, nullptr});
+      return Ruling::quiet();
+    }
   }
   if (rule->checks.empty()) return Ruling::pass();
   const Json arguments = arguments_of(

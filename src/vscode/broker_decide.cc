@@ -34,7 +34,8 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string
   if (!resource->is_file) {
     // Documents without a file, and schemes that this very host provides. Everything else may be
     // another extension's or the editor's own.
-    if (resource->scheme == "untitled" || knows(own_schemes_, resource->scheme))
+    if (resource->scheme == "untitled" || knows(own_schemes_, resource->scheme) ||
+        (kind == Kind::kRead && is_public_of_editor(*resource)))
       return Ruling::pass();
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
                           "a resource of another extension or of the editor",
@@ -286,7 +287,9 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kScheme: {
       const std::string scheme = text_of(value);
-      if (is_reserved_scheme(scheme)) return refuse(scheme, "takes over a scheme of the editor");
+      // Who is Git here is Git in the whole window: ids are unique there.
+      if (is_reserved_scheme(scheme) && !(scheme == "git" && own_extension(Json("vscode.git"))))
+        return refuse(scheme, "takes over a scheme of the editor");
       const std::lock_guard lock(mutex_);
       own_schemes_.insert(scheme);
       return Ruling::pass();

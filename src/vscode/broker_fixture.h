@@ -32,6 +32,7 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
   "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
   "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
+  "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"}},
   "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
   "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
@@ -44,11 +45,11 @@ inline constexpr const char* kTable = R"({"methods":{
 }})";
 
 inline const std::vector<std::string> kActors = {
-    "MainThreadFileSystem",    "MainThreadCommands",    "MainThreadSecretState",
-    "MainThreadBulkEdits",     "MainThreadSearch",      "MainThreadTask",
-    "MainThreadConfiguration", "MainThreadTextEditors", "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace",   "MainThreadMessageService",
-    "MainThreadProgress"};
+    "MainThreadFileSystem",    "MainThreadCommands",       "MainThreadSecretState",
+    "MainThreadBulkEdits",     "MainThreadSearch",         "MainThreadTask",
+    "MainThreadConfiguration", "MainThreadTextEditors",    "MainThreadWindow",
+    "MainThreadLogger",        "MainThreadWorkspace",      "MainThreadMessageService",
+    "MainThreadProgress",      "MainThreadTerminalService"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -67,11 +68,17 @@ class BrokerTest : public ::testing::Test {
     std::ofstream(folder_ / "home/.ssh/id_rsa") << "key";
     fs::create_symlink(folder_ / "home/.ssh/id_rsa", folder_ / "work/link");
 
+    start();
+  }
+  // Once more, for other extensions or with somebody who answers.
+  void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr) {
+    sent_ = {};
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
             "block":["${home}/.ssh","${workspace}/.git"]},
-            "vscode":["@editor","commands","secrets"],"otherwise":"deny"})";
+            "vscode":["@editor","commands","secrets"],"otherwise":")" +
+        std::string(asker != nullptr ? "ask" : "deny") + "\"}";
     auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
     ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
     inputs.manifest = *manifest;
@@ -82,9 +89,9 @@ class BrokerTest : public ::testing::Test {
     auto table = ApiTable::parse(ManifestBytes::of("table.json", kTable));
     ASSERT_TRUE(table.ok()) << table.error().message;
     table_ = std::make_unique<ApiTable>(std::move(*table));
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
+    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, asker, Enforcement::kEnforce, nullptr);
     BrokerOptions options;
-    options.extensions = {"me.mine"};
+    options.extensions = extensions;
     options.actors = kActors;
     options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
                         {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},

@@ -128,6 +128,13 @@ inline const Json& at(const Json& array, size_t i) {
   return array.is_array() && i < array.size() ? array[i] : kNull;
 }
 
+// What the editor itself wrote for everybody to read: JSON schemas and default settings.
+inline bool is_public_of_editor(const Resource& resource) {
+  static const std::set<std::string> kPublic = {"schemas", "schemas-associations",
+                                                "defaultsettings"};
+  return resource.scheme == "vscode" && kPublic.contains(resource.authority);
+}
+
 // Schemes that stand for files, for the editor's own things or for the network: nobody but VS Code
 // provides these.
 inline bool is_reserved_scheme(const std::string& scheme) {

@@ -214,6 +214,43 @@ TEST_F(BrokerTest, EveryResourceOfAnEditIsJudged) {
   EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {Json()}), "passed");
 }
 
+TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
+  struct : Asker {
+    Answer ask(const Question&) override {
+      ++asked;
+      return Answer::kThisRun;
+    }
+    void cancel() noexcept override {}
+    int asked = 0;
+  } asker;
+  start({"me.mine"}, &asker);
+  EXPECT_EQ(call("MainThreadTerminalService", "$setEnvironmentVariableCollection", {}), "quiet");
+  EXPECT_EQ(asker.asked, 0);
+  broker_.reset();  // before who answers
+}
+
+TEST_F(BrokerTest, WhatTheEditorWroteForEverybodyIsRead) {
+  const auto of_editor = [this](const char* authority) {
+    Json resource = uri("/x.json", "vscode");
+    resource["authority"] = authority;
+    return resource;
+  };
+  for (const char* authority : {"schemas", "schemas-associations", "defaultsettings"}) {
+    EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {of_editor(authority)}), "passed");
+    EXPECT_NE(call("MainThreadFileSystem", "$delete", {of_editor(authority)}), "passed");
+  }
+  for (const char* authority : {"", "settings", "SCHEMAS", "host:1"})
+    EXPECT_NE(call("MainThreadFileSystem", "$readFile", {of_editor(authority)}), "passed");
+}
+
+TEST_F(BrokerTest, GitsSchemeIsGitsAlone) {
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "git", 2}), "passed");
+  start({"vscode.git"});
+  EXPECT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "git", 2}), "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "vscode", 2}),
+            "passed");
+}
+
 TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {
   EXPECT_EQ(call("MainThreadSearch", "$registerFileSearchProvider", {1, "file"}), "quiet");
   EXPECT_NE(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "vscode-remote", 2}),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -29,8 +30,26 @@ Result<Manifest> shipped_manifest(const Places& places, const char* name) {
   return parse_manifest(ManifestBytes::of(file, std::move(*text)));
 }
 
+// Stands for the workspace in what is told in a window that has none. No such path is granted.
+constexpr std::string_view kAnyFolder = "/any folder that you open";
+
+void name_any_folder(std::string& text) {
+  for (size_t at = text.find(kAnyFolder); at != std::string::npos; at = text.find(kAnyFolder, at))
+    text.replace(at, kAnyFolder.size(), fmt::format("({})", kAnyFolder.substr(1)));
+}
+
 Entry own_entry(const std::string& path) {
   return Entry{quote_path(path), Location{"VS Code", 0, 0, "the extension host itself"}};
+}
+
+// What extensions of this host depend on and does not run in it: ids, sorted. Extensions of others
+// that depend on one another share a host (vscode/workbench/placement.js), so these are built in.
+std::set<std::string> outside(const std::vector<ConfinedExtension>& extensions) {
+  std::set<std::string> found;
+  for (const ConfinedExtension& each : extensions)
+    found.insert(each.package.dependencies.begin(), each.package.dependencies.end());
+  for (const ConfinedExtension& each : extensions) found.erase(each.package.id);
+  return found;
 }
 
 std::string digest_of(const std::vector<ConfinedExtension>& extensions) {
@@ -49,6 +68,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   BULKHEAD_TRY(inputs.baseline, shipped_manifest(request.places, "extension-host.json"));
   Manifest& base = *inputs.baseline;
   base.files.read.push_back(own_entry(request.server));
+  // An extension learns where another one is, and looks there; what is linked to is the server's.
+  base.files.read.push_back(own_entry(canonical_or_same(request.builtin)));
   base.files.read.push_back(
       own_entry(canonical_or_same(request.places.data + "/vscode/launcher/host.cjs")));
   // Node looks for packages in every folder above as well, where those that VS Code was installed
@@ -68,6 +89,7 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   const char* path = std::getenv("PATH");
   inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
   inputs.variables = {.workspace = request.workspace,
+                      .may_lack_workspace = true,
                       .extension = "",
                       .storage = "",
                       .home = canonical_or_same(request.places.home),
@@ -152,6 +174,14 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   confinement.inputs.extras = std::move(remembered);
   BULKHEAD_TRY(confinement.policy, Policy::compile(confinement.inputs));
 
+  // Who agrees in a window without a folder agrees for the folders of later windows as well.
+  PolicyInputs told = confinement.inputs;
+  std::shared_ptr<const Policy> told_policy = confinement.policy;
+  if (request.workspace.empty()) {
+    told.variables.workspace = {std::string(kAnyFolder)};
+    BULKHEAD_TRY(told_policy, Policy::compile(told));
+  }
+
   bool same = true;
   for (size_t i = 0; i < confinement.extensions.size(); ++i) {
     const ConfinedExtension& each = confinement.extensions[i];
@@ -161,9 +191,10 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   if (!same && comparable) {
     // Against all that was approved, under today's lists.
     BULKHEAD_TRY(PolicyInputs before, inputs_for(request, shipped, approved_members));
-    before.extras = confinement.inputs.extras;
+    before.extras = told.extras;
+    before.variables = told.variables;
     if (const auto policy = Policy::compile(before); policy.ok())
-      confinement.widened = widened(**policy, confinement.inputs, *confinement.policy, own);
+      confinement.widened = widened(**policy, told, *told_policy, own);
     else
       confinement.widened = {"Something that cannot be compared with what you allowed before"};
   }
@@ -172,7 +203,16 @@ Result<Confinement> confine(const ConfinementRequest& request) {
     each.reason = review_reason(approvals[i], each.package, each.manifest.bytes,
                                 !comparable || !confinement.widened.empty());
   }
-  confinement.review = review(confinement.inputs, *confinement.policy, own);
+  confinement.review = review(told, *told_policy, own);
+  for (const std::string& id : outside(confinement.extensions))
+    confinement.review.cannot.push_back(fmt::format(
+        "Use the API of {}, on which it depends and which runs outside of its compartment "
+        "(the setting bulkhead.compartments.builtin can bring it in)",
+        id));
+  if (request.workspace.empty())
+    for (auto* texts : {&confinement.review.permits, &confinement.review.cannot,
+                        &confinement.review.unusual, &confinement.widened})
+      for (std::string& text : *texts) name_any_folder(text);
   confinement.digest = digest_of(confinement.extensions);
   return confinement;
 }

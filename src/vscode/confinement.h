@@ -37,6 +37,7 @@ struct ConfinementRequest {
   const InitialData& data;
   std::vector<std::string> workspace;  // canonical folders
   std::string server;                  // VS Code's own folder, read by every host
+  std::string builtin;                 // the folder of links to built-in extensions, read as well
   std::string node;                    // what runs the host
 };
 

@@ -64,17 +64,20 @@ struct Control::Open {
   std::optional<Answer> answer;
 };
 
-Result<std::unique_ptr<Control>> Control::open(Options options, Handlers handlers) {
+namespace {
+
+// A listening socket in the user's own folder, which is made; ENOENT where it went away meanwhile.
+Result<Fd> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (options.socket.size() >= sizeof address.sun_path)
+  if (path.size() >= sizeof address.sun_path)
     return Error{
         fmt::format("the socket {} has a longer name than the {} bytes that unix(7) allows: "
                     "set XDG_RUNTIME_DIR to a shorter folder",
-                    options.socket, sizeof address.sun_path - 1),
+                    path, sizeof address.sun_path - 1),
         ENAMETOOLONG};
-  std::memcpy(address.sun_path, options.socket.data(), options.socket.size());
-  const std::string folder(parent_of(options.socket));
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const std::string folder(parent_of(path));
   BULKHEAD_CHECK(make_directories(folder, 0700));
   struct stat status {};
   if (::lstat(folder.c_str(), &status) != 0) return errno_error("look at " + folder);
@@ -82,15 +85,27 @@ Result<std::unique_ptr<Control>> Control::open(Options options, Handlers handler
     return Error{
         fmt::format("{} must be a folder of yours that nobody else may enter (chmod 700)", folder),
         EPERM};
-  std::unique_ptr<Control> control(new Control(std::move(options), std::move(handlers)));
-  control->listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!control->listener_) return errno_error("make a socket");
+  Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener) return errno_error("make a socket");
   // A pid that was used before: its process is gone, this one is it now.
-  ::unlink(control->options_.socket.c_str());
-  if (::bind(control->listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) !=
-          0 ||
-      ::listen(control->listener_.get(), 8) != 0)
-    return errno_error("listen on " + control->options_.socket);
+  ::unlink(path.c_str());
+  if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener.get(), 8) != 0)
+    return errno_error("listen on " + path);
+  return listener;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Control>> Control::open(Options options, Handlers handlers) {
+  // The last host of a window takes their folder away, perhaps just now.
+  constexpr int kTries = 20;
+  Result<Fd> listener = listen_at(options.socket);
+  for (int i = 1; i < kTries && !listener.ok() && listener.error().errno_value == ENOENT; ++i)
+    listener = listen_at(options.socket);
+  if (!listener.ok()) return listener.error();
+  std::unique_ptr<Control> control(new Control(std::move(options), std::move(handlers)));
+  control->listener_ = std::move(listener).value();
   control->wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!control->wake_) return errno_error("make an eventfd");
   sigset_t all, before;
@@ -115,7 +130,9 @@ Control::~Control() {
   }
   wake();
   if (thread_.joinable()) thread_.join();
-  if (listener_) ::unlink(options_.socket.c_str());
+  if (listener_ && ::unlink(options_.socket.c_str()) == 0)
+    ::rmdir(
+        std::string(parent_of(options_.socket)).c_str());  // of a window with other hosts: stays
 }
 
 void Control::wake() noexcept {

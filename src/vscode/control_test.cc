@@ -2,6 +2,7 @@
 // and a message that never comes ends it by the socket's own time limit.
 #include "vscode/control.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <thread>
 
 namespace bulkhead {
 namespace {
@@ -315,6 +317,35 @@ TEST_F(ControlTest, TheEndIsStillTold) {
   EXPECT_EQ(companion.next("state")["state"], "ended");
   EXPECT_TRUE(companion.next().is_null());
   EXPECT_FALSE(fs::exists(options_.socket));
+}
+
+TEST_F(ControlTest, TheLastHostOfAWindowTakesTheirFolderAway) {
+  open();
+  Control::Options other = options_;
+  other.socket = folder_ / "code/w/2.sock";
+  auto second = Control::open(other, handlers_);
+  ASSERT_TRUE(second.ok());
+  control_.reset();
+  EXPECT_TRUE(fs::exists(other.socket));
+  std::move(second).value().reset();
+  EXPECT_FALSE(fs::exists(folder_ / "code/w"));
+  EXPECT_TRUE(fs::exists(folder_ / "code"));
+}
+
+TEST_F(ControlTest, AFolderThatGoesAwayIsMadeAgain) {
+  // Hosts of one window come and go at once.
+  const auto host = [this](int number) {
+    Control::Options options = options_;
+    options.socket = folder_ / fmt::format("code/w/{}.sock", number);
+    for (int i = 0; i < 200; ++i) {
+      const auto control = Control::open(options, handlers_);
+      ASSERT_TRUE(control.ok()) << to_string(control.error());
+    }
+  };
+  std::thread one(host, 1), two(host, 2);
+  one.join();
+  two.join();
+  EXPECT_FALSE(fs::exists(folder_ / "code/w"));
 }
 
 TEST_F(ControlTest, TheFolderMustBeTheUsersAlone) {

@@ -43,17 +43,21 @@ Result<Json> read_json(const std::string& file) {
 // What vscode/launcher/prepare.mjs wrote.
 struct Launch {
   std::string server;
+  std::string extensions;  // links to the built-in ones
   std::vector<std::string> actors;
 };
 
 Result<Launch> read_launch(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
   Launch launch;
-  const auto server = json.find("server"), actors = json.find("actors");
-  if (server == json.end() || !server->is_string() || actors == json.end() || !actors->is_array())
+  const auto server = json.find("server"), actors = json.find("actors"),
+             extensions = json.find("extensions");
+  const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
+  if (!is_text(server) || !is_text(extensions) || actors == json.end() || !actors->is_array())
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
+  launch.extensions = extensions->get<std::string>();
   for (const Json& each : *actors)
     launch.actors.push_back(each.is_string() ? each.get<std::string>() : std::string());
   return launch;
@@ -142,6 +146,38 @@ class UsageMeter {
   std::mutex mutex_;
   std::optional<ProcReader> reader_;
   Inheritance cpu_;
+};
+
+// Ctrl-C in the terminal of `bulkhead code` meets every process of it. A host then ends as it does
+// with its window, so that nothing is left over: its socket, its processes, its row in the journal.
+// The compartment's init has none of this; it resets its signals.
+class EndSignals {
+ public:
+  EndSignals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      signalled = true;
+      if (Relay* running = relay; running != nullptr) running->stop();
+    };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction before {};
+      // Ignored stays ignored, as nohup wants it.
+      if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+        ::sigaction(number, &action, nullptr);
+    }
+  }
+  // From now on `running` is stopped; at once where a signal came before.
+  static void stops(Relay* running) {
+    relay = running;
+    if (running != nullptr && signalled) running->stop();
+  }
+
+  static bool came() { return signalled; }
+
+ private:
+  static inline std::atomic<Relay*> relay = nullptr;
+  static inline std::atomic<bool> signalled = false;
+  static_assert(std::atomic<Relay*>::is_always_lock_free);
 };
 
 // All of one extension host. The relay's thread makes it and ends it.
@@ -297,7 +333,8 @@ GrantedEnvironment Host::environment(const Policy& policy) const {
 }
 
 Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
-  ConfinementRequest request{places_, data, folders_, launch_.server, options_.command.front()};
+  ConfinementRequest request{
+      places_, data, folders_, launch_.server, launch_.extensions, options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
   const ReviewReason reason = confinement.reason();
   const bool reviewed = reason == ReviewReason::kNone;
@@ -398,6 +435,7 @@ void Host::supervise_until_end() {
 }
 
 Result<int> Host::run() {
+  const EndSignals signals;
   BULKHEAD_TRY(run_id_, new_run_id());
   BULKHEAD_CHECK(open_control());
   end_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -413,8 +451,11 @@ Result<int> Host::run() {
     status = folders.error();
   relay_ =
       std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, RelayOptions{});
+  EndSignals::stops(relay_.get());
   if (control_) control_->hello(hello("starting"));
   if (status.ok()) status = relay_->run();
+
+  EndSignals::stops(nullptr);
 
   // The host first: then nobody is left who waits for an answer.
   const uint64_t one = 1;
@@ -428,6 +469,8 @@ Result<int> Host::run() {
   if (report_ && !report_->ok()) {
     outcome = to_string(report_->error());
     code = 125;
+  } else if (EndSignals::came()) {
+    outcome = "the editor was ended";  // which met the program as well
   } else if (!status.ok()) {
     outcome = to_string(status.error());
     code = status.error().errno_value == ERESTART ? 0 : 125;

@@ -52,9 +52,12 @@ for (const mode of modes) {
         await editor.page.keyboard.press("Escape");
       });
       if (mode === "compartments") {
-        await step("it was refused nothing that it needs", () => {
-          const refused = editor.journal("--denied").filter((line) => line.subject.includes("astro") && line.kind !== "environment").map((line) => `${line.kind} ${line.resource}`);
-          t.diagnostic(`refused: ${[...new Set(refused)].join(", ")}`);
+        await step("it was refused nothing, and nobody was asked", async () => {
+          assert.equal(await editor.page.locator(".part.statusbar .codicon-question").count(), 0);
+          const lines = editor.journal().filter((line) => line.subject.includes("astro"));
+          assert.ok(lines.length > 0);
+          const refused = lines.filter((line) => (line.verdict === "deny" || line.asked) && !["environment", "system"].includes(line.kind));
+          assert.deepEqual([...new Set(refused.map((line) => `${line.kind} ${line.resource} (${line.detail})`))], []);
         });
       }
     } finally {

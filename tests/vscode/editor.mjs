@@ -143,7 +143,7 @@ export class Editor {
       });
     }
     const ready = until("the server", () =>
-      this.mode === "plain" ? /Web UI available|listening on/.test(this.log) : /http:\/\/127\.0\.0\.1:\d+\/\?tkn=\S+/.exec(this.log));
+      this.mode === "plain" ? /Web UI available|listening on/.test(this.log) : /http:\/\/127\.0\.0\.1:\d+\/\S*\?tkn=\S+/.exec(this.log));
     const found = await Promise.race([ready, ended]);
     this.address = this.mode === "plain"
       ? `http://127.0.0.1:${this.port}/?tkn=${this.token}&folder=${encodeURIComponent(world.workspace)}`

@@ -169,6 +169,21 @@ async function openWindow(editor, address) {
   return view;
 }
 
+const closeWindow = (view) => view.page.close({ runBeforeUnload: true });
+
+/** The same, for as long as `act` takes: a window that is left over would count in later steps. */
+async function inWindow(editor, address, act) {
+  const view = await openWindow(editor, address);
+  try {
+    await act(view);
+  } catch (error) {
+    await view.photograph("another window");
+    throw error;
+  } finally {
+    await closeWindow(view);
+  }
+}
+
 const status = async (view) => (await view.page.locator(".part.statusbar .statusbar-item").allInnerTexts()).map((text) => text.trim().replaceAll("\u00a0", " "));
 
 /** Waits until an extension says this in its status bar item. */
@@ -257,6 +272,12 @@ for (const mode of modes) {
         return;
       }
 
+      await step("the launcher keeps no memory of what it prepared", () => {
+        const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${editor.server.pid}/status`, "utf8"))[1]) / 1024;
+        t.diagnostic(`the launcher took ${Math.round(peak)} MiB at most`);
+        assert.ok(peak < 128, `${peak} MiB`);
+      });
+
       await step("a reload ends the hosts and starts others", async () => {
         const before = tree(editor.server.pid).filter((each) => [...hosts(editor.server.pid).keys()].some((pid) => tree(pid).includes(each)));
         const asked = Date.now();
@@ -302,11 +323,12 @@ for (const mode of modes) {
       });
 
       await step("an empty window", async () => {
-        const empty = await openWindow(editor, at_(editor.address, "&ew=true"));
-        await says(empty, "second 0 app=- other=- third=-");
-        await empty.command("Ping second");
-        await says(empty, "second 1 app=- other=- third=-");
-        await empty.page.close({ runBeforeUnload: true });
+        await inWindow(editor, at_(editor.address, "&ew=true"), async (empty) => {
+          await says(empty, "second 0 app=- other=- third=-");
+          await settled(editor, 4);
+          await empty.command("Ping second");
+          await says(empty, "second 1 app=- other=- third=-");
+        });
         await settled(editor, 2);
       });
 
@@ -314,11 +336,11 @@ for (const mode of modes) {
         const file = at("all.code-workspace");
         const name = (...names) => fs.writeFileSync(file, JSON.stringify({ folders: names.map((each) => ({ path: each })) }));
         name("app", "other");
-        const several = await openWindow(editor, at_(editor.address, `&workspace=${encodeURIComponent(file)}`));
-        await says(several, "second 0 app=rw other=rw third=-");
-        name("app", "other", "third");
-        await says(several, "second 0 app=rw other=rw third=rw");
-        await several.page.close({ runBeforeUnload: true });
+        await inWindow(editor, at_(editor.address, `&workspace=${encodeURIComponent(file)}`), async (several) => {
+          await says(several, "second 0 app=rw other=rw third=-");
+          name("app", "other", "third");
+          await says(several, "second 0 app=rw other=rw third=rw");
+        });
         await settled(editor, 2);
       });
 
@@ -326,10 +348,10 @@ for (const mode of modes) {
         const beside = Object.assign(Object.create(editor), { log: "", serverEnded: false });
         await Editor.prototype.serve.call(beside);
         try {
-          const view = await openWindow(beside, beside.address);
-          await says(view, "second 0 app=rw");
-          await settled(beside, 2);
-          await view.page.close({ runBeforeUnload: true });
+          await inWindow(beside, beside.address, async (view) => {
+            await says(view, "second 0 app=rw");
+            await settled(beside, 2);
+          });
         } finally {
           const gone = new Promise((resolve) => beside.server.once("exit", resolve));
           process.kill(beside.server.pid, "SIGINT");
@@ -337,6 +359,10 @@ for (const mode of modes) {
         }
         await editor.command("Ping second");
         await says(editor, "second 2");
+        // Its pages are served with a cookie, which must not be the other server's now.
+        const { origin, pathname } = new URL(editor.address);
+        const answer = await editor.page.evaluate((url) => fetch(url).then(({ status }) => status), `${origin}${pathname}`);
+        assert.equal(answer, 200, "the other server took the first one's token away");
       });
 
       await step("hosts live through a break of the network", async () => {

@@ -13,6 +13,8 @@ const { MAX_LINE, parse } = require("./protocol.js");
 const WAITS = [50, 200, 500, 1000, 2000, 5000];
 /** A look at the folder for what the watcher missed (inotify can overflow). */
 const RESCAN = 3000;
+/** The same where there is none yet: its first host makes it, and its last one takes it away. */
+const AWAIT_FOLDER = 500;
 /** A host says hello at once. */
 const PATIENCE = 5000;
 /** What may wait to be written: a host that does not read is not written to. */
@@ -162,6 +164,7 @@ class Hosts extends EventEmitter {
   /** @type {NodeJS.Timeout | undefined} */
   #timer;
   #waits;
+  #rescan;
   #told = "";
   /** @type {WeakSet<Connection>} */
   #leaving = new WeakSet();
@@ -174,22 +177,18 @@ class Hosts extends EventEmitter {
     super();
     this.folder = folder;
     this.#waits = waits;
-    this.#timer = setInterval(() => this.#scan(), rescan);
-    this.#timer.unref();
+    this.#rescan = rescan;
   }
 
   /** Once the listeners are there. */
   start() {
-    try {
-      fs.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      this.#complain(`${this.folder} cannot be made: ${/** @type {Error} */ (error).message}`);
-    }
     this.#scan();
+    this.#timer = setTimeout(() => this.start(), this.#watcher ? this.#rescan : Math.min(this.#rescan, AWAIT_FOLDER));
+    this.#timer.unref();
   }
 
   dispose() {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#watcher?.close();
     for (const connection of this.#connections.values()) connection.dispose();
     this.#connections.clear();

@@ -25,7 +25,10 @@ function world(t, { started = true } = {}) {
     fakes.push(fake);
     return fake.listen();
   };
-  if (started) hosts.start();
+  if (started) {
+    fs.mkdirSync(folder, { mode: 0o700 });
+    hosts.start();
+  }
   return { folder, hosts, host };
 }
 
@@ -53,6 +56,23 @@ test("hosts that come are greeted, talk, are answered and leave", async (t) => {
   await fake.close();
   assert.deepEqual(await gone, [31]);
   assert.equal(connection.send({ type: "end" }), false);
+});
+
+test("the folder comes with the first host, goes with the last one, and comes again", async (t) => {
+  const { folder, hosts, host } = world(t, { started: false });
+  hosts.start();
+  assert.equal(fs.existsSync(folder), false, "a window without compartments leaves nothing behind");
+  for (const pid of [32, 33]) {
+    const found = once(hosts, "host");
+    fs.mkdirSync(folder, { mode: 0o700 });
+    const fake = await host({ pid });
+    const [connection] = await found;
+    await once(connection, "hello");
+    const gone = once(hosts, "gone");
+    await fake.close();
+    fs.rmSync(folder, { recursive: true });
+    assert.deepEqual(await gone, [pid]);
+  }
 });
 
 test("a host that was there before is found, several at once", async (t) => {

@@ -2,6 +2,9 @@
 // of the workbench, the folder of built-in extensions with our companion, the list of actors that the
 // broker needs, and the launch file that the preload and `bulkhead host` read. Copies are kept by the
 // hash of what they were made of.
+//
+// Run as a program, it prepares what the JSON of its only argument names, and prints the launch file's
+// path: the launcher lives as long as the editor, and shall not keep what reading a server took.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -106,4 +109,14 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const text = JSON.stringify(launch, null, 1);
   if (JSON.stringify(before, null, 1) !== text) whole(launchFile, text);
   return launchFile;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    process.stdout.write(prepare(JSON.parse(process.argv[2])));
+  } catch (error) {
+    // For people where it is about the server; where it is about us, they report where it was.
+    process.stderr.write(error.code || error.constructor === Error || error.name === "EditError" ? error.message : error.stack);
+    process.exitCode = 1;
+  }
 }

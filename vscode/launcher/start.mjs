@@ -4,13 +4,13 @@
 //                  [--builtin ID]… [--port N] [--trace] [--json] [FOLDER] [options of the server]
 //
 // Loopback and a connection token, always. Ends with the server, and ends it.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { diagnose, prepare } from "./prepare.mjs";
+import { diagnose } from "./prepare.mjs";
 import { builtinSetting } from "./settings.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -86,6 +86,7 @@ const REFUSED = {
   "--server-data-dir": "say --data",
   "--extensions-dir": "say --extensions",
   "--builtin-extensions-dir": "bulkhead's own companion is among them",
+  "--server-base-path": "bulkhead gives each server a path of its own",
   "--inspect-extensions": "a debugger reaches into every compartment",
   "--inspect-brk-extensions": "a debugger reaches into every compartment",
 };
@@ -102,16 +103,21 @@ if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened
 
 const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
+/** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
+function prepared(builtin) {
+  const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin };
+  const made = spawnSync(process.execPath, [path.join(here, "prepare.mjs"), JSON.stringify(options)], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  if (made.error) fail(`cannot prepare the server: ${made.error.message}`);
+  // Ctrl-C meets the whole group: who ended it there wanted all of it to end.
+  if (made.signal) process.kill(process.pid, made.signal);
+  if (made.status !== 0) fail(made.stderr.trim() || `preparing the server ended with ${made.status}`);
+  return made.stdout;
+}
+
 let launch;
 let launchFile;
 try {
-  launchFile = prepare({
-    server,
-    state: values.state,
-    sockets: values.sockets,
-    bulkhead: values.bulkhead,
-    builtin: [...values.builtin, ...builtinSetting(data)],
-  });
+  launchFile = prepared([...values.builtin, ...builtinSetting(data)]);
   launch = JSON.parse(fs.readFileSync(launchFile, "utf8"));
 } catch (error) {
   fail(error.message);
@@ -123,6 +129,11 @@ const tokenFile = path.join(data, `token-${process.pid}`);
 fs.writeFileSync(tokenFile, token, { mode: 0o600 });
 process.on("exit", () => fs.rmSync(tokenFile, { force: true }));
 
+// The token's cookie holds for a host and a path, not for a port: below "/", each server that starts
+// would take away the others' cookie, and with it their pages and reloads. The same port keeps its path,
+// and so its cached files.
+const base = `/code-${values.port === "0" ? randomBytes(6).toString("hex") : values.port}`;
+
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
 if (values.trace) environment.BULKHEAD_TRACE = "1";
@@ -132,6 +143,7 @@ const child = spawn(
     "--require", path.join(here, "preload.cjs"),
     path.join(server, "out/server-main.js"),
     "--host", "127.0.0.1", "--port", values.port,
+    "--server-base-path", base,
     "--connection-token-file", tokenFile,
     "--accept-server-license-terms",
     "--disable-websocket-compression",
@@ -161,7 +173,7 @@ child.stdout.on("data", (part) => {
   const port = /Web UI available at http:\/\/[^:]+:(\d+)|Extension host agent listening on (\d+)/.exec(text);
   if (!port) return;
   told = true;
-  const address = `http://127.0.0.1:${port[1] ?? port[2]}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
+  const address = `http://127.0.0.1:${port[1] ?? port[2]}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
   if (values.json) console.log(JSON.stringify({ address, pid: child.pid, version: launch.version, trace: Boolean(values.trace) }));
   else
     console.log(

@@ -63,7 +63,9 @@
 
   function groupOf(id, inside) {
     // A dependency on a trusted built-in does not pull the built-in in, nor the extension out: its
-    // exports stay unavailable, which review tells.
+    // exports stay unavailable, which review tells. Anybody can declare one; it would bring the rights of the
+    // built-in and of all that hangs on it (with Git: the accounts of GitHub) into a stranger's process,
+    // and all strangers that declare it together. Who wants that names the built-in in the setting.
     const linked = (one) => {
       const extension = inside.get(one);
       const links = dependenciesOf(extension).filter((other) => inside.has(other));
