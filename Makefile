@@ -48,8 +48,8 @@ test-editor:
 	@scripts/test --editor
 
 tsan: setup
-	@scripts/build tsan trace_test sandbox_test
-	@ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox)/'
+	@scripts/build tsan trace_test sandbox_test vscode_test
+	@ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox|vscode)/'
 
 lint: setup
 	@scripts/lint

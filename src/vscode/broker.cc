@@ -197,7 +197,7 @@ void Broker::sign(Json& options, bool is_message) const {
     for (const char* key : {"identifier", "id"}) {
       const auto named = source->find(key);
       if (named == source->end() || !own_extension(*named)) continue;
-      id = lower(text_of(named->is_object() ? named->value("value", Json()) : *named));
+      id = lower_case(text_of(named->is_object() ? named->value("value", Json()) : *named));
     }
   }
   const std::string label = signature(id);

@@ -153,7 +153,7 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
                                        const std::string& method, bool may_block, int depth) {
   if (depth > 20) return Ruling::deny("bulkhead: arguments that are nested too deep");
   const auto decide = [&](const Json& uri) {
-    const std::string scheme = lower(text_of(uri.value("scheme", Json())));
+    const std::string scheme = lower_case(text_of(uri.value("scheme", Json())));
     if (scheme == "http" || scheme == "https" || scheme == "mailto")
       return names_resources ? decide_external(uri, method, may_block) : Ruling::pass();
     return decide_file(Kind::kRead, uri, method, may_block);
@@ -167,7 +167,7 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
     const std::string& text = value.get_ref<const std::string&>();
     const auto uri = resource_text(text);
     if (!uri) return Ruling::pass();
-    const bool says_so = lower(text.substr(0, 5)) == "file:" || lower(text).starts_with("vscode-");
+    const bool says_so = lower_case(text.substr(0, 5)) == "file:" || lower_case(text).starts_with("vscode-");
     return names_resources || says_so ? decide(*uri) : Ruling::pass();
   }
   if (value.is_structured()) {

@@ -54,7 +54,7 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
       foreign_settings_.keep(*each);
       for (std::string& command : declared_commands(*each)) declared_.insert(std::move(command));
       const std::string title = text_of(each->value("displayName", Json()));
-      names_[lower(text_of(each->value("identifier", Json()).value("value", Json())))] =
+      names_[lower_case(text_of(each->value("identifier", Json()).value("value", Json())))] =
           title.empty() ? text_of(each->value("name", Json())) : title;
     }
   }
