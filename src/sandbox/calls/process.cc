@@ -31,10 +31,52 @@ Reply serve_fork(Call& call) {
   return Reply::go_on();
 }
 
+namespace {
+
+// True where the caller asks for the identity that everybody in the compartment started with, which
+// is the supervisor's: make, among others, asks for that at every start.
+bool keeps_identity(const Call& call) {
+  size_t ids = 1;
+  bool groups = false;
+  switch (call.number()) {
+    case __NR_setuid:
+    case __NR_setfsuid:
+      break;
+    case __NR_setreuid:
+      ids = 2;
+      break;
+    case __NR_setresuid:
+      ids = 3;
+      break;
+    case __NR_setgid:
+    case __NR_setfsgid:
+      groups = true;
+      break;
+    case __NR_setregid:
+      groups = true;
+      ids = 2;
+      break;
+    case __NR_setresgid:
+      groups = true;
+      ids = 3;
+      break;
+    default:  // setgroups
+      return false;
+  }
+  const uint32_t own = groups ? ::getegid() : ::geteuid();
+  for (size_t i = 0; i < ids; ++i)
+    if (call.flags_arg(i) != own && call.flags_arg(i) != UINT32_MAX) return false;
+  return true;
+}
+
+}  // namespace
+
 Reply serve_credentials(Call& call) {
   // What the kernel allows inside the compartment's user namespace is between it and the caller;
-  // but from now on the supervisor has to look whom it opens files for.
-  call.service().processes.note_changed_identity();
+  // but once somebody is somebody else, the supervisor has to look whom it opens files for. An
+  // ordinary user's compartment has that user alone.
+  Processes& processes = call.service().processes;
+  if (::geteuid() == 0 && !keeps_identity(call)) processes.note_changed_identity();
   return Reply::go_on();
 }
 

@@ -32,6 +32,9 @@ Reply serve_readlink(Call& call) {
     Spelling spelling;
     if (const int error = walker.spell(call, folder, path, &spelling); error != 0)
       return Reply::error(error);
+    // realpath(3) asks every component, and nearly all are known to be no links.
+    if (!spelling.folder() && walker.way_to(spelling, Follow::kYes) == Walker::Way::kClear)
+      return Reply::error(EINVAL);
     if (const int error = walker.resolve(call, spelling, Follow::kNo, &found); error != 0)
       return Reply::error(error);
   }

@@ -37,7 +37,7 @@ int main(void) {
     const int copy = open("program", O_WRONLY | O_CREAT | O_TRUNC, 0700);
     if (write(copy, program, (size_t)size) != size) return 1;
     close(copy);
-    const pid_t child = vfork();
+    const pid_t child = fork();
     if (child == 0) {
       execl("./program", "program", NULL);
       _exit(errno == ETXTBSY ? 26 : 1);
