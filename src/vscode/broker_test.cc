@@ -19,6 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kTable = R"({"methods":{
   "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
+                          "$watch":{"needs":"workspace-files","otherwise":"quiet","check":["0 uri-read"]},
                           "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
                           "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
   "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
@@ -432,6 +433,8 @@ TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
   } asker;
   start({"me.mine"}, &asker);
   EXPECT_EQ(call("MainThreadTerminalService", "$setEnvironmentVariableCollection", {}), "quiet");
+  EXPECT_EQ(call("MainThreadFileSystem", "$watch", {uri("/etc")}), "quiet");
+  EXPECT_EQ(call("MainThreadFileSystem", "$watch", {uri(work("a.txt"))}), "passed");
   EXPECT_EQ(asker.asked, 0);
   broker_.reset();  // before who answers
 }
