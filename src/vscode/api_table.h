@@ -53,8 +53,8 @@ struct MethodRule {
   };
   Way way = Way::kRefuse;
   std::string permission;
-  // Without the permission nobody is asked: it is answered with success and goes nowhere. For what
-  // hosts register by themselves at their start, of which a person could not tell what it is for.
+  // Nobody is asked: what is not granted is answered with success and goes nowhere. For what hosts
+  // register by themselves, of which a person could not tell what it is for.
   bool unasked = false;
   std::vector<Check> checks;
 };

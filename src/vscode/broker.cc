@@ -42,19 +42,20 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     arbiter_.note_refusal(Kind::kVscode, method, why, Attempt{0, 0, method, nullptr});
     return Ruling::deny(fmt::format("bulkhead: {} ({})", why, method));
   };
+  const auto drop = [&](const Ruling& ruling, const std::string& what) {
+    if (ruling.way == Ruling::Way::kAsk)
+      arbiter_.note_refusal(Kind::kVscode, what, "not granted, and not asked about",
+                            Attempt{0, 0, method, nullptr});
+    return Ruling::quiet();
+  };
   if (rule == nullptr) return refuse("nobody has classified this method");
   if (rule->way == MethodRule::Way::kQuiet) return Ruling::quiet();
   if (rule->way == MethodRule::Way::kRefuse)
     return refuse("no extension in a compartment may call this");
   if (rule->way == MethodRule::Way::kPermission) {
     const Ruling ruling = decide_permission(rule->permission, method, may_block && !rule->unasked);
-    if (!ruling.passes() && !rule->unasked) return ruling;
-    if (!ruling.passes()) {
-      if (ruling.way == Ruling::Way::kAsk)
-        arbiter_.note_refusal(Kind::kVscode, rule->permission, "not granted, and not asked about",
-                              Attempt{0, 0, method, nullptr});
-      return Ruling::quiet();
-    }
+    if (!ruling.passes() && rule->unasked) return drop(ruling, rule->permission);
+    if (!ruling.passes()) return ruling;
   }
   if (rule->checks.empty()) return Ruling::pass();
   const Json arguments = arguments_of(
@@ -67,7 +68,9 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       kLongestName);
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
   for (const Check& each : rule->checks) {
-    const Ruling ruling = check(each, at(arguments, each.argument), arguments, method, may_block);
+    const Ruling ruling =
+        check(each, at(arguments, each.argument), arguments, method, may_block && !rule->unasked);
+    if (rule->unasked && ruling.way == Ruling::Way::kAsk) return drop(ruling, method);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();

@@ -24,6 +24,7 @@ using ::testing::HasSubstr;
 
 inline constexpr const char* kTable = R"({"methods":{
   "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
+                          "$watch":{"needs":"workspace-files","otherwise":"quiet","check":["0 uri-read"]},
                           "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
                           "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
   "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},

@@ -225,6 +225,8 @@ TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
   } asker;
   start({"me.mine"}, &asker);
   EXPECT_EQ(call("MainThreadTerminalService", "$setEnvironmentVariableCollection", {}), "quiet");
+  EXPECT_EQ(call("MainThreadFileSystem", "$watch", {uri("/etc")}), "quiet");
+  EXPECT_EQ(call("MainThreadFileSystem", "$watch", {uri(work("a.txt"))}), "passed");
   EXPECT_EQ(asker.asked, 0);
   broker_.reset();  // before who answers
 }
