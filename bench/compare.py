@@ -95,7 +95,7 @@ def works(base):
     if source:
         with open(f"{base}/eslint.config.cjs", "w") as file:
             file.write("module.exports = [{ files: ['**/*.js'], rules: { 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'warn' } }];\n")
-    found.append(Work("eslint", [NODE, eslint, "-c", f"{base}/eslint.config.cjs", "--quiet", "."], needs=[NODE, eslint, tree], folder=base))
+    found.append(Work("eslint", [NODE, eslint, "-c", f"{base}/eslint.config.cjs", "--quiet", "tree/linter", "tree/languages"], needs=[NODE, eslint, tree], folder=base))
     if os.path.isdir(f"{MODULES}/typescript/lib"):
         os.makedirs(f"{base}/types")
         for i in range(60):
