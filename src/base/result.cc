@@ -16,9 +16,15 @@ std::string to_string(const Diagnostic& diagnostic) {
     text += ": ";
   }
   switch (diagnostic.severity) {
-    case Diagnostic::Severity::kError: text += "error: "; break;
-    case Diagnostic::Severity::kWarning: text += "warning: "; break;
-    case Diagnostic::Severity::kNote: text += "note: "; break;
+    case Diagnostic::Severity::kError:
+      text += "error: ";
+      break;
+    case Diagnostic::Severity::kWarning:
+      text += "warning: ";
+      break;
+    case Diagnostic::Severity::kNote:
+      text += "note: ";
+      break;
   }
   if (!diagnostic.field.empty()) text += diagnostic.field + ": ";
   text += diagnostic.message;

@@ -15,12 +15,12 @@ namespace bulkhead {
 struct Diagnostic {
   enum class Severity { kError, kWarning, kNote };
   Severity severity = Severity::kError;
-  std::string file;    // as the user named it; empty where there is no file
-  int line = 0;        // 1-based; 0 where unknown
-  int column = 0;      // 1-based, in bytes; 0 where unknown
-  std::string field;   // JSON path such as files.read[2]; empty where none
-  std::string message; // one sentence without a trailing full stop
-  std::string fix;     // what to write instead; empty where nothing sensible can be said
+  std::string file;     // as the user named it; empty where there is no file
+  int line = 0;         // 1-based; 0 where unknown
+  int column = 0;       // 1-based, in bytes; 0 where unknown
+  std::string field;    // JSON path such as files.read[2]; empty where none
+  std::string message;  // one sentence without a trailing full stop
+  std::string fix;      // what to write instead; empty where nothing sensible can be said
 };
 
 // "file:line:column: error: field: message (fix)".
@@ -89,16 +89,16 @@ using Status = Result<void>;
 // BULKHEAD_TRY(auto fd, open_it(path));  — declares fd, or returns the error to the caller.
 #define BULKHEAD_TRY(declaration, expression) \
   BULKHEAD_TRY_(BULKHEAD_CONCAT(bulkhead_result_, __LINE__), declaration, expression)
-#define BULKHEAD_TRY_(temporary, declaration, expression) \
-  auto temporary = (expression);                          \
+#define BULKHEAD_TRY_(temporary, declaration, expression)   \
+  auto temporary = (expression);                            \
   if (!temporary.ok()) return std::move(temporary).error(); \
   declaration = std::move(temporary).value()
 
 // BULKHEAD_CHECK(mount_it());  — for Status.
-#define BULKHEAD_CHECK(expression)                                                       \
-  do {                                                                                   \
-    if (auto bulkhead_status = (expression); !bulkhead_status.ok())                      \
-      return std::move(bulkhead_status).error();                                         \
+#define BULKHEAD_CHECK(expression)                                  \
+  do {                                                              \
+    if (auto bulkhead_status = (expression); !bulkhead_status.ok()) \
+      return std::move(bulkhead_status).error();                    \
   } while (false)
 
 }  // namespace bulkhead

@@ -351,8 +351,8 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
       if (waiting[0].revents == 0 || read(reports.get(), &what, 1) != 1) what = kNothing;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
-      // After cancel() it may still be about to take the terminal. Stopped it cannot take it from us
-      // again, and a Ctrl-C stays pending in it, which a dead one would lose.
+      // After cancel() it may still be about to take the terminal. Stopped it cannot take it from
+      // us again, and a Ctrl-C stays pending in it, which a dead one would lose.
       kill(child, SIGSTOP);
       siginfo_t stopped = {};
       while (waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 &&

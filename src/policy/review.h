@@ -21,8 +21,8 @@ struct OwnFolders {
   std::vector<std::string> extension, storage;
 };
 
-// `policy` is compiled from `inputs`. What the baseline says about single files and variables of the
-// environment is not told (devices, /proc, the editor's own files): every compartment has that.
+// `policy` is compiled from `inputs`. What the baseline says about single files and variables of
+// the environment is not told (devices, /proc, the editor's own files): every compartment has that.
 Review review(const PolicyInputs& inputs, const Policy& policy, const OwnFolders& own = {});
 
 // What `after` allows and `before` did not, in sentences; empty where it is merely narrower or

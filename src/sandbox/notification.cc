@@ -113,8 +113,8 @@ bool Listener::send(const Notification& notification, Reply reply) {
     case Reply::Type::kValue:
       return answer(fd(), notification.id, reply.result(), reply.errno_value(), 0) == 0;
     case Reply::Type::kDescriptor: {
-      // Between two steps only a deadly signal can interrupt the caller (WAIT_KILLABLE_RECV), so the
-      // descriptor cannot be left over there.
+      // Between two steps only a deadly signal can interrupt the caller (WAIT_KILLABLE_RECV), so
+      // the descriptor cannot be left over there.
       const int result =
           add_descriptor(fd(), notification.id, reply.fd().get(), reply.close_on_exec(),
                          reply.alone() ? 0 : SECCOMP_ADDFD_FLAG_SEND, 0);

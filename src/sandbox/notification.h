@@ -38,9 +38,9 @@ class Reply {
     r.value_ = result;
     return r;
   }
-  // Gives `fd` to the caller as the call's result (lowest free number). `alone`: ours is closed before
-  // the call returns. That takes a further switch to the caller and back, so it is for where somebody
-  // could tell: writers of a file that is executed next, ends of a FIFO, locks.
+  // Gives `fd` to the caller as the call's result (lowest free number). `alone`: ours is closed
+  // before the call returns. That takes a further switch to the caller and back, so it is for where
+  // somebody could tell: writers of a file that is executed next, ends of a FIFO, locks.
   static Reply descriptor(Fd fd, bool close_on_exec, bool alone) {
     Reply r(Type::kDescriptor);
     r.alone_ = alone;

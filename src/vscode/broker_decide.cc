@@ -167,7 +167,8 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
     const std::string& text = value.get_ref<const std::string&>();
     const auto uri = resource_text(text);
     if (!uri) return Ruling::pass();
-    const bool says_so = lower_case(text.substr(0, 5)) == "file:" || lower_case(text).starts_with("vscode-");
+    const bool says_so =
+        lower_case(text.substr(0, 5)) == "file:" || lower_case(text).starts_with("vscode-");
     return names_resources || says_so ? decide(*uri) : Ruling::pass();
   }
   if (value.is_structured()) {
