@@ -10,7 +10,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
 
 namespace {
 constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
@@ -53,7 +53,7 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
   if (rule->way == MethodRule::Way::kRefuse)
     return refuse("no extension in a compartment may call this");
   if (rule->way == MethodRule::Way::kPermission) {
-    const Ruling ruling = decide_permission(rule->permission, method, may_block && !rule->unasked);
+    Ruling ruling = decide_permission(rule->permission, method, may_block && !rule->unasked);
     if (!ruling.passes() && rule->unasked) return drop(ruling, rule->permission);
     if (!ruling.passes()) return ruling;
   }
@@ -68,7 +68,7 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       kLongestName);
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
   for (const Check& each : rule->checks) {
-    const Ruling ruling =
+    Ruling ruling =
         check(each, at(arguments, each.argument), arguments, method, may_block && !rule->unasked);
     if (rule->unasked && ruling.way == Ruling::Way::kAsk) return drop(ruling, method);
     if (!ruling.passes()) return ruling;

@@ -9,7 +9,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const std::string& method,
                                          bool may_block) {
@@ -129,7 +129,7 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     return Ruling::deny("bulkhead: extensions in a compartment cannot run " + command);
   }
   if (needs != "free") {
-    const Ruling ruling = decide_permission(needs, detail, may_block);
+    Ruling ruling = decide_permission(needs, detail, may_block);
     if (!ruling.passes()) return ruling;
   }
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
@@ -141,7 +141,7 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                    : command == pattern;
       });
   for (size_t i = 1; i < arguments.size(); ++i) {
-    const Ruling ruling = decide_argument(arguments[i], names_resources, detail, may_block, 0);
+    Ruling ruling = decide_argument(arguments[i], names_resources, detail, may_block, 0);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();
@@ -160,7 +160,7 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
   };
   const bool is_resource = is_resource_like(value);
   if (is_resource) {
-    const Ruling ruling = decide(value);
+    Ruling ruling = decide(value);
     if (!ruling.passes()) return ruling;
   }
   if (value.is_string()) {
@@ -174,7 +174,7 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
   if (value.is_structured()) {
     for (const Json& child : value) {
       if (is_resource && !child.is_structured()) continue;  // its own path
-      const Ruling ruling = decide_argument(child, names_resources, method, may_block, depth + 1);
+      Ruling ruling = decide_argument(child, names_resources, method, may_block, depth + 1);
       if (!ruling.passes()) return ruling;
     }
   }
@@ -191,7 +191,7 @@ Broker::Ruling Broker::decide_edit(const Json& value, const std::string& method,
       const auto uri = edit.find(key);
       if (uri == edit.end() || is_none(*uri)) continue;
       named = true;
-      const Ruling ruling = decide_file(Kind::kWrite, *uri, method, may_block);
+      Ruling ruling = decide_file(Kind::kWrite, *uri, method, may_block);
       if (!ruling.passes()) return ruling;
     }
     if (!named) return Ruling::deny("bulkhead: an edit that names no resource");
@@ -230,7 +230,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         const auto nested = value.is_object() ? value.find(key) : value.end();
         if (nested == value.end()) continue;
         named = true;
-        const Ruling ruling = decide_file(Kind::kRead, *nested, method, may_block);
+        Ruling ruling = decide_file(Kind::kRead, *nested, method, may_block);
         if (!ruling.passes()) return ruling;
       }
       if (named && !is_resource_like(value)) return Ruling::pass();
@@ -241,7 +241,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kUriWrite:
       return decide_file(Kind::kWrite, value, method, may_block);
     case ArgumentKind::kUriRemove: {
-      const Ruling ruling = decide_file(Kind::kWrite, value, method, may_block);
+      Ruling ruling = decide_file(Kind::kWrite, value, method, may_block);
       if (!ruling.passes()) return ruling;
       const auto resource = parse_resource(value, remote_authority_);
       const auto canonical =

@@ -6,7 +6,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
 
 bool Broker::may_read(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);

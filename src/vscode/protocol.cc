@@ -63,7 +63,7 @@ Status MessageReader::feed(Bytes bytes, const std::function<Status(const Message
     if (buffer_.size() < kMessageHeader) return {};
     BULKHEAD_TRY(const size_t length, body_length(buffer_.data()));
     if (buffer_.size() < kMessageHeader + length) continue;
-    const Status status = each(parse(buffer_.data(), length));
+    Status status = each(parse(buffer_.data(), length));
     buffer_.clear();
     if (buffer_.capacity() > kFirstReserve) buffer_.shrink_to_fit();
     if (!status.ok()) return status;

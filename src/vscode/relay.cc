@@ -332,7 +332,7 @@ Status Relay::Loop::check_kept() const {
 }
 
 Status Relay::Loop::run() {
-  const Status status = move_bytes();
+  Status status = move_bytes();
   say_goodbye();
   return status;
 }
