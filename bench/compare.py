@@ -37,9 +37,10 @@ TARGETS = {
 class Work:
     """One thing to measure: its command, what it needs, how it is prepared before each run."""
 
-    def __init__(self, name, command, needs=(), folder=None, before=None, prints_time=False, one_core=False, runs=()):
+    def __init__(self, name, command, needs=(), folder=None, before=None, prints_time=False, one_core=False, runs=(), exits=(0,)):
         self.name, self.command, self.needs, self.folder = name, command, needs, folder
         self.before, self.prints_time, self.one_core, self.runs = before, prints_time, one_core, runs
+        self.exits = exits  # what a program that did its work exits with; another one was not measured
 
 
 def sh(*command, **options):
@@ -91,11 +92,11 @@ def works(base):
     if source:
         shutil.copytree(source, tree)
     prettier, eslint, tsc = f"{MODULES}/prettier/bin/prettier.cjs", f"{MODULES}/eslint/bin/eslint.js", f"{MODULES}/typescript/bin/tsc"
-    found.append(Work("prettier", [NODE, prettier, "--check", "."], needs=[NODE, prettier, tree], folder=tree))
+    found.append(Work("prettier", [NODE, prettier, "--check", "."], needs=[NODE, prettier, tree], folder=tree, exits=(0, 1)))
     if source:
         with open(f"{base}/eslint.config.cjs", "w") as file:
             file.write("module.exports = [{ files: ['**/*.js'], rules: { 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'warn' } }];\n")
-    found.append(Work("eslint", [NODE, eslint, "-c", f"{base}/eslint.config.cjs", "--quiet", "tree/linter", "tree/languages"], needs=[NODE, eslint, tree], folder=base))
+    found.append(Work("eslint", [NODE, eslint, "-c", f"{base}/eslint.config.cjs", "--no-inline-config", "tree/linter", "tree/rules", "tree/languages"], needs=[NODE, eslint, tree], folder=base))
     if os.path.isdir(f"{MODULES}/typescript/lib"):
         os.makedirs(f"{base}/types")
         for i in range(60):
@@ -105,7 +106,7 @@ def works(base):
                            f"export function f{i}(a: Partial<A{i}>): Promise<A{i}[]> {{\n" + (f"  void f{i - 1};\n" if i else "") +
                            "  return Promise.resolve([{ name: a.name ?? '', items: a.items ?? new Map() }]);\n}\n")
         with open(f"{base}/types/tsconfig.json", "w") as file:
-            file.write('{ "compilerOptions": { "strict": true, "noEmit": true, "target": "es2022", "module": "commonjs", "moduleResolution": "node10", "ignoreDeprecations": "6.0" } }\n')
+            file.write('{ "compilerOptions": { "strict": true, "noEmit": true, "target": "es2022", "module": "commonjs", "types": [] } }\n')
     found.append(Work("tsc", [NODE, tsc, "-p", f"{base}/types"], needs=[NODE, tsc], folder=f"{base}/types"))
     if os.path.isdir(MODULES) and shutil.which("git"):
         repository(f"{base}/repository", MODULES)
@@ -153,7 +154,9 @@ def once(work, before, environment):
             return float(done.stdout.split()[-1]), None
         except (IndexError, ValueError):
             return None, f"exit {done.returncode}: {done.stderr.strip()[-200:]}"
-    return (took, (done.returncode, done.stdout)) if done.returncode < 100 else (None, f"exit {done.returncode}: {done.stderr.strip()[-200:]}")
+    if done.returncode not in work.exits:
+        return None, f"exit {done.returncode}: {(done.stderr.strip() or done.stdout.strip())[-200:]}"
+    return took, (done.returncode, done.stdout)
 
 
 def memory(arguments, base, environment):

@@ -25,15 +25,20 @@ bool is_localhost(std::string_view name) noexcept {
 
 }  // namespace
 
+NetworkIndex::Named& NetworkIndex::named(const std::string& name) {
+  lengths_.set(name.size());
+  return names_[name];
+}
+
 void NetworkIndex::add(const NetworkPattern& pattern, RuleId rule) {
   using Host = NetworkPattern::Host;
   Ports ports{pattern.first_port, pattern.last_port, rule, true};
   switch (pattern.host) {
     case Host::kName:
-      names_[pattern.name].exact.push_back(ports);
+      named(pattern.name).exact.push_back(ports);
       break;
     case Host::kBelowName:
-      names_[pattern.name].below.push_back(ports);
+      named(pattern.name).below.push_back(ports);
       break;
     case Host::kLoopback:
       loopback_.push_back(ports);
@@ -71,19 +76,21 @@ RuleId NetworkIndex::by_name(std::string_view name, Accept accept) const noexcep
     for (const Ports& ports : list)
       if (accept(ports)) best = std::min(best, ports.rule);
   };
-  if (names_.empty()) return best;
-  if (const auto it = names_.find(name); it != names_.end()) take(it->second.exact);
-  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1)) {
-    if (const auto it = names_.find(name.substr(dot + 1)); it != names_.end())
-      take(it->second.below);
-  }
+  const auto named = [&](std::string_view text) -> const Named* {
+    if (text.size() > kLongestName || !lengths_[text.size()]) return nullptr;
+    const auto it = names_.find(text);
+    return it == names_.end() ? nullptr : &it->second;
+  };
+  if (const Named* found = named(name)) take(found->exact);
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.', dot + 1))
+    if (const Named* found = named(name.substr(dot + 1))) take(found->below);
   return best;
 }
 
 RuleId NetworkIndex::connect(const IpAddress& address, uint16_t port,
                              std::span<const std::string_view> names) const noexcept {
   const bool blocks = purpose_ == Purpose::kBlock;
-  const bool special = address.is_special();
+  const bool special = !blocks && address.is_special();  // blocks speak of any address
   RuleId best = kNone;
   const auto accept = [&](const Ports& ports) { return port >= ports.first && port <= ports.last; };
   const auto take = [&](const Ports& ports) {
@@ -101,7 +108,7 @@ RuleId NetworkIndex::connect(const IpAddress& address, uint16_t port,
   }
   if (address.is_loopback())
     for (const Ports& ports : loopback_) take(ports);
-  if (special && !blocks) return best;
+  if (special) return best;
   for (const Ports& ports : any_) take(ports);
   for (const std::string_view name : names) best = std::min(best, by_name(name, accept));
   return best;

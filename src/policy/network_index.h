@@ -2,6 +2,7 @@
 // only read; reading neither allocates nor locks nor throws.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -57,11 +58,15 @@ class NetworkIndex {
     size_t begin, end;  // in networks_
   };
 
+  static constexpr size_t kLongestName = 253;  // normalize_host refuses longer ones
+
+  Named& named(const std::string& name);
   template <typename Accept>
   RuleId by_name(std::string_view name, Accept accept) const noexcept;
 
   Purpose purpose_;
   std::unordered_map<std::string, Named, Hash, std::equal_to<>> names_;
+  std::bitset<kLongestName + 1> lengths_;  // of names_; a suffix of another length needs no lookup
   std::vector<Network> networks_;  // sorted by family, prefix length, address
   std::vector<Prefix> prefixes_;
   std::vector<Ports> loopback_, any_;
