@@ -19,6 +19,7 @@
 
 #include "sandbox/capabilities.h"
 #include "sandbox/compartment.h"
+#include "sandbox/inherited_memory.h"
 #include "sandbox/kernel.h"
 #include "sandbox/limits.h"
 
@@ -370,6 +371,7 @@ void run_init(const ChildSetup& setup) noexcept {
     give_up(failure);
   }
   if (!settle(failure)) give_up(failure);
+  drop_inherited_memory(__builtin_frame_address(0));
   reap(static_cast<pid_t>(program));
 }
 

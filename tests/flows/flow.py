@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 TIMEOUT = 60  # seconds; only a hang gets there
@@ -51,6 +52,46 @@ def main():
     for _, reason in result.skipped:
         print(reason)
     sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
+
+
+def wait_for(probe, seconds=TIMEOUT):
+    """What probe() says once that is true; its last word where it never was."""
+    end = time.monotonic() + seconds
+    while not (said := probe()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return said
+
+
+def child_named(pid, name):
+    for child in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{child}/status", encoding="utf-8") as file:
+                said = file.read()
+        except OSError:
+            continue  # ended meanwhile
+        if f"\nPPid:\t{pid}\n" in said and said.startswith(f"Name:\t{name}\n"):
+            return int(child)
+    return None
+
+
+def status(pid, field):
+    """A number of /proc/PID/status, in the unit that it has there."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return int(re.search(rf"^{field}:\s*(\d+)", file.read(), re.M)[1])
+
+
+def memory(pid):
+    """Everything writable of a process, for root."""
+    found = b""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb", 0) as file:
+        for line in maps:
+            place, permissions = line.split()[:2]
+            if not permissions.startswith("rw"):
+                continue
+            begin, end = (int(text, 16) for text in place.split("-"))
+            file.seek(begin)
+            found += file.read(end - begin)
+    return found
 
 
 class Flow(unittest.TestCase):

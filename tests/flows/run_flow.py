@@ -112,6 +112,21 @@ class Passing(Flow):
         withheld = [r["resource"] for r in self.journal("--kind", "environment")]
         self.assertIn("AWS_SECRET_ACCESS_KEY", withheld)
 
+    def test_init_forgets_what_the_supervisor_knew(self):
+        canary = f"canary-{os.urandom(8).hex()}"
+        with subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "echo ready; read end"],
+                              cwd=self.project, env={**self.environment, "MY_TOKEN": canary},
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              start_new_session=True) as running:
+            self.assertEqual(running.stdout.readline(), "ready\n")
+            init = flow.wait_for(lambda: flow.child_named(running.pid, "bulkhead-init"))
+            # Below what a heap of the supervisor's takes; it goes while the program starts.
+            self.assertTrue(flow.wait_for(lambda: flow.status(init, "RssAnon") < 1024))
+            if os.geteuid() == 0:
+                self.assertIn(canary.encode(), flow.memory(running.pid))
+                self.assertNotIn(canary.encode(), flow.memory(init))
+            running.communicate("\n", timeout=flow.TIMEOUT)
+
 
 class Refusing(Flow):
     def test_a_denied_file(self):
