@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures what a compartment costs, beside its peers, on the same work.
 
-    compare.py --bulkhead PROGRAM [--rounds N] [--only WORK,...] [--peers bwrap,proot,runsc,strace]
+    compare.py --bulkhead PROGRAM [--rounds N] [--only WORK,...] [--peers floor,bwrap,proot,runsc,strace]
 
 For each work: plain, ours and the peers run in turns, in an order that rotates, at least 11 times each; the
 table shows plain's median and, for the others, the median of the ratios to the plain run of the same
-round. Prints Markdown for docs/benchmarks.md, with the machine. Works whose programs are missing say so.
+round. "floor" is floor.c, which answers each call that names a path and decides nothing. Prints Markdown for docs/benchmarks.md, with the machine. Works whose programs are missing say so.
 Needs a quiet machine; the load at start and end is part of the table.
 """
 import argparse
@@ -74,6 +74,7 @@ def repository(folder, source):
 
 def works(base):
     sh("cc", "-O2", f"{HERE}/open_close.c", "-o", f"{base}/open_close")
+    sh("cc", "-O2", f"{HERE}/floor.c", "-o", f"{base}/floor")
     os.makedirs(f"{base}/small")
     for i in range(200):
         with open(f"{base}/small/{i}.txt", "w") as file:
@@ -120,6 +121,8 @@ def ways(arguments, base):
             "--read", MODULES, "--read", "@git", "--unblock", "all"]
     found = {"plain": lambda work: [], "ours": lambda work: ours + runs(work) + ["--"],
              "ours, all served": lambda work: ours + runs(work) + ["--serve-every-call", "--"]}
+    if "floor" in arguments.peers:
+        found["floor"] = lambda work: [f"{base}/floor"]
     if "bwrap" in arguments.peers and shutil.which("bwrap"):
         found["bwrap"] = lambda work: ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--"]
     if "proot" in arguments.peers and shutil.which("proot"):
@@ -194,7 +197,7 @@ def main():
     parser.add_argument("--bulkhead", required=True)
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--only", default="")
-    parser.add_argument("--peers", default="bwrap,proot,runsc,strace")
+    parser.add_argument("--peers", default="floor,bwrap,proot,runsc,strace")
     parser.add_argument("--check", action="store_true", help="exit 1 where a target of the issue is missed")
     arguments = parser.parse_args()
     if arguments.rounds < 11 and not arguments.only:
