@@ -67,7 +67,7 @@ class NetworkIndex {
   Purpose purpose_;
   std::unordered_map<std::string, Named, Hash, std::equal_to<>> names_;
   std::bitset<kLongestName + 1> lengths_;  // of names_; a suffix of another length needs no lookup
-  std::vector<Network> networks_;  // sorted by family, prefix length, address
+  std::vector<Network> networks_;          // sorted by family, prefix length, address
   std::vector<Prefix> prefixes_;
   std::vector<Ports> loopback_, any_;
 };

@@ -3,10 +3,10 @@
 
 namespace bulkhead {
 
-// Gives back every page of the heap, of its arenas, of other threads' stacks and of this one's above
-// `frame`: init needs none of it for the rest of its life, it may hold what the supervisor had read
-// (its environment, grants, answers), and it would stay resident for as long as the compartment
-// lives. Kept are what files back, their .bss and thread-local storage.
+// Gives back every page of the heap, of its arenas, of other threads' stacks and of this one's
+// above `frame`: init needs none of it for the rest of its life, it may hold what the supervisor
+// had read (its environment, grants, answers), and it would stay resident for as long as the
+// compartment lives. Kept are what files back, their .bss and thread-local storage.
 //
 // For a process of one thread that touches neither the heap nor what lies above `frame`, an address
 // in its caller's frame, again. Async-signal-safe. Does nothing in builds with sanitizers, whose

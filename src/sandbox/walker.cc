@@ -160,27 +160,48 @@ int Walker::open_exact(const std::string& canonical, int flags, mode_t mode, Fd*
   return 0;
 }
 
+bool Walker::ClearPaths::holds(std::string_view text, const Since& since) const {
+  const std::lock_guard lock(mutex_);
+  const Entry& entry = entries_[index_of(text)];
+  return entry.since == since && entry.text == text;
+}
+
+void Walker::ClearPaths::add(std::string_view text, const Since& since) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[index_of(text)];
+  entry.text = text;
+  entry.since = since;
+}
+
 Walker::Way Walker::way_to(const Spelling& spelling, Follow last) const {
   if (spelling.parents) return Way::kSymlink;
+  const std::string& text = spelling.text;
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const uint64_t changes = changes_.load(std::memory_order_relaxed);
-  Clear& slot = clear_[std::hash<std::string_view>()(spelling.text) % clear_.size()];
+  const ClearPaths::Since since{changes(), now.tv_sec};
   const bool follow = last == Follow::kYes || spelling.folder();
-  if (follow) {
-    const std::lock_guard lock(mutex_);
-    if (slot.changes == changes && slot.second == now.tv_sec && slot.text == spelling.text)
-      return Way::kClear;
+  if (!follow) {
+    Fd fd;
+    const int error = open_exact(text, O_PATH | O_NOFOLLOW, 0, &fd);
+    return error == 0 ? Way::kClear : error == ELOOP ? Way::kSymlink : Way::kMissing;
   }
-  Fd fd;
-  const int flags = O_PATH | (spelling.folder() ? O_DIRECTORY : 0) | (follow ? 0 : O_NOFOLLOW);
-  const int error = open_exact(spelling.text, flags, 0, &fd);
-  if (error == ELOOP) return Way::kSymlink;
-  if (error != 0) return Way::kMissing;
-  if (follow) {
-    const std::lock_guard lock(mutex_);
-    slot = {spelling.text, changes, now.tv_sec};
+  if (clear_.holds(text, since)) return Way::kClear;
+  const std::string_view parent = parent_of(text);
+  if (text.size() > 1 && clear_.holds(parent, since)) {
+    // Only the last name can be a symlink, and stat costs less than opening and closing.
+    struct stat about {};
+    if (::fstatat(root_, text.c_str() + 1, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0)
+      return Way::kMissing;
+    if (S_ISLNK(about.st_mode)) return Way::kSymlink;
+    if (spelling.folder() && !S_ISDIR(about.st_mode)) return Way::kMissing;
+  } else {
+    Fd fd;
+    const int error = open_exact(text, O_PATH | (spelling.folder() ? O_DIRECTORY : 0), 0, &fd);
+    if (error == ELOOP) return Way::kSymlink;
+    if (error != 0) return Way::kMissing;
+    clear_.add(parent, since);
   }
+  clear_.add(text, since);
   return Way::kClear;
 }
 

@@ -123,14 +123,30 @@ class Walker {
   Processes& processes_;
   std::vector<std::string> foreign_proc_;
 
-  struct Clear {
-    std::string text;
-    uint64_t changes = 0;
-    int64_t second = 0;
+  // Paths on which no symlink was found a moment ago.
+  class ClearPaths {
+   public:
+    struct Since {
+      uint64_t changes = 0;
+      int64_t second = 0;
+      friend bool operator==(const Since&, const Since&) = default;
+    };
+    bool holds(std::string_view text, const Since& since) const;
+    void add(std::string_view text, const Since& since);
+
+   private:
+    struct Entry {
+      std::string text;
+      Since since;
+    };
+    size_t index_of(std::string_view text) const {
+      return std::hash<std::string_view>()(text) % entries_.size();
+    }
+    mutable std::mutex mutex_;
+    std::array<Entry, 1024> entries_;
   };
   mutable std::atomic<uint64_t> changes_ = 0;
-  mutable std::mutex mutex_;
-  mutable std::array<Clear, 1024> clear_;  // by hash of the text
+  mutable ClearPaths clear_;
 };
 
 // "/proc/PID/rest" → PID and rest ("" or "/rest"); nullopt for other paths.

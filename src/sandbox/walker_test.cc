@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "sandbox/calls/call.h"
 #include "sandbox/network/name_cache.h"
@@ -203,6 +204,23 @@ TEST_F(WalkerTest, TheWayIsForgottenWhenANameChanges) {
   walker_.note_change();
   EXPECT_EQ(walker_.way_to(spelling, Follow::kYes), Walker::Way::kSymlink);
   EXPECT_EQ(walker_.way_to(spelled(folder_ / "c/none"), Follow::kYes), Walker::Way::kMissing);
+}
+
+TEST_F(WalkerTest, BelowAClearFolderTheLastNameIsLookedAt) {
+  ASSERT_EQ(walker_.way_to(spelled(folder_ / "a/b/file"), Follow::kYes), Walker::Way::kClear);
+  ASSERT_EQ(::symlink("file", (folder_ / "a/b/link").c_str()), 0);
+  ASSERT_EQ(::symlink("../b", (folder_ / "a/b/up").c_str()), 0);
+  EXPECT_EQ(walker_.way_to(spelled(folder_ / "a/b/link"), Follow::kYes), Walker::Way::kSymlink);
+  EXPECT_EQ(walker_.way_to(spelled(folder_ / "a/b/up/file"), Follow::kYes), Walker::Way::kSymlink);
+  EXPECT_EQ(walker_.way_to(spelled(folder_ / "a/b/none"), Follow::kYes), Walker::Way::kMissing);
+  Spelling slash = spelled(folder_ / "a/b/up");
+  slash.tail = Tail::kSlash;
+  EXPECT_EQ(walker_.way_to(slash, Follow::kNo), Walker::Way::kSymlink);
+  std::ofstream(folder_ / "a/b/other") << "x";
+  slash = spelled(folder_ / "a/b/other");
+  slash.tail = Tail::kSlash;
+  EXPECT_EQ(walker_.way_to(slash, Follow::kYes), Walker::Way::kMissing) << "no folder";
+  EXPECT_EQ(walker_.way_to(spelled(folder_ / "a/b/file"), Follow::kYes), Walker::Way::kClear);
 }
 
 TEST_F(WalkerTest, ForeignProcByComponents) {

@@ -60,6 +60,35 @@ class RecentEvents {
   std::array<Shard, kShards> shards_;
 };
 
+// Names of the programs that were heard of lately: asking for one costs a look into /proc, and most
+// programs open many files. A name can be that of the program before, for as long as an exec takes;
+// what is refused or asked about is therefore not named from here.
+class RecentPrograms {
+ public:
+  std::string of(const Attempt& attempt) {
+    if (attempt.program == nullptr || !*attempt.program) return {};
+    Line& line = lines_[static_cast<uint32_t>(attempt.pid) % lines_.size()];
+    {
+      const std::lock_guard guard(mutex_);
+      if (line.pid == attempt.pid && line.execs == attempt.execs && !line.program.empty())
+        return line.program;
+    }
+    std::string program = (*attempt.program)();
+    const std::lock_guard guard(mutex_);
+    line = {attempt.pid, attempt.execs, program};
+    return program;
+  }
+
+ private:
+  struct Line {
+    int32_t pid = 0;
+    uint32_t execs = 0;
+    std::string program;
+  };
+  std::mutex mutex_;
+  std::array<Line, 64> lines_;
+};
+
 // "manifest: ${workspace}/src (bulkhead.json:4)", "built-in: ${home}/.ssh [ssh-keys]".
 std::string text_of(const Rule& rule) {
   std::string text(label(rule.source));
@@ -204,7 +233,11 @@ struct Arbiter::State {
     event.enforced = course != Course::kLetPass;
     event.rule = std::move(why);
     event.pid = attempt.pid;
-    if (attempt.program != nullptr && *attempt.program) event.program = (*attempt.program)();
+    if (allowed) {
+      event.program = programs.of(attempt);
+    } else if (attempt.program != nullptr && *attempt.program) {
+      event.program = (*attempt.program)();
+    }
     event.detail = attempt.detail;
     std::atomic<uint64_t>* const counter = journal->record_counted(std::move(event));
     recent.insert(key, counter);
@@ -218,6 +251,7 @@ struct Arbiter::State {
   Questions questions;
   KeyedHash hash;
   RecentEvents recent;
+  RecentPrograms programs;
 };
 
 Arbiter::Arbiter(std::shared_ptr<const Policy> policy, Journal* journal, Asker* asker,

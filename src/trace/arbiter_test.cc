@@ -132,6 +132,19 @@ TEST_F(ArbiterTest, RepeatedAccessesOnlyCount) {
   EXPECT_EQ(lookups_, 2) << "the program's name is looked up for new rows only";
 }
 
+TEST_F(ArbiterTest, AProgramIsAskedForOnceAndOfWhatIsRefusedEachTime) {
+  Arbiter& it = arbiter(nullptr);
+  for (const char* file : {"/no-such/ws/a", "/no-such/ws/b", "/no-such/ws/c"}) read(it, file);
+  EXPECT_EQ(last().program, "/bin/cat");
+  EXPECT_EQ(lookups_, 1);
+  read(it, "/no-such/ws/.env");
+  read(it, "/no-such/other");
+  EXPECT_EQ(lookups_, 3);
+  attempt_.execs = 1;
+  read(it, "/no-such/ws/d");
+  EXPECT_EQ(lookups_, 4) << "another program of the same process";
+}
+
 TEST_F(ArbiterTest, AnotherProgramOfTheSameProcessIsAnotherRow) {
   Arbiter& it = arbiter(nullptr);
   read(it, "/no-such/ws/a");
