@@ -46,7 +46,7 @@ exports.activate = (context) =>
       fs.symlinkSync("../.vscode/tasks.json", draft);
     },
     // The compartment's /tmp is its own, the editor's is not.
-    tmp: ({ tmp }, vscode) => vscode.workspace.fs.readFile(vscode.Uri.file(tmp)),
+    tmp: async ({ tmp }, vscode) => (await vscode.workspace.openTextDocument(vscode.Uri.file(tmp))).getText(),
     async edit({ other }, vscode) {
       const edit = new vscode.WorkspaceEdit();
       edit.createFile(vscode.Uri.file(`${other}/files.edit`), { contents: Buffer.from("x") });
