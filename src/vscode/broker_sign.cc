@@ -115,10 +115,11 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value) {
   return 0;
 }
 
+// In front: a title that is too long loses its end.
 void Broker::sign_title(Json& options) const {
   const auto title = options.find("title");
   const std::string text = title == options.end() ? "" : text_of(*title);
-  options["title"] = text.empty() ? signatures() : fmt::format("{} — {}", text, signatures());
+  options["title"] = text.empty() ? signatures() : fmt::format("{} — {}", signatures(), text);
 }
 
 // Made with its first update; later ones hold what has changed only.

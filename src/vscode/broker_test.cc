@@ -227,7 +227,7 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
            (options.contains("_title") ? " _title" : "");
   };
   const std::string own = "Bulkhead ? Prompts (me.mine)";
-  const std::string asked = "\"Password — " + own + "\"", bare = "\"" + own + "\"";
+  const std::string asked = "\"" + own + " — Password\"", bare = "\"" + own + "\"";
   EXPECT_EQ(title("$show", {1, Json{{"title", "Password"}}, Json()}, 1), asked);
   EXPECT_EQ(title("$show", {1, Json::object(), Json()}, 1), bare);
   EXPECT_EQ(title("$show", {1}, 1), bare);
