@@ -99,6 +99,11 @@ Decision Policy::decide_path(Kind kind, std::string_view path) const noexcept {
   return ruling(block, grant, data_->otherwise);
 }
 
+bool Policy::in_scratch(std::string_view path) const noexcept {
+  PathMatches matches;
+  return data_->paths.find(path, &matches) && matches.in_scratch;
+}
+
 bool Policy::above_block(std::string_view path) const noexcept {
   const PathIndex::Below below = data_->paths.below(path, false);
   return below.guarded || below.blocked_read || below.blocked_write;

@@ -110,6 +110,10 @@ class Policy {
   // ".git" is as good. Also true above a granted tree inside a scratch tree, which is bound there.
   bool above_block(std::string_view path) const noexcept;
 
+  // In a scratch tree: a compartment has its own there. Whoever acts for it outside, where the path
+  // is somebody else's file, must not.
+  bool in_scratch(std::string_view path) const noexcept;
+
   // A connection to `address`. `names` are the names that the resolver gave this address for,
   // normalised. Special addresses (IpAddress::is_special) are allowed by address rules only
   // ("10.0.0.5:443", "10.0.0.0/8:443", "localhost:80" for loopback), never by a name that resolves

@@ -29,6 +29,8 @@ class Folder {
 
 struct Grants {
   std::vector<std::string> read = {}, write = {}, block = {}, run = {};
+  std::vector<std::string> block_write = {};
+  std::vector<std::string> opened = {}, moved = {};  // by somebody outside, all the time
   bool audit = false;
   std::vector<WholeTree> kernel_decides = {};  // answered CONTINUE there
   // The child gets a network namespace of its own, with lo up, and these connections out of it.

@@ -25,6 +25,7 @@
 #include "sandbox/filter.h"
 #include "sandbox/network/name_cache.h"
 #include "sandbox/processes.h"
+#include "sandbox/rename_lock.h"
 #include "sandbox/server.h"
 #include "sandbox/walker.h"
 
@@ -69,6 +70,7 @@ std::shared_ptr<const Policy> policy_of(const Grants& grants) {
   add(Verdict::kAllow, Kind::kConnect, grants.connect);
   add(Verdict::kDeny, Kind::kRead, grants.block);
   add(Verdict::kDeny, Kind::kWrite, grants.block);
+  add(Verdict::kDeny, Kind::kWrite, grants.block_write);
   auto policy = Policy::compile(inputs);
   EXPECT_TRUE(policy.ok()) << (policy.ok() ? "" : to_string(policy.error()));
   return policy.ok() ? *policy : nullptr;
@@ -224,7 +226,12 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   NameCache names;
   Processes processes(compartment.proc.get());
   Walker walker(compartment.root.get(), processes);
-  Service service{plan, compartment, listener, arbiter, walker, names, processes};
+  RenameLock renames;
+  for (const std::string& path : grants.opened)
+    EXPECT_TRUE(renames.begin(1, path, RenameLock::Use::kOpen));
+  for (const std::string& path : grants.moved)
+    EXPECT_TRUE(renames.begin(1, path, RenameLock::Use::kMove));
+  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
   std::string text;
   int status = 0;
   {

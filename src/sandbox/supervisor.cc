@@ -203,7 +203,9 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     return std::move(mounts).error();
   }
   Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
-  Service service{plan, compartment, listener, arbiter, walker, names, processes};
+  RenameLock own_renames;
+  RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
+  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
 
   // From here on, in the order of their destruction: kill, then join.
   auto job = JobControl::take(options.job_control);

@@ -13,6 +13,7 @@
 #include "sandbox/compartment.h"
 #include "sandbox/outcome.h"
 #include "sandbox/plan.h"
+#include "sandbox/rename_lock.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
@@ -24,6 +25,8 @@ struct SupervisorOptions {
   // Called once the program is about to run, with the compartment's /proc (O_PATH), which lives
   // until supervise() returns.
   std::function<void(int proc)> started = {};
+  // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
+  RenameLock* renames = nullptr;
 };
 
 struct RunReport {

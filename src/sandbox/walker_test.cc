@@ -14,6 +14,7 @@
 
 #include "sandbox/calls/call.h"
 #include "sandbox/network/name_cache.h"
+#include "sandbox/rename_lock.h"
 #include "sandbox/served_child.h"
 #include "sandbox/server.h"
 
@@ -53,7 +54,7 @@ class WalkerTest : public ::testing::Test {
         walker_(root_.get(), processes_, {"/srv/other/proc"}),
         listener_(Fd()),
         arbiter_(*Policy::compile({}), nullptr, nullptr, Enforcement::kEnforce, nullptr),
-        service_{plan_, compartment_, listener_, arbiter_, walker_, names_, processes_} {
+        service_{plan_, compartment_, listener_, arbiter_, walker_, names_, processes_, renames_} {
     Notification notification;
     notification.tid = static_cast<pid_t>(syscall(SYS_gettid));
     call_.emplace(notification, service_, true);
@@ -87,6 +88,7 @@ class WalkerTest : public ::testing::Test {
   Listener listener_;
   Arbiter arbiter_;
   NameCache names_;
+  RenameLock renames_;
   Service service_;
   std::optional<Call> call_;
 };

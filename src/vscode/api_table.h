@@ -20,6 +20,7 @@ enum class ArgumentKind : uint8_t {
   kUriStatus,
   kUriWrite,
   kUriRemove,   // written, and no blocked path below it
+  kUriMoved,    // besides: its links come to stand elsewhere
   kEditorRead,  // an editor's id, which stands for its document
   kEditorWrite,
   kEdit,         // a workspace edit: every resource in it is written

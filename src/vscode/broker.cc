@@ -52,8 +52,9 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
   if (rule->way == MethodRule::Way::kQuiet) return Ruling::quiet();
   if (rule->way == MethodRule::Way::kRefuse)
     return refuse("no extension in a compartment may call this");
+  const Asked asked{method, request.number, may_block && !rule->unasked};
   if (rule->way == MethodRule::Way::kPermission) {
-    Ruling ruling = decide_permission(rule->permission, method, may_block && !rule->unasked);
+    Ruling ruling = decide_permission(rule->permission, asked);
     if (!ruling.passes() && rule->unasked) return drop(ruling, rule->permission);
     if (!ruling.passes()) return ruling;
   }
@@ -68,15 +69,20 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       kLongestName);
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
   for (const Check& each : rule->checks) {
-    Ruling ruling =
-        check(each, at(arguments, each.argument), arguments, method, may_block && !rule->unasked);
+    Ruling ruling = check(each, at(arguments, each.argument), arguments, asked);
     if (rule->unasked && ruling.way == Ruling::Way::kAsk) return drop(ruling, method);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();
 }
 
+// The request has been answered, or will not be passed on.
+void Broker::forget(uint32_t number) {
+  if (options_.renames != nullptr) options_.renames->end(number);
+}
+
 void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox) {
+  if (!ruling.passes()) forget(request.number);
   switch (ruling.way) {
     case Ruling::Way::kPass: {
       if (request.method == "$startFileSearch") {
@@ -88,6 +94,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const std::lock_guard lock(mutex_);
         registered_commands_.erase(text_of(at(arguments, 0)));
       }
+      if (request.method == "$dispose") {  // its number may be given again
+        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
+        const std::lock_guard lock(mutex_);
+        quick_inputs_.erase(at(arguments, 0).dump(-1, ' ', false, Json::error_handler_t::replace));
+      }
       // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
       const auto spells = [](std::string_view text) {
         return may_name(text, "fsPath") || may_name(text, "external");
@@ -98,35 +109,25 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         strings = Disarm::Strings::kMessages;
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;
+      const Shown shown = shown_by(request);
+      if (request.mixed && shown != Shown::kNothing && changed.arguments.size() <= signed_at(shown))
+        changed.arguments.resize(signed_at(shown) + 1);
       std::vector<std::string> texts;
-      texts.reserve(request.arguments.size() + 1);
+      texts.reserve(changed.arguments.size() + 1);
       size_t changes = 0;
       bool readable = true;
-      const bool is_message = request.method == "$showMessage";
-      const bool is_progress = request.method == "$startProgress";
-      // Where the options stand that say whose it is; `index` is kWhole for all arguments as one.
-      const size_t signed_at = is_message ? 2 : 1;
       const auto sign_in = [&](Json& value, size_t index) -> size_t {
-        const auto own_id = [&](Json& id) {
-          if (is_progress && !is_none(id) && !own_extension(id))
-            id = options_.extensions.empty() ? Json() : Json(options_.extensions.front());
-        };
-        if (index == kWhole) {
-          if (!value.is_array()) return 0;
-          while (value.size() <= signed_at) value.push_back(nullptr);
-          sign(value[signed_at], is_message);
-          if (value.size() > 2) own_id(value[2]);
-        } else if (index == signed_at) {
-          sign(value, is_message);
-        } else if (index == 2) {
-          own_id(value);
-        }
-        return 1;
+        if (shown == Shown::kNothing) return 0;
+        if (index != kWhole) return sign_argument(shown, index, value);
+        if (!value.is_array()) return 0;
+        while (value.size() <= signed_at(shown)) value.push_back(nullptr);
+        size_t signs = 0;
+        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i]);
+        return signs;
       };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
-        const bool is_signed = is_message || is_progress;
-        if (!spelt && !is_signed && !Disarm::concerns(text)) return text;
+        if (!spelt && shown == Shown::kNothing && !Disarm::concerns(text)) return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
         Json value =
@@ -136,8 +137,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
-                            disarm().disarm(value, strings) +
-                            (is_signed ? sign_in(value, index) : 0);
+                            disarm().disarm(value, strings) + sign_in(value, index);
         if (here == 0) return text;
         changes += here;
         texts.push_back(value.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -145,8 +145,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       };
       if (!request.mixed) changed.json = clean(request.json, kWhole);
       for (size_t i = 0; i < changed.arguments.size(); ++i)
-        if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty())
+        if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty()) {
           argument.json = clean(argument.json, i);
+        } else if (shown != Shown::kNothing && i == signed_at(shown)) {  // undefined
+          argument = RpcArgument{RpcArgument::Type::kJson, clean("{}", i), {}};
+        }
       if (!readable) {
         const Ruling refused = Ruling::deny("bulkhead: arguments that cannot be read");
         act(request, body, refused, outbox);
@@ -168,52 +171,6 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       outbox.to_host(acknowledgement(request.number));
       outbox.to_host(error_reply(request.number, ruling.error_name, ruling.message));
       return;
-  }
-}
-
-// "Name (publisher.name)": the name is whatever the extension says, its id is true. Nothing in the
-// name can hide what follows it.
-std::string Broker::signature(const std::string& id) const {
-  constexpr size_t kLongest = 40;
-  std::string shown;
-  if (const auto name = names_.find(id); name != names_.end()) {
-    for (const char c : name->second.substr(0, 256)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte > 0x20 && byte < 0x7f)
-        shown += c;
-      else if (byte == ' ' && !shown.empty() && shown.back() != ' ')
-        shown += ' ';
-      else if (byte >= 0x80 && (shown.empty() || shown.back() != '?'))
-        shown += '?';
-      if (shown.size() == kLongest) break;
-    }
-  }
-  return shown.empty() ? id : fmt::format("{} ({})", shown, id);
-}
-
-// Whose a message is, as the person reads it, is said here and not by the host.
-void Broker::sign(Json& options, bool is_message) const {
-  if (!options.is_object() || is_none(options)) options = Json::object();
-  std::string id = options_.extensions.empty() ? "an extension" : options_.extensions.front();
-  if (const auto source = options.find("source");
-      source != options.end() && source->is_object() && options_.extensions.size() > 1) {
-    for (const char* key : {"identifier", "id"}) {
-      const auto named = source->find(key);
-      if (named == source->end() || !own_extension(*named)) continue;
-      id = lower_case(text_of(named->is_object() ? named->value("value", Json()) : *named));
-    }
-  }
-  const std::string label = signature(id);
-  if (is_message)
-    options["source"] = {{"identifier", {{"value", id}, {"_lower", id}}}, {"label", label}};
-  else
-    options["source"] = {{"label", label}, {"id", id}};
-  // Dialogs show no source.
-  if (const auto modal = options.find("modal");
-      is_message && modal != options.end() && !modal->is_null() && *modal != false) {
-    const std::string detail = text_of(options.value("detail", Json()));
-    options["detail"] =
-        fmt::format("{}{}Shown by the extension {}.", detail, detail.empty() ? "" : "\n\n", label);
   }
 }
 
@@ -336,11 +293,16 @@ Status Broker::from_host(Bytes body, Outbox& outbox) {
     waiting_.push_back(copy(body));
     return {};
   }
+  // Two requests of one number could not be told apart by their replies.
+  if (request->number <= last_number_)
+    return Error{"the extension host used the number of an earlier request again"};
+  last_number_ = request->number;
   Ruling ruling = judge(*request, false);
   if (ruling.way != Ruling::Way::kAsk) {
     act(*request, body, ruling, outbox);
     return {};
   }
+  forget(request->number);  // others need not wait for a person
   // A person decides: this request waits on a thread of its own, all others go on.
   const std::lock_guard lock(mutex_);
   if (stopping_) return {};

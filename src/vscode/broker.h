@@ -6,8 +6,10 @@
 // In: documents, problems and search results of files that the policy does not let this compartment
 // read are taken out.
 //
-// What this does not stop: what the workbench does with an allowed request. A file that is opened
-// by an allowed path is read by VS Code's server later: see SECURITY.md on symlinks.
+// Until an allowed request is answered, the compartment exchanges no name on the way to its files.
+//
+// What this does not stop: what the workbench does with an allowed request, and what it does with a
+// file by its name afterwards: see SECURITY.md on symlinks.
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "sandbox/rename_lock.h"
 #include "trace/arbiter.h"
 #include "vscode/api_table.h"
 #include "vscode/disarm.h"
@@ -39,6 +42,7 @@ struct BrokerOptions {
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
+  RenameLock* renames = nullptr;  // of the compartment; null: there is none. Outlives the broker
 };
 
 class Broker final : public Judge {
@@ -56,24 +60,43 @@ class Broker final : public Judge {
   struct Ruling;
   using Json = nlohmann::ordered_json;
 
+  // Whose request is decided, and whether a person may be asked meanwhile.
+  struct Asked {
+    std::string method;  // with what else tells the request from others, for the journal
+    uint32_t number = 0;
+    bool may_block = false;
+    Asked about(std::string detail) const { return {std::move(detail), number, may_block}; }
+  };
   Ruling judge(const RpcRequest& request, bool may_block);
-  Ruling check(const Check& check, const Json& value, const Json& arguments,
-               const std::string& method, bool may_block);
-  Ruling decide_file(Kind kind, const Json& uri, const std::string& method, bool may_block);
-  Ruling decide_permission(std::string_view permission, const std::string& method, bool may_block);
-  Ruling decide_argument(const Json& value, bool names_resources, const std::string& method,
-                         bool may_block, int depth);
-  Ruling decide_command(const Json& value, const Json& arguments, const std::string& method,
-                        bool may_block);
-  Ruling decide_edit(const Json& value, const std::string& method, bool may_block);
-  Ruling decide_external(const Json& value, const std::string& method, bool may_block);
+  Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
+  Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
+  Ruling decide_removed(const Json& uri, const Asked& asked);
+  Ruling decide_moved(const Json& uri, const Asked& asked);
+  Ruling use(const std::string& path, const std::string& canonical, RenameLock::Use use,
+             const Asked& asked);
+  Ruling decide_permission(std::string_view permission, const Asked& asked);
+  Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
+  Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
+  Ruling decide_edit(const Json& value, const Asked& asked);
+  Ruling decide_external(const Json& value, const Asked& asked);
+  void forget(uint32_t number);
   void sign(Json& options, bool is_message) const;
   std::string signature(const std::string& id) const;
+  std::string signatures() const;
+  // What a request shows to a person.
+  enum class Shown : uint8_t { kNothing, kMessage, kProgress, kPick, kInput, kQuickInput };
+  Shown shown_by(const RpcRequest& request) const;
+  static size_t signed_at(Shown shown);  // the argument that says whose it is
+  size_t sign_argument(Shown shown, size_t index, Json& value);  // the number of changes
+  void sign_title(Json& options) const;
+  size_t sign_quick_input(Json& update);
   bool knows(const std::set<std::string>& names, const std::string& name);
   bool owns_command(const std::string& command);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
 
+  // Allowed to the compartment because it has a file of its own by that name.
+  bool is_elsewhere(std::string_view canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
   Status initialise(Bytes body, Outbox& outbox);
   // True where the request was changed or answered here.
@@ -91,6 +114,7 @@ class Broker final : public Judge {
   Arbiter& arbiter_;
   BrokerOptions options_;
   bool initialised_ = false, host_initialised_ = false;
+  uint32_t last_number_ = 0;  // of the host's requests
   std::string remote_authority_;
   std::string logs_;
   ForeignSettings foreign_settings_;
@@ -107,6 +131,7 @@ class Broker final : public Judge {
   std::mutex mutex_;  // for what follows; the asking threads use it too
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
+  std::set<std::string> quick_inputs_;       // ids that have a title
   std::set<uint32_t> snippet_requests_;      // of the workbench, whose replies hold snippets
   std::set<std::string> own_schemes_;
   std::set<std::string> answered_;       // files that a person was asked about, and said yes

@@ -128,7 +128,7 @@ TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
   EXPECT_EQ(progress[2], "me.mine");
   // With buffers or undefined beside it, each argument is a text of its own.
   RpcRequest mixed;
-  mixed.number = 9;
+  mixed.number = ++number_;
   mixed.proxy = 12;
   mixed.method = "$showMessage";
   mixed.mixed = true;

@@ -1,21 +1,23 @@
 // How the broker decides on one argument of a host's request.
+#include <fcntl.h>
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "base/path.h"
+#include "sandbox/symlinks.h"
 #include "vscode/broker_parts.h"
 
 namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
 
-Broker::Ruling Broker::decide_permission(std::string_view permission, const std::string& method,
-                                         bool may_block) {
+Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
   Attempt attempt;
-  attempt.detail = method;
-  switch (arbiter_.vscode(permission, attempt, may_block)) {
+  attempt.detail = asked.method;
+  switch (arbiter_.vscode(permission, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
       return Ruling::pass();
     case Arbiter::Ruling::kWouldAsk:
@@ -26,8 +28,7 @@ Broker::Ruling Broker::decide_permission(std::string_view permission, const std:
   return Ruling::deny(fmt::format("bulkhead: this extension has no permission \"{}\"", permission));
 }
 
-Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string& method,
-                                   bool may_block) {
+Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& asked) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource)
     return Ruling::deny("bulkhead: not a resource that can be judged", "NoPermissions");
@@ -39,7 +40,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string
       return Ruling::pass();
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
                           "a resource of another extension or of the editor",
-                          Attempt{0, 0, method, nullptr});
+                          Attempt{0, 0, asked.method, nullptr});
     return Ruling::deny(
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
         "NoPermissions");
@@ -49,15 +50,22 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string
     return Ruling::deny("bulkhead: no such folder",
                         kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
   Attempt attempt;
-  attempt.detail = method;
-  switch (arbiter_.path(kind, *canonical, attempt, may_block)) {
+  attempt.detail = asked.method;
+  if (kind != Kind::kReadStatus && is_elsewhere(*canonical)) {
+    arbiter_.note_refusal(kind, *canonical, "the editor's is another file than the compartment's",
+                          attempt);
+    return Ruling::deny("bulkhead: /tmp and /dev/shm are the compartment's own, not the editor's",
+                        "NoPermissions");
+  }
+  switch (arbiter_.path(kind, *canonical, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
       // Somebody may have said yes to this once: what comes back of it is meant by that too.
-      if (may_block && kind == Kind::kRead) {
+      if (asked.may_block && kind == Kind::kRead) {
         const std::lock_guard lock(mutex_);
         if (answered_.size() < kMaxAnswered) answered_.insert(*canonical);
       }
-      return Ruling::pass();
+      if (kind == Kind::kReadStatus) return Ruling::pass();
+      return use(resource->path, *canonical, RenameLock::Use::kOpen, asked);
     case Arbiter::Ruling::kWouldAsk:
       return Ruling::ask();
     case Arbiter::Ruling::kDeny:
@@ -66,6 +74,66 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const std::string
   return Ruling::deny(
       fmt::format("bulkhead: this extension may not {} {}", label(kind), *canonical),
       "NoPermissions");
+}
+
+// The workbench follows `path` a moment later: until it has answered, the compartment exchanges no
+// name on the way to what was decided on.
+Broker::Ruling Broker::use(const std::string& path, const std::string& canonical,
+                           RenameLock::Use use, const Asked& asked) {
+  if (options_.renames == nullptr) return Ruling::pass();
+  const auto names = names_on_the_way(path);
+  bool began = !names.empty();
+  for (const std::string& name : names)
+    began = began && options_.renames->begin(asked.number, name, use);
+  if (!began) return Ruling::deny("bulkhead: too many files are in use");
+  // From here on nothing changes: is it still what was decided on?
+  if (names_on_the_way(path) != names || canonical_file(path) != canonical)
+    return Ruling::deny(fmt::format("bulkhead: {} was exchanged meanwhile", canonical),
+                        "NoPermissions");
+  return Ruling::pass();
+}
+
+// A tree that the workbench renames or copies takes its links along, and there they would lead
+// elsewhere.
+Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
+  const auto resource = parse_resource(uri, remote_authority_);
+  if (!resource || !resource->is_file || arbiter_.enforcement() == Enforcement::kAuditOnly)
+    return Ruling::pass();  // decided on by what else it is
+  const std::string named = normalize(resource->path);
+  const auto folder = canonical_file(std::string(parent_of(named)));
+  const auto canonical = canonical_file(named);
+  if (!folder || !canonical) return Ruling::pass();
+  if (Ruling ruling = use(named, *canonical, RenameLock::Use::kMove, asked); !ruling.passes())
+    return ruling;
+  const auto refuse = [&](const std::string& path, const std::string& why) {
+    arbiter_.note_refusal(Kind::kWrite, path, why, Attempt{0, 0, asked.method, nullptr});
+    return Ruling::deny(fmt::format("bulkhead: {} ({})", why, path), "NoPermissions");
+  };
+  const std::string entry = join(*folder, last_of(named));
+  std::optional<std::string> astray;
+  const int error = for_each_symlink(
+      AT_FDCWD, entry.c_str(), [&](const std::string& path, const std::string& target) {
+        const auto depth = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+        if (!path.empty() && stays_in_tree(target, depth)) return true;
+        astray = path.empty() ? entry : join(entry, path);
+        return false;
+      });
+  if (astray) return refuse(*astray, "a symbolic link that would lead elsewhere where it is put");
+  if (error != 0 && error != ENOENT)
+    return refuse(entry, "a folder whose symbolic links cannot all be looked at");
+  return Ruling::pass();
+}
+
+Broker::Ruling Broker::decide_removed(const Json& uri, const Asked& asked) {
+  Ruling ruling = decide_file(Kind::kWrite, uri, asked);
+  if (!ruling.passes()) return ruling;
+  const auto resource = parse_resource(uri, remote_authority_);
+  const auto canonical =
+      resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
+  if (!canonical || !arbiter_.policy().above_block(*canonical)) return Ruling::pass();
+  arbiter_.note_refusal(Kind::kVscode, *canonical, "a blocked path lies in it",
+                        Attempt{0, 0, asked.method, nullptr});
+  return Ruling::deny("bulkhead: a blocked path lies in it");
 }
 
 bool Broker::knows(const std::set<std::string>& names, const std::string& name) {
@@ -117,11 +185,11 @@ std::string Broker::permission_of(const std::string& command) const {
 }
 
 Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
-                                      const std::string& method, bool may_block) {
+                                      const Asked& asked) {
   const std::string command = text_of(value);
   if (knows(registered_commands_, command)) return Ruling::pass();
   const std::string needs = permission_of(command);
-  const std::string detail = method + " " + command;
+  const std::string detail = asked.method + " " + command;
   if (needs == "refuse") {
     arbiter_.note_refusal(Kind::kVscode, command,
                           "a command that no extension in a compartment runs",
@@ -129,7 +197,7 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     return Ruling::deny("bulkhead: extensions in a compartment cannot run " + command);
   }
   if (needs != "free") {
-    Ruling ruling = decide_permission(needs, detail, may_block);
+    Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;
   }
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
@@ -141,7 +209,7 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                    : command == pattern;
       });
   for (size_t i = 1; i < arguments.size(); ++i) {
-    Ruling ruling = decide_argument(arguments[i], names_resources, detail, may_block, 0);
+    Ruling ruling = decide_argument(arguments[i], names_resources, asked.about(detail), 0);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();
@@ -149,14 +217,14 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
 
 // Objects are resources to whoever expects one, marked or not. A text is one where the command
 // takes texts for resources, and everywhere where it says of itself that it is a file.
-Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
-                                       const std::string& method, bool may_block, int depth) {
+Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, const Asked& asked,
+                                       int depth) {
   if (depth > 20) return Ruling::deny("bulkhead: arguments that are nested too deep");
   const auto decide = [&](const Json& uri) {
     const std::string scheme = lower_case(text_of(uri.value("scheme", Json())));
     if (scheme == "http" || scheme == "https" || scheme == "mailto")
-      return names_resources ? decide_external(uri, method, may_block) : Ruling::pass();
-    return decide_file(Kind::kRead, uri, method, may_block);
+      return names_resources ? decide_external(uri, asked) : Ruling::pass();
+    return decide_file(Kind::kRead, uri, asked);
   };
   const bool is_resource = is_resource_like(value);
   if (is_resource) {
@@ -174,54 +242,61 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources,
   if (value.is_structured()) {
     for (const Json& child : value) {
       if (is_resource && !child.is_structured()) continue;  // its own path
-      Ruling ruling = decide_argument(child, names_resources, method, may_block, depth + 1);
+      Ruling ruling = decide_argument(child, names_resources, asked, depth + 1);
       if (!ruling.passes()) return ruling;
     }
   }
   return Ruling::pass();
 }
 
-Broker::Ruling Broker::decide_edit(const Json& value, const std::string& method, bool may_block) {
+Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
   const auto edits = value.is_object() ? value.find("edits") : value.end();
   if (edits == value.end() || !edits->is_array())
     return Ruling::deny("bulkhead: not a workspace edit");
   for (const Json& edit : *edits) {
     bool named = false;
+    const auto member = [&](const char* key) -> const Json& {
+      const auto uri = edit.is_object() ? edit.find(key) : edit.end();
+      return uri == edit.end() || is_none(*uri) ? kNull : *uri;
+    };
+    const bool moves = !member("oldResource").is_null() && !member("newResource").is_null();
     for (const char* key : {"resource", "oldResource", "newResource"}) {
-      const auto uri = edit.find(key);
-      if (uri == edit.end() || is_none(*uri)) continue;
+      const Json& uri = member(key);
+      if (uri.is_null()) continue;
       named = true;
-      Ruling ruling = decide_file(Kind::kWrite, *uri, method, may_block);
+      Ruling ruling = moves ? decide_removed(uri, asked) : decide_file(Kind::kWrite, uri, asked);
       if (!ruling.passes()) return ruling;
     }
+    if (moves)
+      if (Ruling ruling = decide_moved(member("oldResource"), asked); !ruling.passes())
+        return ruling;
     if (!named) return Ruling::deny("bulkhead: an edit that names no resource");
   }
   return Ruling::pass();
 }
 
-Broker::Ruling Broker::decide_external(const Json& value, const std::string& method,
-                                       bool may_block) {
+Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {
   const auto resource = parse_resource(value, remote_authority_);
   if (!resource) return Ruling::deny("bulkhead: not an address");
   const std::string scheme = lower_case(resource->scheme);
   if (scheme != "http" && scheme != "https" && scheme != "mailto") {
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
                           "only http, https and mailto addresses are opened outside",
-                          Attempt{0, 0, method, nullptr});
+                          Attempt{0, 0, asked.method, nullptr});
     return Ruling::deny("bulkhead: only http, https and mailto addresses can be opened");
   }
-  return decide_permission("open-external", method + " " + resource->authority, may_block);
+  return decide_permission("open-external", asked.about(asked.method + " " + resource->authority));
 }
 
 Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& arguments,
-                             const std::string& method, bool may_block) {
+                             const Asked& asked) {
   const auto refuse = [&](const std::string& resource, const std::string& why) {
-    arbiter_.note_refusal(Kind::kVscode, resource, why, Attempt{0, 0, method, nullptr});
+    arbiter_.note_refusal(Kind::kVscode, resource, why, Attempt{0, 0, asked.method, nullptr});
     return Ruling::deny("bulkhead: " + why);
   };
   switch (check.kind) {
     case ArgumentKind::kUriRead:
-      return decide_file(Kind::kRead, value, method, may_block);
+      return decide_file(Kind::kRead, value, asked);
     case ArgumentKind::kUriReadOrNone: {
       if (is_none(value)) return Ruling::pass();
       // VS Code reads one or the other of them: all that are there must be readable.
@@ -230,26 +305,20 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         const auto nested = value.is_object() ? value.find(key) : value.end();
         if (nested == value.end()) continue;
         named = true;
-        Ruling ruling = decide_file(Kind::kRead, *nested, method, may_block);
+        Ruling ruling = decide_file(Kind::kRead, *nested, asked);
         if (!ruling.passes()) return ruling;
       }
       if (named && !is_resource_like(value)) return Ruling::pass();
-      return decide_file(Kind::kRead, value, method, may_block);
+      return decide_file(Kind::kRead, value, asked);
     }
     case ArgumentKind::kUriStatus:
-      return decide_file(Kind::kReadStatus, value, method, may_block);
+      return decide_file(Kind::kReadStatus, value, asked);
     case ArgumentKind::kUriWrite:
-      return decide_file(Kind::kWrite, value, method, may_block);
-    case ArgumentKind::kUriRemove: {
-      Ruling ruling = decide_file(Kind::kWrite, value, method, may_block);
-      if (!ruling.passes()) return ruling;
-      const auto resource = parse_resource(value, remote_authority_);
-      const auto canonical =
-          resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
-      if (canonical && arbiter_.policy().above_block(*canonical))
-        return refuse(*canonical, "a blocked path lies in it");
-      return Ruling::pass();
-    }
+      return decide_file(Kind::kWrite, value, asked);
+    case ArgumentKind::kUriRemove:
+      return decide_removed(value, asked);
+    case ArgumentKind::kUriMoved:
+      return decide_moved(value, asked);
     case ArgumentKind::kEditorRead:
     case ArgumentKind::kEditorWrite: {
       Json document;
@@ -260,16 +329,16 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       }
       if (document.is_null()) return Ruling::deny("bulkhead: no such editor");
       return decide_file(check.kind == ArgumentKind::kEditorRead ? Kind::kRead : Kind::kWrite,
-                         document, method, may_block);
+                         document, asked);
     }
     case ArgumentKind::kEdit:
-      return decide_edit(value, method, may_block);
+      return decide_edit(value, asked);
     case ArgumentKind::kExtension:
       if (own_extension(value)) return Ruling::pass();
       return refuse(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
                     "speaks for an extension that is not in this compartment");
     case ArgumentKind::kCommand:
-      return decide_command(value, arguments, method, may_block);
+      return decide_command(value, arguments, asked);
     case ArgumentKind::kCommandId: {
       const std::string command = text_of(value);
       const std::lock_guard lock(mutex_);
@@ -284,7 +353,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // terminals, git's path, trust) run programs.
       const std::string key = text_of(value);
       if (foreign_settings_.owns(key)) return Ruling::pass();
-      return decide_permission("settings-write-foreign", method + " " + key, may_block);
+      return decide_permission("settings-write-foreign", asked.about(asked.method + " " + key));
     }
     case ArgumentKind::kScheme: {
       const std::string scheme = text_of(value);
@@ -314,12 +383,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return Ruling::pass();
     }
     case ArgumentKind::kExternal:
-      return decide_external(value, method, may_block);
+      return decide_external(value, asked);
     case ArgumentKind::kTask:
     case ArgumentKind::kTerminal:
     case ArgumentKind::kDebugConfiguration:
     case ArgumentKind::kEnvironment:
-      // What these start runs outside of the compartment: the permission of the method is the
+      // What these start runs outside of the compartment: the permission of the asked.method is the
       // decision, and review says what it means.
       return Ruling::pass();
     case ArgumentKind::kWebviewOptions:
@@ -331,13 +400,13 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (!options.is_object()) return Ruling::pass();
       if (const auto ports = options.find("portMapping");
           ports != options.end() && !ports->empty()) {
-        const Ruling ruling = decide_permission("tunnels", method, may_block);
+        const Ruling ruling = decide_permission("tunnels", asked);
         if (!ruling.passes()) return ruling;
       }
       const auto roots = options.find("localResourceRoots");
       if (roots == options.end() || !roots->is_array()) return Ruling::pass();
       for (const Json& root : *roots) {
-        const Ruling ruling = decide_file(Kind::kRead, root, method, may_block);
+        const Ruling ruling = decide_file(Kind::kRead, root, asked);
         if (!ruling.passes()) return ruling;
       }
       return Ruling::pass();

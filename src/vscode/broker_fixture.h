@@ -26,6 +26,7 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
                           "$watch":{"needs":"workspace-files","otherwise":"quiet","check":["0 uri-read"]},
                           "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
+                          "$rename":{"needs":"workspace-files","check":["0 uri-remove","0 uri-moved","1 uri-remove"]},
                           "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
   "MainThreadCommands":{"$executeCommand":{"needs":"commands","check":["0 command"]},
                         "$registerCommand":{"needs":"commands","check":["0 command-id"]},
@@ -40,17 +41,18 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
   "MainThreadMessageService":{"$showMessage":"free"},
   "MainThreadProgress":{"$startProgress":"free"},
+  "MainThreadQuickOpen":{"$show":"window","$input":"window","$createOrUpdate":"window","$dispose":"free"},
   "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
                       "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
   "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
 }})";
 
 inline const std::vector<std::string> kActors = {
-    "MainThreadFileSystem",    "MainThreadCommands",       "MainThreadSecretState",
-    "MainThreadBulkEdits",     "MainThreadSearch",         "MainThreadTask",
-    "MainThreadConfiguration", "MainThreadTextEditors",    "MainThreadWindow",
-    "MainThreadLogger",        "MainThreadWorkspace",      "MainThreadMessageService",
-    "MainThreadProgress",      "MainThreadTerminalService"};
+    "MainThreadFileSystem",    "MainThreadCommands",        "MainThreadSecretState",
+    "MainThreadBulkEdits",     "MainThreadSearch",          "MainThreadTask",
+    "MainThreadConfiguration", "MainThreadTextEditors",     "MainThreadWindow",
+    "MainThreadLogger",        "MainThreadWorkspace",       "MainThreadMessageService",
+    "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -74,6 +76,7 @@ class BrokerTest : public ::testing::Test {
   // Once more, for other extensions or with somebody who answers.
   void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr) {
     sent_ = {};
+    number_ = 0;
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
@@ -84,6 +87,7 @@ class BrokerTest : public ::testing::Test {
     ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
     inputs.manifest = *manifest;
     inputs.variables.workspace = {(folder_ / "work").string()};
+    inputs.scratch = {"/tmp", "/dev/shm"};
     inputs.variables.home = (folder_ / "home").string();
     auto policy = Policy::compile(inputs);
     ASSERT_TRUE(policy.ok()) << to_string(policy.error());
@@ -97,6 +101,7 @@ class BrokerTest : public ::testing::Test {
     options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
                         {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
                         {"classified.here", "commands"}, {"bad.*", "refuse"}};
+    options.renames = &renames_;
     options.resource_commands = {"vscode.open", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
@@ -165,7 +170,7 @@ class BrokerTest : public ::testing::Test {
   std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
     sent_ = {};
     RpcRequest request;
-    request.number = 9;
+    request.number = ++number_;
     request.proxy = proxy;
     request.method = method;
     request.json = json;
@@ -177,7 +182,7 @@ class BrokerTest : public ::testing::Test {
     EXPECT_EQ(sent_.host[0][0], static_cast<uint8_t>(RpcType::kAcknowledged));
     const auto reply = parse_rpc(sent_.host[1]);
     const auto& answer = std::get<RpcReply>(*reply);
-    EXPECT_EQ(answer.number, 9U);
+    EXPECT_EQ(answer.number, number_);
     if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
     const Json error = Json::parse(answer.json);
     return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
@@ -186,7 +191,9 @@ class BrokerTest : public ::testing::Test {
   fs::path folder_;
   std::unique_ptr<ApiTable> table_;
   std::unique_ptr<Arbiter> arbiter_;
+  RenameLock renames_;
   std::unique_ptr<Broker> broker_;
+  uint32_t number_ = 0;
   Sent sent_;
 };
 

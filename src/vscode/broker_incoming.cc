@@ -8,6 +8,11 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
 
+bool Broker::is_elsewhere(std::string_view canonical) const {
+  return arbiter_.enforcement() != Enforcement::kAuditOnly &&
+         arbiter_.policy().in_scratch(canonical);
+}
+
 bool Broker::may_read(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
@@ -16,7 +21,7 @@ bool Broker::may_read(const Json& uri) {
   // Everything else comes from an extension that decided to show it.
   if (!resource->is_file && !stands_for_file(scheme)) return true;
   const auto canonical = canonical_file(resource->path);
-  if (!canonical) return false;
+  if (!canonical || is_elsewhere(*canonical)) return false;
   // A file that the user opened is no reason to ask: what would be asked is withheld.
   return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
 }
@@ -204,6 +209,7 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
     }
     if (filter_incoming(*request, outbox)) return {};
   } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
+    forget(reply->number);
     bool search = false;
     {
       const std::lock_guard lock(mutex_);

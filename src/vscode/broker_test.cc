@@ -28,6 +28,34 @@ TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
   EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {elsewhere}), HasSubstr("NoPermissions"));
 }
 
+// The test's own folder lies in /tmp as well: what is granted there is bound into the compartment.
+TEST_F(BrokerTest, TheEditorsTmpIsNotTheCompartments) {
+  std::string name = (fs::temp_directory_path() / "broker-other-XXXXXX").string();
+  const fs::path other = fs::canonical(::mkdtemp(name.data()));
+  std::ofstream(other / "a.txt") << "somebody else's";
+  for (const std::string& path : {(other / "a.txt").string(), (other / "new.txt").string(),
+                                  std::string("/tmp"), std::string("/dev/shm/x")}) {
+    EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(path)}), HasSubstr("not the editor"))
+        << path;
+    EXPECT_THAT(call("MainThreadFileSystem", "$delete", {uri(path)}), HasSubstr("not the editor"))
+        << path;
+  }
+  const auto deliver = [&](const std::string& path) {
+    sent_ = {};
+    RpcRequest request;
+    request.number = 3;
+    request.proxy = 60;
+    request.method = "$acceptModelChanged";
+    const std::string arguments = Json::array({uri(path), Json::object()}).dump();
+    request.json = arguments;
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+    return sent_.host.size();
+  };
+  EXPECT_EQ(deliver((other / "a.txt").string()), 0U) << "because the user opened it";
+  EXPECT_EQ(deliver(work("a.txt")), 1U);
+  fs::remove_all(other);
+}
+
 TEST_F(BrokerTest, CachedSpellingsAreNotBelieved) {
   Json lie = uri(work("a.txt"));
   lie["fsPath"] = "/etc/shadow";
@@ -128,6 +156,118 @@ TEST_F(BrokerTest, LongContentIsPassedOnAndNamesBesideItAreJudged) {
                  edit((folder_ / "home/.bashrc").string())),
             "passed");
   EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", edit("/" + content)), "passed");
+}
+
+TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
+  using Change = RenameLock::Change;
+  fs::create_directories(folder_ / "work/real/deep");
+  std::ofstream(folder_ / "work/real/deep/b.txt") << "b";
+  fs::create_symlink("real/deep", folder_ / "work/way");
+  const auto answer = [&] {
+    RpcReply reply;
+    reply.number = number_;
+    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  };
+  const auto free = [&](const std::string& name) {
+    return !renames_.in_use(work(name), Change::kLinkOrFolder);
+  };
+  ASSERT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("way/b.txt"))}), "passed");
+  for (const char* name : {"way", "real", "real/deep", "real/deep/b.txt"})
+    EXPECT_FALSE(free(name)) << name;
+  EXPECT_FALSE(renames_.in_use(work("real/deep/b.txt"), Change::kFile)) << "saving goes on";
+  EXPECT_TRUE(free("a.txt"));
+  answer();
+  for (const char* name : {"way", "real", "real/deep/b.txt"}) EXPECT_TRUE(free(name)) << name;
+
+  ASSERT_NE(call("MainThreadFileSystem", "$readFile", {uri(work("link"))}), "passed");
+  EXPECT_TRUE(free("link")) << "refused";
+  const auto edit = [&](const char* from, const char* to) {
+    return call(
+        "MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+        {Json{{"edits", {{{"oldResource", uri(work(from))}, {"newResource", uri(work(to))}}}}}});
+  };
+  ASSERT_EQ(edit("real", "moved"), "passed");
+  EXPECT_TRUE(renames_.in_use(work("real/new"), Change::kLinkOrFolder)) << "a link made in it";
+  answer();
+  EXPECT_FALSE(renames_.in_use(work("real/new"), Change::kLinkOrFolder));
+}
+
+TEST_F(BrokerTest, ATreeIsNotMovedWithLinksThatWouldLeadElsewhere) {
+  fs::create_directories(folder_ / "work/tree/sub");
+  fs::create_symlink("../a.txt", folder_ / "work/tree/sub/inside");
+  const auto move = [&](const std::string& from, const std::string& to) {
+    return call("MainThreadFileSystem", "$rename",
+                {uri(work(from)), uri(work(to)), Json::object()});
+  };
+  const auto edit = [&](const std::string& from, const std::string& to) {
+    return call(
+        "MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+        {Json{{"edits", {{{"oldResource", uri(work(from))}, {"newResource", uri(work(to))}}}}}});
+  };
+  EXPECT_EQ(move("tree", "tree2"), "passed");
+  EXPECT_EQ(edit("tree", "tree2"), "passed");
+  EXPECT_EQ(move("a.txt", "b.txt"), "passed");
+  for (const char* target : {"../../a.txt", "../../../home/.ssh", "/etc", "sub/../x"}) {
+    fs::create_symlink(target, folder_ / "work/tree/sub/link");
+    EXPECT_THAT(move("tree", "tree2"), HasSubstr("symbolic link")) << target;
+    EXPECT_THAT(edit("tree", "tree2"), HasSubstr("symbolic link")) << target;
+    fs::remove(folder_ / "work/tree/sub/link");
+  }
+  fs::create_symlink("a.txt", folder_ / "work/alone");
+  EXPECT_THAT(move("alone", "tree/alone"), HasSubstr("symbolic link"));
+  EXPECT_NE(move("tree", ".git"), "passed") << "and its hooks";
+}
+
+TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
+  const auto title = [&](const std::string& method, const std::vector<Json>& arguments, size_t i) {
+    EXPECT_EQ(call("MainThreadQuickOpen", method, arguments), "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    const Json options = Json::parse(std::get<RpcRequest>(*passed).json).at(i);
+    return options.value("title", Json("none")).dump() +
+           (options.contains("_title") ? " _title" : "");
+  };
+  const std::string own = "Bulkhead ? Prompts (me.mine)";
+  const std::string asked = "\"" + own + " — Password\"", bare = "\"" + own + "\"";
+  EXPECT_EQ(title("$show", {1, Json{{"title", "Password"}}, Json()}, 1), asked);
+  EXPECT_EQ(title("$show", {1, Json::object(), Json()}, 1), bare);
+  EXPECT_EQ(title("$show", {1}, 1), bare);
+  EXPECT_EQ(title("$input", {Json{{"title", "Password"}, {"password", true}}, false}, 0), asked);
+  EXPECT_EQ(title("$input", {Json(), false}, 0), bare);
+  // Its first update, and those that change the title.
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"value", "x"}}}, 0), "\"none\"");
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"title", nullptr}}}, 0), bare);
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"_title", "Bulkhead asks"}}}, 0),
+            "\"none\"");
+  EXPECT_EQ(call("MainThreadQuickOpen", "$dispose", {7}), "passed");
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  // Undefined options make a request mixed.
+  RpcRequest mixed;
+  mixed.number = ++number_;
+  mixed.proxy = static_cast<uint8_t>(kActors.size());
+  mixed.method = "$input";
+  mixed.mixed = true;
+  mixed.arguments = {{RpcArgument::Type::kUndefined, {}, {}},
+                     {RpcArgument::Type::kJson, "false", {}}};
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
+  mixed.number = ++number_;
+  mixed.method = "$show";
+  mixed.arguments = {{RpcArgument::Type::kUndefined, {}, {}}};
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
+}
+
+TEST_F(BrokerTest, ANumberStandsForOneRequest) {
+  ASSERT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
+  RpcRequest request;
+  request.number = number_;
+  request.proxy = 1;
+  request.method = "$readFile";
+  request.json = "[]";
+  EXPECT_FALSE(broker_->from_host(write_request(request), sent_).ok());
 }
 
 TEST_F(BrokerTest, AFolderAboveABlockedPathIsNotRemoved) {
@@ -401,7 +541,7 @@ TEST_F(BrokerTest, SearchResultsAreFiltered) {
       Json::array({uri(work("a.txt")), uri(work("link")), uri(work(".git/config"))}).dump();
   RpcReply reply;
   reply.type = RpcType::kReplyOkJson;
-  reply.number = 9;
+  reply.number = number_;
   reply.json = found;
   sent_ = {};
   ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "base/path.h"
 #include "policy/access.h"
@@ -70,13 +71,15 @@ namespace {
 Result<Fd> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path)
+  // Whoever finds the name finds somebody who listens.
+  const std::string unfinished = path + "~";
+  if (unfinished.size() >= sizeof address.sun_path)
     return Error{
         fmt::format("the socket {} has a longer name than the {} bytes that unix(7) allows: "
                     "set XDG_RUNTIME_DIR to a shorter folder",
-                    path, sizeof address.sun_path - 1),
+                    path, sizeof address.sun_path - 2),
         ENAMETOOLONG};
-  std::memcpy(address.sun_path, path.data(), path.size());
+  std::memcpy(address.sun_path, unfinished.data(), unfinished.size());
   const std::string folder(parent_of(path));
   BULKHEAD_CHECK(make_directories(folder, 0700));
   struct stat status {};
@@ -88,11 +91,24 @@ Result<Fd> listen_at(const std::string& path) {
   Fd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener) return errno_error("make a socket");
   // A pid that was used before: its process is gone, this one is it now.
-  ::unlink(path.c_str());
+  ::unlink(unfinished.c_str());
   if (::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(listener.get(), 8) != 0)
+      ::listen(listener.get(), 8) != 0 || ::rename(unfinished.c_str(), path.c_str()) != 0)
     return errno_error("listen on " + path);
   return listener;
+}
+
+// Nobody listens there, and nobody will: a name is listened at from its beginning.
+bool is_stale(const std::filesystem::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string text = path.string();
+  if (path.extension() != ".sock" || text.size() >= sizeof address.sun_path) return false;
+  std::memcpy(address.sun_path, text.data(), text.size());
+  const Fd caller(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return caller &&
+         ::connect(caller.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 &&
+         errno == ECONNREFUSED;
 }
 
 }  // namespace
@@ -114,6 +130,22 @@ Result<std::unique_ptr<Control>> Control::open(Options options, Handlers handler
   control->thread_ = std::thread([raw = control.get()] { raw->run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return control;
+}
+
+void Control::clear_stale(const std::string& folder) noexcept {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  try {
+    for (const auto& window : fs::directory_iterator(folder, error)) {
+      if (window.is_symlink(error) || !window.is_directory(error)) continue;
+      bool removed = false;
+      for (const auto& each : fs::directory_iterator(window.path(), error))
+        if (is_stale(each.path())) removed |= ::unlink(each.path().c_str()) == 0;
+      if (removed) ::rmdir(window.path().c_str());  // if it was the last
+    }
+  } catch (const std::exception&) {
+    // Somebody else clears as well: what is left is cleared next time.
+  }
 }
 
 Control::Control(Options options, Handlers handlers)

@@ -51,6 +51,8 @@ class Control final : public Asker {
   };
 
   static Result<std::unique_ptr<Control>> open(Options options, Handlers handlers);
+  // Removes what killed hosts left in the windows' folders below `folder`, never what is alive.
+  static void clear_stale(const std::string& folder) noexcept;
   ~Control() override;
 
   // Greets the companions that are there and those that come. Replaces the last one.

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -330,6 +331,34 @@ TEST_F(ControlTest, TheLastHostOfAWindowTakesTheirFolderAway) {
   std::move(second).value().reset();
   EXPECT_FALSE(fs::exists(folder_ / "code/w"));
   EXPECT_TRUE(fs::exists(folder_ / "code"));
+}
+
+TEST_F(ControlTest, WhatAKilledHostLeftIsClearedAndNothingElse) {
+  open();
+  const auto leave = [this](const std::string& name) {
+    fs::create_directories((folder_ / name).parent_path());
+    const Fd killed(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = (folder_ / name).string();
+    std::memcpy(address.sun_path, path.data(), path.size());
+    ASSERT_EQ(::bind(killed.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(killed.get(), 1), 0);
+  };
+  leave("code/w/77.sock");
+  leave("code/gone/78.sock");
+  leave("code/gone/79.sock");
+  std::ofstream(folder_ / "code/w/notes") << "x";
+  Control::clear_stale((folder_ / "code").string());
+  EXPECT_FALSE(fs::exists(folder_ / "code/w/77.sock"));
+  EXPECT_FALSE(fs::exists(folder_ / "code/gone"));
+  EXPECT_TRUE(fs::exists(folder_ / "code/w/notes"));
+  ASSERT_TRUE(fs::exists(options_.socket));
+  control_->hello({{"type", "hello"}});
+  Companion companion(options_.socket);
+  EXPECT_EQ(companion.next()["type"], "hello") << "the living are left alone";
+  Control::clear_stale((folder_ / "not there").string());
+  fs::remove(folder_ / "code/w/notes");
 }
 
 TEST_F(ControlTest, AFolderThatGoesAwayIsMadeAgain) {

@@ -220,6 +220,7 @@ class Host {
   std::unique_ptr<Control> control_;
   std::unique_ptr<Arbiter> arbiter_;
   UsageMeter usage_;
+  RenameLock renames_;
   HostSession session_;
   std::unique_ptr<Relay> relay_;
   Fd host_channel_;  // the program's end of its channel
@@ -310,6 +311,7 @@ Status Host::open_control() {
     std::erase_if(denied, is_routine);
     return denied;
   };
+  Control::clear_stale(places_.sockets() + "/code");
   Control::Options options;
   options.socket =
       fmt::format("{}/code/{}/{}.sock", places_.sockets(), options_.window, ::getpid());
@@ -375,6 +377,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   broker_options.actors = launch_.actors;
   broker_options.commands = commands_.needs;
   broker_options.resource_commands = commands_.resources;
+  broker_options.renames = &renames_;
   broker_options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now,
                  workspace_folders(options_.folder, options_.workspace, places_.home));
@@ -424,6 +427,7 @@ void Host::supervise_until_end() {
   SupervisorOptions supervisor;
   supervisor.job_control = false;
   supervisor.end_fd = end_.get();
+  supervisor.renames = &renames_;
   supervisor.started = [this](int proc) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);

@@ -1,7 +1,10 @@
 #include "vscode/resource.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -150,6 +153,42 @@ std::optional<std::string> canonical_file(const std::string& path) {
   if (path.find("/..") != std::string::npos && file != followed(normalize(path)))
     return std::nullopt;
   return file;
+}
+
+std::vector<std::string> names_on_the_way(const std::string& path) {
+  constexpr int kMostLinks = 40;  // of the kernel, path_resolution(7)
+  std::vector<std::string> names;
+  std::string rest = path;  // still to be walked, below `base`, where no link is
+  std::string base;
+  for (int links = 0; links <= kMostLinks;) {
+    const size_t start = rest.find_first_not_of('/');
+    if (start == std::string::npos) {
+      names.push_back(base.empty() ? "/" : base);
+      return names;
+    }
+    const size_t end = std::min(rest.find('/', start), rest.size());
+    const std::string name = rest.substr(start, end - start);
+    rest.erase(0, end);
+    if (name == ".") continue;
+    if (name == "..") {
+      base.resize(base.empty() ? 0 : base.rfind('/'));
+      continue;
+    }
+    const std::string here = base + "/" + name;
+    char target[PATH_MAX];
+    const ssize_t n = ::readlink(here.c_str(), target, sizeof target);
+    if (n <= 0) {  // no link, or nothing
+      base = here;
+      continue;
+    }
+    ++links;
+    names.push_back(here);
+    const std::string text(target, static_cast<size_t>(n));
+    if (text[0] == '/') base.clear();
+    rest = text + rest;
+    if (rest[0] != '/') rest.insert(rest.begin(), '/');
+  }
+  return {};
 }
 
 }  // namespace bulkhead

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { Editor, until } from "./editor.mjs";
+import { Editor, steps, until } from "./editor.mjs";
 import { names } from "./journal.mjs";
 import { World } from "./world.mjs";
 
@@ -37,14 +37,7 @@ for (const mode of modes) {
   test(`cases, ${mode}`, { timeout: 400_000 }, async (t) => {
     const world = await World.create();
     let editor;
-    const step = (name, act) => t.test(name, async () => {
-      try {
-        await act();
-      } catch (error) {
-        await editor.photograph(name);
-        throw error;
-      }
-    });
+    const step = steps(t, () => editor);
     try {
       furnish(world);
       editor = await Editor.start({ mode, world, extensions: ["canary", "formatter", "linter", "theme"].map(fixture), before: update, settings: { "[javascript]": { "editor.defaultFormatter": "proof.formatter" } } });

@@ -63,6 +63,16 @@ async function freePort() {
   return port;
 }
 
+/** Makes parts of a test, in each of which a failure leaves a picture of `editor()` as it is by then. */
+export const steps = (t, editor) => (name, act) => t.test(name, async () => {
+  try {
+    await act();
+  } catch (error) {
+    await editor()?.photograph(name);
+    throw error;
+  }
+});
+
 export class Editor {
   /**
    * @param {object} options

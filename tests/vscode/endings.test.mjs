@@ -5,7 +5,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { attack, provoke, started } from "./attack.mjs";
-import { Editor, until } from "./editor.mjs";
+import { Editor, steps, until } from "./editor.mjs";
 import { World } from "./world.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -49,14 +49,7 @@ for (const mode of modes) {
     };
     const outcomes = (subject) => editor.journal("--runs").filter((run) => run.subject === subject).map((run) => run.outcome);
     let editor;
-    const step = (name, act) => t.test(name, async () => {
-      try {
-        await act();
-      } catch (error) {
-        await editor.photograph(name);
-        throw error;
-      }
-    });
+    const step = steps(t, () => editor);
     try {
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({ ...world.facts(), seconds: 8, megabytes: MEGABYTES, message: 300, patience: 60_000 }));
       editor = await Editor.start({ mode, world, extensions: ["canary", "loop", "hog", "message", "crash"].map(fixture) });

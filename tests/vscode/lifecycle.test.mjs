@@ -7,7 +7,7 @@ import net from "node:net";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { bulkhead, Editor, node, server, until } from "./editor.mjs";
+import { Editor, bulkhead, node, server, steps, until } from "./editor.mjs";
 import { writeVsix } from "./vsix.mjs";
 import { World } from "./world.mjs";
 
@@ -231,14 +231,7 @@ for (const mode of modes) {
     for (const each of folders) writeFolder(each, { "notes.txt": path.basename(each) });
     world.write("home/projects/asked", "asked");
     let [editor, wire] = [];
-    const step = (name, act) => t.test(name, async () => {
-      try {
-        await act();
-      } catch (error) {
-        await editor.photograph(name);
-        throw error;
-      }
-    });
+    const step = steps(t, () => editor);
     try {
       const first = writeFolder(world.path("made/first"), extension("first", { asks: at("asked"), otherwise: "ask" }));
       const second = writeFolder(world.path("made/second"), extension("second", { folders }));

@@ -5,7 +5,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { attack, started } from "./attack.mjs";
-import { Editor, until } from "./editor.mjs";
+import { Editor, steps, until } from "./editor.mjs";
 import { World } from "./world.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -18,14 +18,7 @@ for (const mode of modes) {
     const plain = mode === "plain";
     const world = await World.create();
     let editor;
-    const step = (name, act) => t.test(name, async () => {
-      try {
-        await act();
-      } catch (error) {
-        await editor.photograph(name);
-        throw error;
-      }
-    });
+    const step = steps(t, () => editor);
     try {
       for (let i = 0; i < FILES; i += 1) world.write(`home/projects/other/flood-${i}.txt`, `${world.secrets.other}\n`);
       world.write("home/projects/app/.proof/facts.json", JSON.stringify(world.facts()));
@@ -54,6 +47,19 @@ for (const mode of modes) {
         assert.equal(await source(toast), spoof);
         await editor.clearNotifications();
       });
+      for (const [probe, name] of [["pick", "Bulkhead asks"], ["input", ""], ["quickPick", "Bulkhead asks again"]]) {
+        await step(`so does what asks for a choice or a text: ${probe}`, async () => {
+          await attack(world, "spoof", probe);
+          const title = page.locator(".quick-input-widget .quick-input-title");
+          const own = "Bulkhead (proof.spoof)";
+          const expected = plain ? name : name === "" ? own : `${own} — ${name}`;
+          await page.locator(".quick-input-widget").waitFor();
+          await until(`the title "${expected}"`, async () => (await title.innerText()).trim() === expected, 5000);
+          await editor.photograph(`spoof-${probe}`);
+          await page.keyboard.press("Escape");
+          await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+        });
+      }
       await step("so does a dialog", async () => {
         await attack(world, "spoof", "dialog");
         const dialog = page.locator(".monaco-dialog-box");

@@ -91,7 +91,10 @@ export const WAYS = [
   },
   {
     name: "files",
-    prepare: ({ world }) => world.write("home/projects/other/deleted.txt", "still here\n"),
+    prepare: ({ world }) => {
+      world.write("home/projects/other/deleted.txt", "still here\n");
+      world.write("home/projects/app/.vscode/tasks.json", "{}\n");
+    },
     probes: {
       read: leaks(KEY),
       list: says(/notes\.txt/, `read ${OTHER}`),
@@ -104,6 +107,8 @@ export const WAYS = [
       delete: removes("home/projects/other/deleted.txt", `write ${OTHER}/deleted.txt`),
       symlink: leaks(KEY),
       folderLink: leaks(KEY),
+      autosave: { ...writes("home/projects/app/.vscode/tasks.json", "files.autosave", "write */.vscode/tasks.json"), late: true },
+      tmp: leaks("read /tmp/*"),
       edit: makes("home/projects/other/files.edit", `write ${OTHER}/files.edit`),
       editSave: writes("home/.profile", "files.editSave", "write */.profile"),
     },

@@ -50,10 +50,12 @@ export class World {
     world.runtime = at("run");
     world.mark = randomBytes(8).toString("hex");
     world.secrets = {};
-    for (const name of ["key", "other", "aws", "environment", "clipboard", "victim"]) world.secrets[name] = secret(name);
+    for (const name of ["key", "other", "aws", "environment", "clipboard", "victim", "tmp"]) world.secrets[name] = secret(name);
     for (const folder of [world.workspace, world.other, world.loot, world.runtime, at("home/.ssh"), at("home/.aws"), at("home/.config")])
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     world.write("home/.ssh/id_rsa", `-----BEGIN OPENSSH PRIVATE KEY-----\n${world.secrets.key}\n-----END OPENSSH PRIVATE KEY-----\n`);
+    world.tmp = fs.mkdtempSync("/tmp/bulkhead-editor-");
+    fs.writeFileSync(path.join(world.tmp, "notes.txt"), world.secrets.tmp, { mode: 0o600 });
     world.write("home/.aws/credentials", `[default]\naws_secret_access_key = ${world.secrets.aws}\n`);
     world.write("home/.bashrc", "# nothing\n");
     world.write("home/.gitconfig", "[user]\n\tname = Nobody\n\temail = nobody@example.org\n[init]\n\tdefaultBranch = main\n");
@@ -100,6 +102,7 @@ export class World {
       other: this.other,
       loot: this.loot,
       key: path.join(this.home, ".ssh/id_rsa"),
+      tmp: path.join(this.tmp, "notes.txt"),
       collector: this.collector.port,
       unix: path.join(this.runtime, "code-server-ipc.sock"),
     };
@@ -154,6 +157,7 @@ export class World {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     fs.rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+    fs.rmSync(this.tmp, { recursive: true, force: true });
   }
 
   processes() {

@@ -20,9 +20,10 @@
 
 namespace bulkhead {
 
-class Walker;     // sandbox/walker.h: paths as the target sees them
-class NameCache;  // sandbox/network/name_cache.h: which names an address was resolved from
-class Processes;  // sandbox/processes.h: who is alive, what it executes, its credentials
+class Walker;      // sandbox/walker.h: paths as the target sees them
+class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
+class RenameLock;  // sandbox/rename_lock.h: names change one at a time
+class Processes;   // sandbox/processes.h: who is alive, what it executes, its credentials
 
 // What handlers work with; owned by the supervisor, outlives every call.
 struct Service {
@@ -33,6 +34,7 @@ struct Service {
   Walker& walker;
   NameCache& names;
   Processes& processes;
+  RenameLock& renames;
 };
 
 class Call {

@@ -35,17 +35,21 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 
 // calls/links.cc
-// True where no symlink could lead to anything that the compartment may not read: audit runs, and
-// policies that grant reading everything.
+// True where no symlink could lead to anything that the compartment may not read or write: audit
+// runs, and policies that grant everything.
 bool links_are_free(const Call& call);
 // For a symlink that would stand at `link` (canonical) and say `target`: EACCES, journalled as a
-// refused read, or later() for a question, where that leads to what the policy does not let the
-// compartment read; nullopt otherwise. It says nothing of what stands in the target's way later.
-std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target);
-// The same for what `folder` holds as `name` ("" for itself), if that is a symlink whose text means
-// something else at `to` than at `from`.
-std::optional<Reply> refuse_moved_link(Call& call, int folder, const char* name,
-                                       std::string_view from, std::string_view to);
+// refused read or write, or (Asking::kYes) later() for a question, where that leads to what the
+// policy does not let the compartment read, or where others could write through it what it may not;
+// nullopt otherwise. By induction over the links that compartments make, it holds for what stands
+// in the target's way later: SECURITY.md says for what not.
+enum class Asking : uint8_t { kYes, kNo };
+std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target,
+                                 Asking asking = Asking::kYes);
+// The same for every symlink in the tree that `folder` has as `name`, as if it stood at `to`.
+// Nobody is asked. EXDEV for trees that are too large.
+std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
+                                       std::string_view to);
 
 // True where the kernel would by itself grant `kind` on that path, and so may be told to go on.
 inline bool kernel_may(const Call& call, Kind kind, std::string_view path) {

@@ -1,6 +1,6 @@
 // What a symlink would lead to. Programs outside follow links with their own rights: a link that
-// the compartment plants where it may write would make them read for it what it may not read
-// itself.
+// the compartment plants where it may write would make them read or write for it what it may not
+// read or write itself.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sandbox/calls/common.h"
+#include "sandbox/symlinks.h"
 
 namespace bulkhead {
 
@@ -98,6 +99,53 @@ bool blocks_reading(const Rule& rule) {
          (rule.kinds & 1u << static_cast<unsigned>(Kind::kRead)) != 0;
 }
 
+// Nothing is refused for any path.
+bool is_free(const Policy& policy, Kind kind) {
+  const auto& rules = policy.rules();
+  return policy.decide_path(kind, "/").verdict == Verdict::kAllow &&
+         std::none_of(rules.begin(), rules.end(), [kind](const Rule& rule) {
+           return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
+                  (rule.kinds & 1u << static_cast<unsigned>(kind)) != 0;
+         });
+}
+
+// By this user, outside. What the user owns can be made writable.
+bool could_be_written(std::string path) {
+  for (;;) {
+    struct stat about {};
+    if (::lstat(path.c_str(), &about) == 0)
+      return about.st_uid == ::getuid() || ::access(path.c_str(), W_OK) == 0;
+    if ((errno != ENOENT && errno != ENOTDIR) || path == "/") return true;
+    path = parent_of(path);
+  }
+}
+
+// Whether the compartment may change what a name before a ".." of `target` is. `text` is the
+// target made absolute.
+bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
+                                   std::string_view target) {
+  bool named = false;
+  const size_t start = text.size() - target.size();
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('/', at), text.size());
+    const std::string_view each = std::string_view(text).substr(at, end - at);
+    if (each == "..") {
+      if (named) {
+        const std::string before = text.substr(0, at);
+        Found found;
+        if (call.would_allow(Kind::kWrite, normalize(before)) ||
+            resolve_plainly(call, before, &found) != 0 || !found.is_path ||
+            call.would_allow(Kind::kWrite, found.canonical))
+          return true;
+      }
+    } else if (!each.empty() && each != "." && at >= start) {
+      named = true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
 // Whether a path that is blocked for reading lies below the folder `path`. Blocks such as "**/.env"
 // are not meant: they hold by whichever way.
 bool above_read_block(const Policy& policy, std::string_view path) {
@@ -111,42 +159,58 @@ bool above_read_block(const Policy& policy, std::string_view path) {
 
 bool links_are_free(const Call& call) {
   const Arbiter& arbiter = call.service().arbiter;
-  if (arbiter.enforcement() == Enforcement::kAuditOnly) return true;
-  const auto& rules = arbiter.policy().rules();
-  return arbiter.policy().decide_path(Kind::kRead, "/").verdict == Verdict::kAllow &&
-         std::none_of(rules.begin(), rules.end(), blocks_reading);
+  return arbiter.enforcement() == Enforcement::kAuditOnly ||
+         (is_free(arbiter.policy(), Kind::kRead) && is_free(arbiter.policy(), Kind::kWrite));
 }
 
-std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target) {
+std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target,
+                                 Asking asking) {
   const Plan& plan = call.service().plan;
+  const Policy& policy = call.service().arbiter.policy();
   if (target.empty() || links_are_free(call) || is_private(plan, link)) return std::nullopt;
+  const auto refuse = [&](Kind kind, const std::string& path, const char* reason) {
+    call.note_refusal(kind, path, reason);
+    return Reply::error(EACCES);
+  };
   std::string text(target);
   if (text[0] != '/') text = std::string(parent_of(link)) + "/" + text;
+  if (climbs_from_a_name(target) && climbs_from_a_changeable_name(call, text, target))
+    return refuse(Kind::kRead, normalize(text),
+                  "a link through a folder and \"..\", which may lead elsewhere later");
   const std::string path = meaning(call, std::move(text));
-  if (const char* reason = other_meaning(plan, path)) {
-    call.note_refusal(Kind::kRead, path, reason);
-    return Reply::error(EACCES);
+  if (!is_free(policy, Kind::kRead)) {
+    if (const char* reason = other_meaning(plan, path)) return refuse(Kind::kRead, path, reason);
+    // Standard streams and the like are nobody's secret; everything else as if it were read.
+    if (parse_proc(path)) return std::nullopt;
+    if (!call.would_allow(Kind::kRead, path)) {
+      if (asking == Asking::kNo)
+        return refuse(Kind::kRead, path, "a link in the folder would lead to it");
+      if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
+    }
+    // A folder is a way to all that lies below it.
+    if (above_read_block(policy, path))
+      return refuse(Kind::kRead, path, "a link to it would lead to a blocked path below");
   }
-  // Standard streams and the like are nobody's secret; everything else as if it were read.
-  if (parse_proc(path)) return std::nullopt;
-  if (!call.would_allow(Kind::kRead, path))
-    if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
-  // A folder is a way to all that lies below it.
-  if (above_read_block(call.service().arbiter.policy(), path)) {
-    call.note_refusal(Kind::kRead, path, "a link to it would lead to a blocked path below");
-    return Reply::error(EACCES);
+  // Nobody is asked: who makes a link seldom means that somebody shall write through it.
+  if (!is_within(path, "/proc") && could_be_written(path)) {
+    if (!call.would_allow(Kind::kWrite, path))
+      return refuse(Kind::kWrite, path, "who writes to the link outside would write there");
+    if (policy.above_block(path))
+      return refuse(Kind::kWrite, path, "a link to it would lead to a blocked path below");
   }
   return std::nullopt;
 }
 
-std::optional<Reply> refuse_moved_link(Call& call, int folder, const char* name,
-                                       std::string_view from, std::string_view to) {
-  if (parent_of(from) == parent_of(to)) return std::nullopt;
-  char target[PATH_MAX];
-  const ssize_t n = ::readlinkat(folder, name, target, sizeof target);
-  // No link, or one that says the same everywhere.
-  if (n <= 0 || target[0] == '/') return std::nullopt;
-  return refuse_link(call, to, std::string_view(target, static_cast<size_t>(n)));
+std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
+                                       std::string_view to) {
+  std::optional<Reply> no;
+  const int error =
+      for_each_symlink(folder, name, [&](const std::string& path, const std::string& target) {
+        no = refuse_link(call, std::string(to) + "/" + path, target, Asking::kNo);
+        return !no;
+      });
+  if (no || error == 0) return no;
+  return Reply::error(error);
 }
 
 }  // namespace bulkhead

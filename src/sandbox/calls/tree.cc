@@ -1,16 +1,23 @@
 // Calls that change names: mkdir, mknod, unlink, rmdir, rename, link, symlink and their -at forms.
 // Each is done relative to the descriptor of the folder that was decided on. Where Landlock grants
-// the folder whole, the kernel may do it by itself.
+// the folder whole, the kernel may do it by itself; but what a link leads to is none of Landlock's
+// business, so where that matters links are made, and names moved, here, under the rename lock.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <initializer_list>
+#include <mutex>
 
 #include "sandbox/calls/common.h"
+#include "sandbox/openat2.h"
+#include "sandbox/rename_lock.h"
 
 namespace bulkhead {
 
@@ -44,10 +51,62 @@ struct Name {
   bool kernel_may_write(const Call& call) const {
     return is_plain() && kernel_may(call, Kind::kWrite, path());
   }
-  bool exists(struct stat* about) const {
+  std::string bare_name() const {
     std::string bare = entry.name;
     if (!bare.empty() && bare.back() == '/') bare.pop_back();
-    return ::fstatat(folder(), bare.c_str(), about, AT_SYMLINK_NOFOLLOW) == 0;
+    return bare;
+  }
+  bool exists(struct stat* about) const {
+    return ::fstatat(folder(), bare_name().c_str(), about, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+  // The folder is still where it was when the name was found.
+  bool is_in_place() const {
+    std::string now;
+    return read_own_link(folder(), &now) == 0 && now == parent_of(path());
+  }
+};
+
+// What is moved, as far as it decides: a file, a folder, or a link with its text.
+struct Moved {
+  mode_t type = 0;  // 0: nothing
+  std::string target;
+
+  static Moved of(const Name& name) {
+    Moved moved;
+    struct stat about {};
+    if (!name.exists(&about)) return moved;
+    moved.type = about.st_mode & S_IFMT;
+    char text[PATH_MAX];
+    if (moved.type == S_IFLNK)
+      if (const ssize_t n =
+              ::readlinkat(name.folder(), name.bare_name().c_str(), text, sizeof text);
+          n > 0)
+        moved.target.assign(text, static_cast<size_t>(n));
+    return moved;
+  }
+  bool operator==(const Moved&) const = default;
+};
+
+// The right to change these names now; where it has none, `reply` says what to answer.
+struct RenameRight {
+  std::unique_lock<std::mutex> lock;
+  std::optional<Reply> reply;
+
+  RenameRight(const Call& call, RenameLock::Change change, std::initializer_list<const Name*> names)
+      : lock(call.service().renames.take(call.may_block())) {
+    RenameLock& renames = call.service().renames;
+    const auto in_use = [&] {
+      return std::any_of(names.begin(), names.end(),
+                         [&](const Name* name) { return renames.in_use(name->path(), change); });
+    };
+    if (!lock.owns_lock() || (in_use() && !call.may_block())) {
+      reply = Reply::later();
+      return;
+    }
+    if (in_use()) renames.wait(lock);
+    if (in_use() || !std::all_of(names.begin(), names.end(),
+                                 [](const Name* name) { return name->is_in_place(); }))
+      reply = Reply::error(EBUSY);
   }
 };
 
@@ -160,18 +219,33 @@ Reply serve_rename(Call& call) {
     if (auto no = call.refuse_unless(Kind::kRead, to.path())) return std::move(*no);
   if (auto no = refuse_above_block(call, from)) return std::move(*no);
   if (auto no = refuse_above_block(call, to)) return std::move(*no);
-  // The kernel may be told to go on below, and read another name by then: no more is won by that
-  // than by renaming the folder around a link, which is not judged either (SECURITY.md).
-  if (auto no = refuse_moved_link(call, from.folder(), from.name(), from.path(), to.path()))
-    return std::move(*no);
-  if (exchange)
-    if (auto no = refuse_moved_link(call, to.folder(), to.name(), to.path(), from.path()))
-      return std::move(*no);
+  const bool free = links_are_free(call);
+  const Moved moved = Moved::of(from);
+  const Moved back = exchange ? Moved::of(to) : Moved();
+  if (!free) {
+    // All links of a folder are looked at: others do not wait for that.
+    if ((moved.type == S_IFDIR || back.type == S_IFDIR) && !call.may_block()) return Reply::later();
+    if (auto no = refuse_link(call, to.path(), moved.target)) return std::move(*no);
+    if (auto no = refuse_link(call, from.path(), back.target)) return std::move(*no);
+  }
 
   call.service().walker.note_change();
   withdraw_from_kernel(call.service().plan, from.path());
   withdraw_from_kernel(call.service().plan, to.path());
-  if (from.kernel_may_write(call) && to.kernel_may_write(call)) return Reply::go_on();
+  if (free && from.kernel_may_write(call) && to.kernel_may_write(call)) return Reply::go_on();
+  const bool plain = moved.type == S_IFREG && (!exchange || back.type == S_IFREG);
+  RenameRight right(call, plain ? RenameLock::Change::kFile : RenameLock::Change::kLinkOrFolder,
+                    {&from, &to});
+  if (right.reply) return std::move(*right.reply);
+  if (!free) {
+    if (Moved::of(from) != moved || (exchange && Moved::of(to) != back)) return Reply::error(EBUSY);
+    if (moved.type == S_IFDIR)
+      if (auto no = refuse_moved_tree(call, from.folder(), from.bare_name().c_str(), to.path()))
+        return std::move(*no);
+    if (back.type == S_IFDIR)
+      if (auto no = refuse_moved_tree(call, to.folder(), to.bare_name().c_str(), from.path()))
+        return std::move(*no);
+  }
   if (!call.still_valid()) return Reply::error(EINTR);
   const auto done =
       syscall(SYS_renameat2, from.folder(), from.name(), to.folder(), to.name(), flags);
@@ -228,13 +302,22 @@ Reply serve_link(Call& call) {
     return Reply::error(EACCES);
   }
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
-  if (S_ISLNK(from.type))
-    if (auto no = refuse_moved_link(call, from.fd.get(), "", from.canonical, to.path()))
+  const bool free = links_are_free(call);
+  if (S_ISLNK(from.type) && !free) {
+    char target[PATH_MAX];
+    const ssize_t n = ::readlinkat(from.fd.get(), "", target, sizeof target);
+    if (n <= 0) return Reply::error(n < 0 ? errno : ENOENT);
+    if (auto no = refuse_link(call, to.path(), std::string_view(target, static_cast<size_t>(n))))
       return std::move(*no);
+  }
   call.service().walker.note_change();
-  if (plain && kernel_may(call, Kind::kWrite, from.canonical) &&
+  if (free && plain && kernel_may(call, Kind::kWrite, from.canonical) &&
       kernel_may(call, Kind::kRead, from.canonical) && to.kernel_may_write(call))
     return Reply::go_on();
+  RenameRight right(
+      call, S_ISREG(from.type) ? RenameLock::Change::kFile : RenameLock::Change::kLinkOrFolder,
+      {&to});
+  if (right.reply) return std::move(*right.reply);
   if (!call.still_valid()) return Reply::error(EINTR);
   return result(
       ::linkat(AT_FDCWD, OwnLink(from.fd.get()).text, to.folder(), to.name(), AT_SYMLINK_FOLLOW));
@@ -258,6 +341,8 @@ Reply serve_symlink(Call& call) {
   walker.note_change();
   // Elsewhere never: the kernel would read both texts again, and they may be others by then.
   if (links_are_free(call) && name.kernel_may_write(call)) return Reply::go_on();
+  RenameRight right(call, RenameLock::Change::kLinkOrFolder, {&name});
+  if (right.reply) return std::move(*right.reply);
   if (!call.still_valid()) return Reply::error(EINTR);
   return result(::symlinkat(target.c_str(), name.folder(), name.name()));
 }

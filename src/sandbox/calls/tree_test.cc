@@ -41,7 +41,7 @@ TEST(ServeTree, NamesChangeOnlyWhereWritingIsGranted) {
     add(::rename((folder / "r/b").c_str(), (folder / "w/b").c_str()));
     add(::link((folder / "r/b").c_str(), (folder / "w/b").c_str()));
     add(::link((folder / "w/a").c_str(), (folder / "w/b").c_str()));
-    add(::symlink((folder / "r/b").c_str(), (folder / "w/l").c_str()));
+    add(::symlink((folder / "w/empty").c_str(), (folder / "w/l").c_str()));
     add(::symlink("x", (folder / "r/l").c_str()));
     add(::mkfifo((folder / "w/f").c_str(), 0644));
     add(::mknod((folder / "w/dev").c_str(), S_IFCHR | 0600, 0x103));
@@ -192,7 +192,7 @@ TEST(ServeTree, ALinkLeadsToWhatMayBeRead) {
   ASSERT_EQ(::symlink((folder / "home/none/x").c_str(), (folder / "w/dangling").c_str()), 0);
   std::vector<std::string> denied;
   const Grants grants = {.read = {folder / "w", folder / "r", folder / "partly"},
-                         .write = {folder / "w"},
+                         .write = {folder / "w", folder / "r", folder / "partly"},
                          .block = {folder / "partly/key"},
                          .kernel_decides = {{folder / "w", true, true}}};
   const std::string result = serve(
@@ -285,6 +285,142 @@ TEST(ServeTree, AMovedLinkIsJudgedWhereItComesToStand) {
   EXPECT_THAT(denied, Contains("read " + (folder / "key")));
 }
 
+// Somebody outside saves a file by its name, after the name was exchanged for a link.
+TEST(ServeTree, ALinkIsJudgedAsWritingWhatItLeadsTo) {
+  const Folder folder;
+  folder.file("w/file", "x");
+  folder.file("w/tasks.json", "x");
+  folder.file("w/sub/.git/hooks/pre-commit", "x");
+  folder.file("r/file", "x");
+  ASSERT_EQ(::symlink((folder / "w/tasks.json").c_str(), (folder / "w/before").c_str()), 0);
+  std::vector<std::string> denied;
+  const Grants grants = {
+      .read = {folder.path()},
+      .write = {folder / "w"},
+      .block_write = {folder / "w/tasks.json", folder / "w/settings.json", "**/.git/hooks"},
+      .kernel_decides = {{folder / "w", true, true}}};
+  const std::string result = serve(
+      grants,
+      [&] {
+        std::string text;
+        const auto add = [&](const std::string& target) {
+          text += outcome_of(::symlink(target.c_str(), (folder / "w/l").c_str())) + " ";
+          ::unlink((folder / "w/l").c_str());
+        };
+        add(folder / "w/file");
+        add("sub");
+        add("not-there-yet");
+        text += "| ";
+        add(folder / "w/tasks.json");
+        add("settings.json");
+        add("sub/.git/hooks/pre-commit");
+        add("sub/.git");
+        add(folder / "r/file");
+        add(folder / "r");
+        add(folder / "r/not-there-yet");
+        text +=
+            "| " + outcome_of(::rename((folder / "w/before").c_str(), (folder / "w/l").c_str()));
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result, "ok ok ok | EACCES EACCES EACCES EACCES EACCES EACCES EACCES | EACCES");
+  EXPECT_THAT(denied, Contains("write " + (folder / "w/tasks.json")));
+  EXPECT_THAT(denied, Contains("write " + (folder / "w/sub/.git")));
+  EXPECT_THAT(denied, Contains("write " + (folder / "r/not-there-yet")));
+}
+
+TEST(ServeTree, ALinkClimbsFromNoNameThatMayBeExchanged) {
+  const Folder folder;
+  folder.file("w/sub/file", "x");
+  folder.folder("w/sub/folder");
+  const std::string result = serve({.read = {folder / "w"}, .write = {folder / "w"}}, [&] {
+    std::string text;
+    const auto add = [&](const std::string& target) {
+      text += outcome_of(::symlink(target.c_str(), (folder / "w/sub/l").c_str())) + " ";
+      ::unlink((folder / "w/sub/l").c_str());
+    };
+    add(".././sub/file");
+    add("folder/../file");
+    add("../sub/folder/.././file");
+    add(folder / "w/sub/folder/../file");
+    add("missing/../file");
+    return text;
+  });
+  EXPECT_EQ(result, "ok EACCES EACCES EACCES EACCES ");
+}
+
+TEST(ServeTree, AFolderIsMovedWithItsLinks) {
+  const Folder folder;
+  folder.file("key", "secret");
+  folder.file("w/key", "x");
+  folder.folder("w/a/b/c");
+  folder.folder("w/other");
+  folder.file("w/inner/deep/file", "x");
+  ASSERT_EQ(::symlink("deep/file", (folder / "w/inner/link").c_str()), 0);
+  folder.folder("w/stale");
+  ASSERT_EQ(::symlink((folder / "key").c_str(), (folder / "w/stale/link").c_str()), 0);
+  std::vector<std::string> denied;
+  const Grants grants = {.read = {folder / "w"},
+                         .write = {folder / "w"},
+                         .kernel_decides = {{folder / "w", true, true}}};
+  const std::string result = serve(
+      grants,
+      [&] {
+        std::string text;
+        const auto move = [&](const char* from, const char* to, unsigned flags = 0) {
+          text += outcome_of(::renameat2(AT_FDCWD, (folder / from).c_str(), AT_FDCWD,
+                                         (folder / to).c_str(), flags)) +
+                  " ";
+        };
+        text += outcome_of(::symlink("../../../key", (folder / "w/a/b/c/link").c_str())) + " ";
+        move("w/a/b/c", "w/a/b/d");
+        move("w/a", "w/z");
+        move("w/inner", "w/z/inner");
+        text += "| ";
+        move("w/z/b/d", "w/d");
+        move("w/z/b", "w/b");
+        move("w/z/b/d", "w/other", RENAME_EXCHANGE);
+        move("w/other", "w/z/b/d", RENAME_EXCHANGE);
+        move("w/stale", "w/fresh");
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result, "ok ok ok ok | EACCES EACCES EACCES EACCES EACCES ");
+  EXPECT_THAT(denied, Contains("read " + (folder / "key")));
+}
+
+TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
+  const Folder folder;
+  folder.file("w/moved/sub/file", "x");
+  folder.file("w/opened/sub/file", "x");
+  folder.file("w/free/file", "x");
+  folder.file("w/plain", "x");
+  const Grants grants = {.read = {folder / "w"},
+                         .write = {folder / "w"},
+                         .opened = {folder / "w/opened/sub/file", folder / "w/none"},
+                         .moved = {folder / "w/moved/sub"},
+                         .kernel_decides = {{folder / "w", true, true}}};
+  const std::string result = serve(grants, [&] {
+    std::string text;
+    const auto add = [&](long value) { text += outcome_of(value) + " "; };
+    add(::symlink("file", (folder / "w/moved/sub/l").c_str()));
+    add(::rename((folder / "w/free/file").c_str(), (folder / "w/moved/sub/f").c_str()));
+    add(::rename((folder / "w/moved").c_str(), (folder / "w/m").c_str()));
+    add(::symlink("plain", (folder / "w/none").c_str()));
+    add(::rename((folder / "w/opened").c_str(), (folder / "w/o").c_str()));
+    add(::renameat2(AT_FDCWD, (folder / "w/free").c_str(), AT_FDCWD,
+                    (folder / "w/opened/sub").c_str(), RENAME_EXCHANGE));
+    text += "| ";
+    add(::symlink("file", (folder / "w/moved/l").c_str()));
+    add(::symlink("file", (folder / "w/opened/sub/l").c_str()));
+    // As an editor saves.
+    add(::rename((folder / "w/plain").c_str(), (folder / "w/opened/sub/file").c_str()));
+    add(::rename((folder / "w/free").c_str(), (folder / "w/freed").c_str()));
+    return text;
+  });
+  EXPECT_EQ(result, "EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY | ok ok ok ok ");
+}
+
 TEST(ServeTree, LinksAreFreeInAuditsAndWhereEverythingIsGranted) {
   const Folder folder;
   folder.folder("w");
@@ -297,7 +433,7 @@ TEST(ServeTree, LinksAreFreeInAuditsAndWhereEverythingIsGranted) {
     return text;
   };
   EXPECT_EQ(serve({.audit = true}, code), "ok ok");
-  EXPECT_EQ(serve({.read = {"/"}, .write = {folder / "w"}}, code), "ok ok");
+  EXPECT_EQ(serve({.read = {"/"}, .write = {"/"}}, code), "ok ok");
   EXPECT_EQ(serve({.read = {"/"}, .write = {folder / "w"}, .block = {"/etc/shadow"}}, code),
             "EACCES EACCES");
   EXPECT_EQ(serve({.read = {folder.path()}, .write = {folder / "w"}}, code), "EACCES EACCES");

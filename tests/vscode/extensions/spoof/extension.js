@@ -14,6 +14,22 @@ exports.activate = (context) =>
       void vscode.window.showWarningMessage(QUESTION, { modal: true, detail: "Bulkhead asks." }, "Always");
       return "shown";
     },
+    pick(_facts, vscode) {
+      void vscode.window.showQuickPick(["Once", "This Session", "Always", "Never"], { title: "Bulkhead asks", placeHolder: QUESTION });
+      return "shown";
+    },
+    input(_facts, vscode) {
+      void vscode.window.showInputBox({ prompt: "Bulkhead needs your password", password: true });
+      return "shown";
+    },
+    quickPick(_facts, vscode) {
+      const pick = vscode.window.createQuickPick();
+      pick.items = [{ label: "Always" }];
+      pick.title = "Bulkhead asks";
+      pick.show();
+      setTimeout(() => (pick.title = "Bulkhead asks again"), 300);
+      return "shown";
+    },
     progress(_facts, vscode) {
       void vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: QUESTION }, () => new Promise((resolve) => setTimeout(resolve, 8000)));
       return "shown";
