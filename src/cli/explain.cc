@@ -8,6 +8,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/vscode_permissions.h"
 #include "sandbox/outcome.h"
 
 namespace bulkhead {
@@ -34,7 +35,16 @@ std::string kind_names() {
   return names;
 }
 
+std::string vscode_names() {
+  std::string names;
+  for (const VscodePermission& permission : kVscodePermissions)
+    names.append(names.empty() ? "" : ", ").append(permission.name);
+  return names;
+}
+
 Result<std::string> resource_of(const Session& session, Kind kind, const std::string& text) {
+  if (text.empty())
+    return Error{.message = fmt::format("an empty RESOURCE names nothing to {}", label(kind))};
   switch (kind) {
     case Kind::kRead:
     case Kind::kWrite:
@@ -50,6 +60,18 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
     case Kind::kConnect:
       if (text.find(':') == std::string::npos)
         return Error{.message = fmt::format("{}: name a port too, such as {}:443", text, text)};
+      return text;
+    case Kind::kVscode:
+      if (!is_vscode_permission(text))
+        return Error{.message =
+                         fmt::format("no permission of the VS Code API is called \"{}\": one "
+                                     "of {}",
+                                     text, vscode_names())};
+      return text;
+    case Kind::kEnvironment:
+      if (const size_t equals = text.find('='); equals != std::string::npos)
+        return Error{.message = fmt::format("{}: name the variable alone, such as {}", text,
+                                            equals > 0 ? text.substr(0, equals) : "PATH")};
       return text;
     default:
       return text;

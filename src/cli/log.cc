@@ -28,6 +28,8 @@ struct LogOptions {
 };
 
 constexpr uint64_t kOnTerminal = 100;  // newest rows shown on a terminal without --limit
+constexpr size_t kWhole = 90;          // columns of a terminal that shows each of ours
+constexpr size_t kMedium = 70;         // and of one that shows all but the rule
 
 nlohmann::json row_json(const JournalRow& row) {
   const Event& event = row.event;
@@ -53,30 +55,36 @@ std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& opt
     for (const JournalRow& row : rows) out += to_line(row_json(row));
     return out;
   }
-  Table table({{"time"},
-               {"run"},
-               {""},
-               {"kind"},
-               {"resource", false, 14},
-               {"count", true},
-               {"program", false, 4},
-               {"rule", false, 5}});
+  // A narrow terminal gets fewer columns, which it can show, rather than all of them broken.
+  const size_t width = terminal_width(STDOUT_FILENO);
+  const bool whole = width == 0 || width >= kWhole;
+  const bool medium = whole || width >= kMedium;
+  std::vector<Table::Column> columns = {{"time"}};
+  if (medium) columns.push_back({"run"});
+  columns.push_back({""});
+  columns.push_back({"kind"});
+  columns.push_back({"resource", false, 8});
+  if (medium) columns.push_back({"count", true});
+  if (medium) columns.push_back({"program", false, 4});
+  if (whole) columns.push_back({"rule", false, 5});
+  Table table(std::move(columns));
   for (const JournalRow& row : rows) {
     const Event& event = row.event;
     const bool denied = event.verdict == Verdict::kDeny;
-    table.add({{local_text(event.time).substr(5)},  // kept for 30 days: the year is known
-
-               {row.run.id.substr(0, 6), Colour::kDim},
-               {verdict_text(event), !denied          ? Colour::kNone
-                                     : event.enforced ? Colour::kRed
-                                                      : Colour::kYellow},
-               {std::string(label(event.kind))},
-               {event.resource},
-               {std::to_string(event.count)},
-               {std::string(last_of(event.program))},
-               {event.rule, Colour::kDim}});
+    // Kept for 30 days: the year is known.
+    std::vector<Table::Cell> cells = {{local_text(event.time).substr(medium ? 5 : 11)}};
+    if (medium) cells.push_back({row.run.id.substr(0, 6), Colour::kDim});
+    cells.push_back({verdict_text(event), !denied          ? Colour::kNone
+                                          : event.enforced ? Colour::kRed
+                                                           : Colour::kYellow});
+    cells.push_back({std::string(label(event.kind))});
+    cells.push_back({event.resource});
+    if (medium) cells.push_back({std::to_string(event.count)});
+    if (medium) cells.push_back({std::string(last_of(event.program))});
+    if (whole) cells.push_back({event.rule, Colour::kDim});
+    table.add(std::move(cells));
   }
-  return table.to_string(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO), titles);
+  return table.to_string(width, wants_colour(STDOUT_FILENO), titles);
 }
 
 std::string runs_text(const std::vector<RunRow>& rows, bool as_json) {
@@ -210,9 +218,14 @@ Action add_log(CLI::App& app) {
   app.add_option("--subject", options->subject, "of this extension or program")->type_name("NAME");
   app.add_option("--since", options->since, "not older than 10m, 2h, 3d, or a date")
       ->type_name("TIME");
-  auto* limit = app.add_option("--limit", options->limit,
-                               "the newest ones (default: 100 on a terminal, else all; 0: all)")
-                    ->type_name("NUMBER");
+  auto* limit =
+      app.add_option("--limit", options->limit,
+                     "the newest ones (default: 100 on a terminal, else all; 0: all)")
+          ->type_name("NUMBER")
+          // The parser takes "-1" for the largest number there is.
+          ->check([](const std::string& text) {
+            return text.starts_with('-') ? "must be 0 or more, not " + text : std::string();
+          });
   app.add_flag("--runs", options->runs, "list runs instead of accesses");
   app.add_flag("--follow,-f", options->follow, "go on as more is recorded");
   app.add_flag("--json", options->json, "one JSON object a line");

@@ -101,6 +101,8 @@ std::string canonical_or_same(const std::string& path) {
 Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
                              const std::vector<std::string>& search_path, const std::string& home) {
   const std::string& name = command.front();
+  if (name.empty())
+    return Error{.message = "cannot run \"\": a program needs a name", .errno_value = ENOENT};
   Program program;
   if (name.find('/') != std::string::npos) {
     program.path = name.starts_with('/') ? name : folder + "/" + name;
@@ -112,7 +114,7 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
     bool not_executable = false;
     for (const std::string& place : search_path) {
       std::string candidate = fmt::format("{}/{}", place, name);
-      if (name.empty() || !is_file(candidate)) continue;
+      if (!is_file(candidate)) continue;
       if (access(candidate.c_str(), X_OK) == 0) {
         program.path = std::move(candidate);
         break;

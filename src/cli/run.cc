@@ -19,6 +19,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "sandbox/outcome.h"
 #include "sandbox/supervisor.h"
 #include "trace/environment.h"
 
@@ -232,6 +233,12 @@ Action add_run(CLI::App& app) {
   app.add_flag("--serve-every-call", options->serve_every_call,
                "leave nothing to the kernel, for comparing (slower)")
       ->group("Run");
+  app.footer(fmt::format(
+      "Exit code: the program's own, and its signal where one ended it. {} more written than\n"
+      "--written, {} memory, {} CPU time, {} wall time; {} bulkhead itself failed; {} the program\n"
+      "cannot be run, {} it is not there.",
+      kExitWritten, kExitMemory, kExitCpuTime, kExitWallTime, kExitFailed, kExitCannotRun,
+      kExitNotFound));
   return [options](const std::vector<std::string>& rest) { return run(*options, rest); };
 }
 

@@ -1,11 +1,13 @@
 #include "cli/session.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/fd.h"
@@ -61,7 +63,8 @@ Result<std::string> path_entry(const std::string& folder, const std::string& tex
   return (base == "/" ? "" : quote_path(base)) + "/" + pattern;
 }
 
-Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const std::string& folder) {
+Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session& session) {
+  const std::string& folder = session.folder;
   std::vector<Extra> extras;
   const auto paths = [&](const std::vector<std::string>& texts, Kind kind,
                          const char* name) -> Status {
@@ -77,8 +80,16 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const std::st
   BULKHEAD_CHECK(paths(options.read, Kind::kRead, "--read"));
   BULKHEAD_CHECK(paths(options.write, Kind::kWrite, "--write"));
   for (const std::string& text : options.run) {
-    // A name is looked up in PATH by the policy; a path is of this machine.
+    // A name is looked up in PATH by the policy, where not being there is no mistake; a path is of
+    // this machine.
     if (text.find('/') == std::string::npos) {
+      if (!text.empty() && !is_language(text) && text.find('*') == std::string::npos) {
+        const auto found =
+            find_program({text}, folder, session.inputs.search_path, session.places.home);
+        if (!found.ok())
+          return Error{.message = fmt::format("--run {}: {}", text, found.error().message),
+                       .errno_value = found.error().errno_value};
+      }
       extras.push_back(flag(Kind::kRun, text, "--run"));
     } else {
       BULKHEAD_CHECK(paths({text}, Kind::kRun, "--run"));
@@ -116,8 +127,9 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   const auto number = [](const auto& value, const char* name, auto& into) -> Status {
     if (!value) return {};
     into = value;
-    if (*value > 0) return {};
-    return Error{.message = fmt::format("{} {}: must be more than 0", name, *value)};
+    if (*value > 0 && std::isfinite(static_cast<double>(*value))) return {};
+    return Error{.message = fmt::format("{} {}: must be {}", name, *value,
+                                        *value > 0 ? "a finite number" : "more than 0")};
   };
   BULKHEAD_CHECK(number(options.cpu, "--cpu", limits.cpu));
   BULKHEAD_CHECK(number(options.processes, "--processes", limits.processes));
@@ -141,7 +153,11 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
     auto path = canonical_path(session.folder, text);
-    if (path.ok() && access(path->c_str(), F_OK) != 0) path = errno_error("find " + *path);
+    struct stat status = {};
+    if (path.ok() && stat(path->c_str(), &status) != 0) path = errno_error("find " + *path);
+    if (path.ok() && !S_ISDIR(status.st_mode))
+      path = Error{.message = *path + " is no folder (to grant a file: --read or --write)",
+                   .errno_value = ENOTDIR};
     if (!path.ok())
       return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),
                    .errno_value = path.error().errno_value};
@@ -311,7 +327,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     if (!made.ok()) return unwritable_state(session.places, made.error());
   }
 
-  BULKHEAD_TRY(inputs.extras, extras_of(options, session.folder));
+  BULKHEAD_TRY(inputs.extras, extras_of(options, session));
   if (session.program) {
     // Naming a program on the command line grants running it, and reading it where it is a script.
     const std::string entry = quote_path(session.program->canonical);

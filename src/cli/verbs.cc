@@ -71,10 +71,31 @@ Split split_command(const CLI::App& app, const std::vector<std::string>& words) 
     split.ours.push_back(word);
     if (word.find('=') != std::string::npos) continue;
     const CLI::Option* option = app.get_option_no_throw(word);
-    if (option != nullptr && option->get_items_expected_max() > 0 && i + 1 < words.size())
+    // "--" is nobody's value: an option that lacks one is told so.
+    if (option != nullptr && option->get_items_expected_max() > 0 && i + 1 < words.size() &&
+        words[i + 1] != "--")
       split.ours.push_back(words[++i]);
   }
   return split;
+}
+
+// What is wrong, in the words of the command line rather than the parser's.
+std::string complaint(const CLI::App& app, const CLI::Error& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> rest = app.remaining();
+    if (!rest.empty())
+      return fmt::format("{} \"{}\"",
+                         rest.front().starts_with('-') ? "unknown option" : "unexpected argument",
+                         rest.front());
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string_view text = error.what();
+    const std::string name(text.substr(0, text.find(':')));
+    if (const CLI::Option* option = app.get_option_no_throw(name); option != nullptr)
+      return option->count() > 1 ? fmt::format("{} is given more than once", name)
+                                 : fmt::format("{} needs {}", name, option->get_type_name());
+  }
+  return error.what();
 }
 
 }  // namespace
@@ -110,6 +131,9 @@ std::string help_text(const Verb& verb, const CLI::App& app) {
   const size_t at = text.find(kUsage);
   if (verb.rest != nullptr && at != std::string::npos)
     text.insert(at + kUsage.size(), fmt::format(" [--] {}", verb.rest));
+  // One empty line between groups, none at the end.
+  for (size_t gap; (gap = text.find("\n\n\n")) != std::string::npos;) text.erase(gap, 1);
+  if (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 
@@ -158,7 +182,8 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForHelp&) {
     return write_all(STDOUT_FILENO, help_text(*verb, *parsed.app)) ? 0 : kExitFailed;
   } catch (const CLI::Error& error) {
-    complain(fmt::format("{}; `bulkhead help {}` tells how it is used", error.what(), verb->name));
+    complain(fmt::format("{}; `bulkhead help {}` tells how it is used",
+                         complaint(*parsed.app, error), verb->name));
     return kExitFailed;
   }
   return parsed.action(rest);

@@ -233,14 +233,18 @@ bool send_inside(Failure& failure) noexcept {
 
 // ---- the program's steps ----
 
-bool limit_resources(const Plan& plan, Failure& failure) noexcept {
+bool forbid_core_dumps(Failure& failure) noexcept {
   // core(5): 0 keeps files away but not a core_pattern that pipes to a program of the machine,
   // which would get the compartment's memory; 1 stops both.
   const rlimit no_core{1, 1};
   if (::setrlimit(RLIMIT_CORE, &no_core) != 0) return failed(failure, "limit", "core dumps");
-  const int error = apply_rlimits(plan.limits);
-  if (error != 0) return failed_with(failure, error, "limit", "resources");
   return true;
+}
+
+// Last before execve: a limit on descriptors is the program's, not that of setting up.
+bool limit_resources(const Plan& plan, Failure& failure) noexcept {
+  const int error = apply_rlimits(plan.limits);
+  return error == 0 || failed_with(failure, error, "limit", "resources");
 }
 
 bool drop_privileges(const ChildSetup& setup, Failure& failure) noexcept {
@@ -269,7 +273,7 @@ int install_filter(const Plan& plan) noexcept {
     failed(failure, "enter the working folder", plan.folder.c_str());
     give_up(failure);
   }
-  if (!limit_resources(plan, failure) || !drop_privileges(setup, failure)) give_up(failure);
+  if (!forbid_core_dumps(failure) || !drop_privileges(setup, failure)) give_up(failure);
   if (plan.inherited >= 0 && ::fcntl(kInherited, F_SETFD, 0) != 0) {
     failed(failure, "pass a descriptor on");
     give_up(failure);
@@ -295,9 +299,10 @@ int install_filter(const Plan& plan) noexcept {
     failed(failure, "install the filter");
     give_up(failure);
   }
-  // From here on every call goes through the filter: sendmsg, close and execve only.
+  // From here on every call goes through the filter: sendmsg, close, prlimit and execve only.
   if (!send_message({SetupMessage::What::kListener, 0, 0}, &listener, 1)) ::_exit(1);
   ::close(listener);
+  if (!limit_resources(plan, failure)) give_up(failure);
   ::execve(plan.program.c_str(), setup.argv.data(), setup.environment.data());
   send_event(ProgramEvent::Kind::kExecFailed, errno);
   ::_exit(127);

@@ -267,7 +267,7 @@ constexpr CallRule kRules[] = {
     ATTEMPT(quotactl, EPERM), REFUSE(nfsservctl, ENOSYS), REFUSE(getpmsg, ENOSYS),
     REFUSE(putpmsg, ENOSYS), REFUSE(afs_syscall, ENOSYS), REFUSE(tuxcall, ENOSYS),
     REFUSE(security, ENOSYS), ALLOW(gettid), ALLOW(readahead), NOTIFY(setxattr), NOTIFY(lsetxattr),
-    NOTIFY(fsetxattr), ALLOW(getxattr), ALLOW(lgetxattr), ALLOW(fgetxattr), ALLOW(listxattr),
+    NOTIFY(fsetxattr), NOTIFY(getxattr), NOTIFY(lgetxattr), NOTIFY(fgetxattr), ALLOW(listxattr),
     ALLOW(llistxattr), ALLOW(flistxattr), NOTIFY(removexattr), NOTIFY(lremovexattr),
     NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
     {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
@@ -323,7 +323,7 @@ constexpr CallRule kRules[] = {
     ALLOW(futex_wait), ALLOW(futex_requeue),
     REFUSE(statmount, ENOSYS), REFUSE(listmount, ENOSYS),  // the mounts of the machine
     REFUSE(lsm_get_self_attr, ENOSYS), REFUSE(lsm_set_self_attr, ENOSYS),
-    REFUSE(lsm_list_modules, ENOSYS), ALLOW(mseal), NOTIFY(setxattrat), ALLOW(getxattrat),
+    REFUSE(lsm_list_modules, ENOSYS), ALLOW(mseal), NOTIFY(setxattrat), NOTIFY(getxattrat),
     ALLOW(listxattrat), NOTIFY(removexattrat), ATTEMPT(open_tree_attr, EPERM), ALLOW(file_getattr),
     ATTEMPT(file_setattr, EOPNOTSUPP),
 };

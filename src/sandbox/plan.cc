@@ -178,9 +178,31 @@ Status find_hidden(Plan& plan) {
 
 using Grants = std::map<std::string, uint64_t>;
 
+// Blocked for reading, and so for running too: what is executed is mapped, and READ_FILE goes
+// along.
+bool is_blocked(const Policy& policy, const std::string& file) {
+  const Decision decision = policy.decide_path(Kind::kRead, file);
+  return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
+}
+
+// Whether the kernel may start `file` because a program names it as its interpreter. That name is
+// the program's author's choice, so it must lead to what the policy gives, or to a part of the
+// system, and not to whatever of the user's a crafted PT_INTERP points to.
+bool may_interpret(const Policy& policy, const std::string& file) {
+  constexpr std::string_view kSystem[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64"};
+  return policy.decide_path(Kind::kRead, file).verdict == Verdict::kAllow ||
+         policy.decide_path(Kind::kRun, file).verdict == Verdict::kAllow ||
+         std::any_of(std::begin(kSystem), std::end(kSystem),
+                     [&file](std::string_view tree) { return is_within(file, tree); });
+}
+
 // Landlock asks for READ_FILE besides EXECUTE, on the program and on its ELF interpreter.
-void grant_program(const std::string& path, Grants& grants) {
-  for (const std::string& file : files_to_execute(path)) {
+void grant_program(const Policy& policy, const std::string& path, Grants& grants) {
+  const std::vector<std::string> files = files_to_execute(path);
+  for (const std::string& file : files) {
+    if (is_blocked(policy, file) || (&file != &files.front() && !may_interpret(policy, file))) {
+      continue;
+    }
     grants[file] |= kLandlockExecute | (kLandlockRead & kLandlockFileRights);
   }
 }
@@ -231,7 +253,7 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
   }
   if (terminal != 0) grants["/dev/tty"] |= terminal | kLandlockIoctl;
 
-  for (const std::string& file : policy.runnable_files()) grant_program(file, grants);
+  for (const std::string& file : policy.runnable_files()) grant_program(policy, file, grants);
   // READ_FILE goes with EXECUTE, and on a tree with blocked files in it would let the kernel read
   // those: so only what is both runnable and readable as a whole.
   for (const std::string& tree : policy.runnable_trees()) {
@@ -245,7 +267,7 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
       }
     }
   }
-  grant_program(plan.program, grants);
+  grant_program(policy, plan.program, grants);
   if (plan.enforcement == Enforcement::kAuditOnly) {
     grants.clear();
     grants["/"] = kLandlockRead | kLandlockWrite | kLandlockExecute | kLandlockIoctl;

@@ -80,6 +80,46 @@ TEST_F(PlanTest, WholeTreesBecomeRules) {
   EXPECT_FALSE(kernel_decides(*plan, Kind::kRun, "/usr/bin/true"));
 }
 
+// PT_INTERP, at most as long as /bin/true's own.
+void set_loader(const std::string& program, const std::string& loader) {
+  std::ifstream in("/bin/true", std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  constexpr std::string_view kUsual = "/lib64/ld-linux-x86-64.so.2";
+  const size_t at = bytes.find(kUsual);
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_LE(loader.size(), kUsual.size());
+  bytes.replace(at, kUsual.size(), loader + std::string(kUsual.size() - loader.size(), '\0'));
+  std::ofstream(program, std::ios::binary) << bytes;
+  std::filesystem::permissions(program, std::filesystem::perms::all);
+}
+
+// Who wrote the program chose the name of its loader: it gives no right to the file of that name.
+TEST_F(PlanTest, AnInterpreterIsNoWayToFilesOfTheUser) {
+  const std::string program = folder_ + "/program", secret = folder_ + "/s";
+  std::ofstream(secret) << "secret";
+  ASSERT_NO_FATAL_FAILURE(set_loader(program, secret));
+  inputs_.manifest.run = {entry(program)};
+  auto plan = make({}, program);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  EXPECT_NE(access(*plan, program) & kLandlockExecute, 0u);
+  EXPECT_EQ(access(*plan, secret), 0u);
+  // Granted by itself, it may be the loader.
+  inputs_.manifest.files.read = {entry(secret)};
+  plan = make({}, program);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  EXPECT_NE(access(*plan, secret) & kLandlockExecute, 0u);
+  // And a block wins, over the loader, over a script's interpreter and over a program.
+  inputs_.manifest.files.block = {entry(secret)};
+  plan = make({}, program);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  EXPECT_EQ(access(*plan, secret), 0u);
+  std::ofstream(program, std::ios::trunc) << "#!" << secret << "\n";
+  inputs_.manifest.run = {entry(program), entry(secret)};
+  plan = make({}, program);
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  EXPECT_EQ(access(*plan, secret), 0u);
+}
+
 TEST_F(PlanTest, BlockedInsideMeansNoRule) {
   inputs_.manifest.files.read = {entry(folder_)};
   inputs_.manifest.files.block = {entry(folder_ + "/.env")};

@@ -255,6 +255,10 @@ class World:
     def build(self):
         home, work, arguments = self.home, self.work, self.arguments
         self.file(f"{home}/.ssh/id_rsa", b"-----BEGIN KEY-----\n" + self.secret("key") + b"\n", 0o600)
+        try:
+            os.setxattr(f"{home}/.ssh/id_rsa", "user.token", self.secret("attribute"))
+        except OSError:
+            pass  # a file system without them, where read-xattr says so
         self.file(f"{home}/.ssh/known-" + self.secret("listing").decode(), b"")
         os.symlink(self.secret("link").decode(), f"{home}/.ssh/link")
         self.file(f"{home}/.aws/credentials", self.secret("cloud"), 0o600)
@@ -272,6 +276,10 @@ class World:
         self.file(f"{self.readonly}/file.txt", b"read, never write\n")
         self.file(f"{self.readonly}/folder/inner.txt", b"inner\n")
         self.file(f"{self.writeonly}/file.txt", self.secret("writeonly"))
+        try:
+            os.setxattr(f"{self.writeonly}/file.txt", "user.token", self.secret("writeonly"))
+        except OSError:
+            pass
         self.file(f"{work}/allowed.txt", b"allowed\n")
         self.file(f"{work}/.git/HEAD", b"ref: refs/heads/main\n")
         self.file(f"{work}/.git/config", b"[core]\n")

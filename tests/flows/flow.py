@@ -45,8 +45,9 @@ def main():
     if not os.access(options.bulkhead, os.X_OK) or not os.access(options.source, os.R_OK):
         print(f"needs {options.user}: this user cannot reach the build")
         sys.exit(77)
-    # ctest may have been started with signals ignored, which children would inherit.
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
+    # ctest may have been started with signals ignored, which children would inherit. Not SIGPIPE, which
+    # Popen resets by itself: a program that ends before it has read would end the flow without a word.
+    for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     result = unittest.main(argv=[sys.argv[0], *options.rest], verbosity=1, exit=False).result
     for _, reason in result.skipped:
@@ -163,6 +164,7 @@ class Terminal:
         if job == 0:
             os.setpgid(0, 0)
             signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             os.read(ready, 1)
             os.close(ready)
             os.close(go)

@@ -49,7 +49,8 @@ class Explaining(Flow):
         self.assertEqual(self.bulkhead("explain", "environment", "AWS_SECRET_ACCESS_KEY").returncode, 1)
 
     def test_errors(self):
-        for words in (["fly", "x"], ["connect", "example.com"], ["run", "no-such-program"], ["read"]):
+        for words in (["fly", "x"], ["connect", "example.com"], ["run", "no-such-program"], ["read"],
+                      ["read", ""], ["vscode", "nonsense"], ["environment", "A=B"]):
             done = self.bulkhead("explain", *words)
             self.assertEqual(done.returncode, 125, words)
             self.assertTrue(done.stderr.startswith("bulkhead: "))
@@ -115,15 +116,19 @@ class Logging(Flow):
 
     def test_table_fits(self):
         self.bulkhead("run", "--", "cat", self.secret)
-        done = self.bulkhead("log", env={"COLUMNS": "90"})
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("denied", done.stdout)
-        for line in done.stdout.splitlines():
-            self.assertLessEqual(len(line), 90)
+        for width, rule in ((90, True), (70, False), (40, False)):
+            done = self.bulkhead("log", env={"COLUMNS": str(width)})
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("denied", done.stdout)
+            self.assertIn("resource", done.stdout)
+            self.assertEqual("rule" in done.stdout.splitlines()[0], rule, width)
+            for line in done.stdout.splitlines():
+                self.assertLessEqual(len(line), width)
 
     def test_wrong_filters(self):
         self.bulkhead("run", "--", "true")
-        for words in (["--kind", "fly"], ["--since", "yesterday"], ["--run", "ffffffffffffffffff"]):
+        for words in (["--kind", "fly"], ["--since", "yesterday"], ["--run", "ffffffffffffffffff"],
+                      ["--limit", "-1"]):
             done = self.bulkhead("log", *words)
             self.assertEqual(done.returncode, 125, words)
             self.assertIn(words[0], done.stderr)

@@ -116,6 +116,7 @@ Reply serve_chown(Call& call);
 Reply serve_truncate(Call& call);
 Reply serve_times(Call& call);
 Reply serve_xattr(Call& call);
+Reply serve_get_xattr(Call& call);
 // calls/execute.cc
 Reply serve_execute(Call& call);
 // calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)

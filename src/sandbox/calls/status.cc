@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <string>
@@ -42,8 +43,8 @@ Target path_at(int folder, uint64_t address, uint32_t flags) {
           (flags & AT_EMPTY_PATH) != 0};
 }
 
-// Finds it and decides; nullopt: go ahead.
-std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found) {
+// Finds it; nullopt: go ahead.
+std::optional<Reply> locate(const Call& call, const Target& target, Found* found) {
   const Walker& walker = call.service().walker;
   bool by_descriptor = target.by_descriptor;
   std::string text;
@@ -63,6 +64,12 @@ std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* fo
       return Reply::error(error);
   }
   if (const int error = Walker::look(found); error != 0) return Reply::error(error);
+  return std::nullopt;
+}
+
+// Finds it and decides; nullopt: go ahead.
+std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found) {
+  if (auto no = locate(call, target, found)) return no;
   if (found->is_path) {
     if (auto no = call.refuse_unless(kind, found->canonical)) return no;
   } else if (S_ISREG(found->type) || S_ISDIR(found->type) || S_ISCHR(found->type) ||
@@ -305,6 +312,82 @@ Reply serve_xattr(Call& call) {
   const OwnLink link(found.fd.get());
   if (removing) return result(::removexattr(link.text, name->c_str()));
   return result(::setxattr(link.text, name->c_str(), value.data(), value.size(), flags));
+}
+
+// What programs keep in user.* is content as good as a file's own: the address that a file was
+// downloaded from, with its token, stands there. The kernel's own attributes (labels, capabilities,
+// access lists) are status. The name is in memory, so never CONTINUE.
+Reply serve_get_xattr(Call& call) {
+  Target target;
+  uint64_t name_at = call.arg(1);
+  uint64_t value_at = call.arg(2);
+  uint64_t size = call.arg(3);
+  Fd own;
+  switch (call.number()) {
+    case __NR_getxattr:
+      target = path(call.arg(0));
+      break;
+    case __NR_lgetxattr:
+      target = path(call.arg(0), Follow::kNo);
+      break;
+    case __NR_fgetxattr: {
+      target = descriptor(call.fd_arg(0));
+      auto borrowed = call.service().processes.borrow(call.tid(), target.folder);
+      if (!borrowed.ok()) return Reply::error(borrowed.error().errno_value);
+      const int mode = ::fcntl(borrowed->get(), F_GETFL);
+      if (mode < 0 || (mode & O_PATH) != 0) return Reply::error(EBADF);
+      // Whoever may read the file from this descriptor may read what hangs on it.
+      if ((mode & O_ACCMODE) != O_WRONLY) own = std::move(*borrowed);
+      break;
+    }
+    default: {  // getxattrat
+      const uint32_t at_flags = call.flags_arg(2);
+      if ((at_flags & ~static_cast<uint32_t>(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) != 0)
+        return Reply::error(EINVAL);
+      target = path_at(call.fd_arg(0), call.arg(1), at_flags);
+      name_at = call.arg(3);
+      struct {
+        uint64_t value;
+        uint32_t size;
+        uint32_t flags;
+      } given{};
+      if (call.arg(5) < sizeof given) return Reply::error(EINVAL);
+      if (!call.memory().read(call.arg(4), &given, sizeof given).ok()) return Reply::error(EFAULT);
+      if (given.flags != 0) return Reply::error(EINVAL);
+      value_at = given.value;
+      size = given.size;
+      break;
+    }
+  }
+  auto name = call.memory().read_string(name_at, XATTR_NAME_MAX + 1);
+  if (!name.ok())
+    return Reply::error(name.error().errno_value == ENAMETOOLONG ? ERANGE
+                                                                 : name.error().errno_value);
+  if (name->empty()) return Reply::error(ERANGE);
+  std::vector<char> value(std::min<uint64_t>(size, XATTR_SIZE_MAX));
+  ssize_t length = 0;
+  // trusted.* is for privileges that a compartment does not have, and the supervisor might.
+  const bool trusted = name->starts_with("trusted.");
+  if (own) {
+    if (trusted) return Reply::error(ENODATA);
+    length = ::fgetxattr(own.get(), name->c_str(), value.data(), value.size());
+  } else {
+    Found found;
+    auto no = name->starts_with("user.") ? find(call, target, Kind::kRead, &found)
+                                         : locate(call, target, &found);
+    if (no) return std::move(*no);
+    // The link to our descriptor leads to a symlink's target, and a symlink has no user.* or ACL.
+    if (trusted) return Reply::error(ENODATA);
+    if (S_ISLNK(found.type))
+      return Reply::error(
+          name->starts_with("user.") || name->starts_with("security.") ? ENODATA : EOPNOTSUPP);
+    length = ::getxattr(OwnLink(found.fd.get()).text, name->c_str(), value.data(), value.size());
+  }
+  if (length < 0) return Reply::error(errno);
+  if (!call.still_valid()) return Reply::error(EINTR);
+  if (size != 0 && !call.memory().write(value_at, value.data(), static_cast<size_t>(length)).ok())
+    return Reply::error(EFAULT);
+  return Reply::value(length);
 }
 
 }  // namespace bulkhead

@@ -125,9 +125,27 @@ TEST(ServeTree, ErrorsAreTheKernels) {
     add(::setxattr((base + "/f").c_str(), "user.a", "v", 1, 0));
     add(::setxattr((base + "/f").c_str(), "user.a", "v", 1, XATTR_CREATE));
     add(::fsetxattr(file.get(), "user.b", "", 0, 0));
+    char target[16] = {};
+    const auto attribute = [&](const char* place, const char* name, size_t size) {
+      add(::getxattr((base + place).c_str(), name, target, size));
+      add(::lgetxattr((base + place).c_str(), name, target, size));
+      text += std::string(target, ::strnlen(target, sizeof target)) + " ";
+    };
+    add(::setxattr((base + "/f").c_str(), "user.c", "word", 4, 0));
+    for (const char* name : {"user.a", "user.c", "user.none", "", "none", "trusted.a",
+                             "security.none", "system.posix_acl_access"}) {
+      for (const char* place : {"/f", "/s", "/d", "/none"}) attribute(place, name, sizeof target);
+    }
+    attribute("/f", "user.c", 0);
+    attribute("/f", "user.c", 3);
+    attribute("/f", std::string(300, 'x').c_str(), sizeof target);
+    add(::fgetxattr(file.get(), "user.c", target, sizeof target));
+    add(::fgetxattr(-1, "user.c", target, sizeof target));
+    const Fd path_only(::open((base + "/f").c_str(), O_PATH | O_CLOEXEC));
+    add(::fgetxattr(path_only.get(), "user.c", target, sizeof target));
+    add(::syscall(SYS_getxattr, (base + "/f").c_str(), "user.c", 8, 16));
     add(::removexattr((base + "/f").c_str(), "user.a"));
     add(::removexattr((base + "/f").c_str(), "user.a"));
-    char target[16];
     add(::readlink((base + "/s").c_str(), target, 16));
     text += std::string(target, 1) + " ";
     add(::readlink((base + "/f").c_str(), target, 16));
