@@ -50,7 +50,7 @@ class Status {
     const questions = model.questions.length;
     const reviews = model.reviews.length;
     const trace = compartments.some((one) => one.trace);
-    const parts = [`$(${trace ? "record" : "shield"}) ${compartments.length}`];
+    const parts = [trace ? `$(record) ${compartments.length} recording` : `$(shield) ${compartments.length}`];
     if (unseen > 0) parts.push(`$(circle-slash) ${unseen > 999 ? "999+" : unseen}`);
     if (questions > 0) parts.push(`$(question) ${questions}`);
     if (reviews > 0) parts.push(`$(checklist) ${reviews}`);
@@ -64,7 +64,7 @@ class Status {
       ...(questions > 0 ? [`${text.counted(questions, "question")} waiting for your answer`] : []),
       ...(reviews > 0 ? [`${text.counted(reviews, "extension")} waiting for your review`] : []),
     ];
-    item.accessibilityInformation = { label: `Bulkhead: ${facts.join(", ")}` };
+    item.accessibilityInformation = { label: `Bulkhead${trace ? ", recording, nothing is refused" : ""}: ${facts.join(", ")}` };
     const tooltip = new vscode.MarkdownString(
       `**Bulkhead**${trace ? " · recording, nothing is refused" : ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`,
     );
