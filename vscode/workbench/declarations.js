@@ -21,6 +21,23 @@
   const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|editorAssociations|tree\.\w+)$/;
   /** Scripts that would run in webviews of others, with the browser's network and without a permission. */
   const SCRIPTS = ["markdown.previewScripts", "notebookRenderer", "notebookPreload"];
+  /** Words that a language model obeys, which may have the user's tools. */
+  const INSTRUCTIONS = ["chatInstructions", "chatPromptFiles", "chatAgents", "chatSkills", "chatPlugins"];
+  /**
+   * Where a schema may lie, which the editor's own JSON server loads with the user's rights: in the package, or
+   * on a public server. Not in other files, and nowhere on this machine or, unencrypted, in its network.
+   */
+  const isSchemaAddress = (/** @type {unknown} */ url) => {
+    if (typeof url !== "string") return false;
+    if (/^\.\//.test(url)) return !/(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)|%2f|%5c/i.test(url);
+    if (/^vscode:\/\/schemas\//.test(url)) return true;
+    try {
+      const { protocol, hostname } = new URL(url);
+      return protocol === "https:" && hostname.includes(".") && !/^[\d.]+$/.test(hostname) && !/(?:^|\.)(?:localhost|local|internal)\.?$/.test(hostname);
+    } catch {
+      return false;
+    }
+  };
   /** Settings that stand for files: tasks.json, launch.json, mcp.json. */
   const FILES = ["tasks", "launch", "mcp"];
   const MAX_DEPTH = 50;
@@ -181,6 +198,12 @@
       tell(`scripts for webviews of others (${point})`);
       delete contributes[point];
     }
+    for (const point of INSTRUCTIONS) {
+      if (!contributes[point]) continue;
+      tell(`instructions for language models (${point})`);
+      delete contributes[point];
+    }
+    if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;
     description.bulkheadWithheld = [...withheld];

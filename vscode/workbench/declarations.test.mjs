@@ -16,7 +16,7 @@ function page() {
   const told = [];
   const context = vm.createContext({
     bulkheadSettings: { builtin: [], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"] },
-    crypto, URLSearchParams, setTimeout, location: { search: "" },
+    crypto, URL, URLSearchParams, setTimeout, location: { search: "" },
     console: { warn: (text) => told.push(text), error: (text) => told.push(text) },
   });
   vm.runInContext(read("placement.js"), context);
@@ -208,4 +208,27 @@ test("a walkthrough's page runs the commands of its own extension", () => {
   const mine = bulkhead.walkthroughCommands("Me.mine#first#step");
   assert.ok(mine.includes("mine.hello") && mine.includes("vscode.open"));
   for (const command of ["npm.mine", "workbench.action.terminal.new", "vscode.openFolder", "paste"]) assert.ok(!mine.includes(command), command);
+});
+
+test("schemas lie in the package or on a public server", () => {
+  const { disarmed } = page();
+  const schema = (url) => ({ fileMatch: "*.mine.json", url });
+  const fine = ["./schema.json", "./schemas/a..b.json", "https://json.schemastore.org/x.json", "vscode://schemas/settings/user"];
+  const not = ["file:///home/me/.docker/config.json", "http://192.168.1.1/reboot", "http://example.com/x", "https://localhost:8443/x", "https://127.0.0.1/x", "https://[::1]/x",
+    "https://0x7f000001/x", "https://2130706433/x", "https://router.local/x", "https://a.internal/x", "https://intranet/x", "./../other/secret.json", "./x/%2e%2e/%2e%2e/y", "./%2e%2e%2fy",
+    "./..\\y", "../x", "/etc/x", "x.json", "git:/a", "vscode-remote://host/etc/x", 7, undefined];
+  const { contributes, bulkheadWithheld } = disarmed({ jsonValidation: [...fine, ...not].map(schema) });
+  assert.deepEqual([...contributes.jsonValidation].map(({ url }) => url), fine);
+  assert.ok(bulkheadWithheld.includes("the JSON schema http://192.168.1.1/reboot"), bulkheadWithheld.join());
+  assert.equal(disarmed({ jsonValidation: schema("./one.json") }).contributes.jsonValidation.url, "./one.json");
+});
+
+test("instructions for language models are left out, tools stay", () => {
+  const { disarmed } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    chatInstructions: [{ path: "./obey.md" }], chatPromptFiles: [{ path: "./a.prompt.md" }], chatAgents: [{ path: "./b.md" }], chatSkills: [{ path: "./c" }],
+    languageModelTools: [{ name: "mine_tool" }],
+  });
+  assert.deepEqual(Object.keys(contributes), ["languageModelTools"]);
+  assert.equal(bulkheadWithheld.length, 4);
 });
