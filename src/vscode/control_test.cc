@@ -335,23 +335,40 @@ TEST_F(ControlTest, TheLastHostOfAWindowTakesTheirFolderAway) {
 
 TEST_F(ControlTest, WhatAKilledHostLeftIsClearedAndNothingElse) {
   open();
-  const auto leave = [this](const std::string& name) {
+  const auto leave = [this](const std::string& name, Fd* alive = nullptr) {
     fs::create_directories((folder_ / name).parent_path());
-    const Fd killed(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    Fd killed(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string path = (folder_ / name).string();
     std::memcpy(address.sun_path, path.data(), path.size());
     ASSERT_EQ(::bind(killed.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     ASSERT_EQ(::listen(killed.get(), 1), 0);
+    if (alive != nullptr) *alive = std::move(killed);
   };
   leave("code/w/77.sock");
+  // One that has no time: whoever calls is told to try again.
+  Fd busy;
+  leave("code/busy/76.sock", &busy);
+  std::vector<Fd> callers;
+  const std::string busy_path = (folder_ / "code/busy/76.sock").string();
+  sockaddr_un busy_address{};
+  busy_address.sun_family = AF_UNIX;
+  std::memcpy(busy_address.sun_path, busy_path.data(), busy_path.size());
+  int result = 0;
+  for (int i = 0; i < 16 && result == 0; ++i) {
+    callers.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    result = ::connect(callers.back().get(), reinterpret_cast<sockaddr*>(&busy_address),
+                       sizeof busy_address);
+  }
+  ASSERT_EQ(errno, EAGAIN);
   leave("code/gone/78.sock");
   leave("code/gone/79.sock");
   std::ofstream(folder_ / "code/w/notes") << "x";
   Control::clear_stale((folder_ / "code").string());
   EXPECT_FALSE(fs::exists(folder_ / "code/w/77.sock"));
   EXPECT_FALSE(fs::exists(folder_ / "code/gone"));
+  EXPECT_TRUE(fs::exists(busy_path));
   EXPECT_TRUE(fs::exists(folder_ / "code/w/notes"));
   ASSERT_TRUE(fs::exists(options_.socket));
   control_->hello({{"type", "hello"}});
