@@ -184,7 +184,7 @@ async function inWindow(editor, address, act) {
   }
 }
 
-const status = async (view) => (await view.page.locator(".part.statusbar .statusbar-item").allInnerTexts()).map((text) => text.trim().replaceAll("\u00a0", " "));
+const status = async (view) => (await view.page.locator(".part.statusbar .statusbar-item").allInnerTexts().catch(() => [])).map((text) => text.trim().replaceAll("\u00a0", " "));
 
 /** Waits until an extension says this in its status bar item. */
 async function says(view, text) {
