@@ -256,10 +256,18 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
 }
 
 Error unwritable_state(const Places& places, Error cause) {
-  cause.message += fmt::format(
-      "\nbulkhead runs nothing that it cannot record: make {} writable, or set XDG_STATE_HOME to "
-      "a folder that is",
-      places.state);
+  cause.message += "\nbulkhead runs nothing that it cannot record";
+  switch (cause.errno_value) {
+    case EUCLEAN:  // the cause says what to do about damage
+      break;
+    case ENOSPC:
+    case EDQUOT:
+      cause.message += ": free some space, or set XDG_STATE_HOME to a folder with room";
+      break;
+    default:
+      cause.message += fmt::format(": make {} writable, or set XDG_STATE_HOME to a folder that is",
+                                   places.state);
+  }
   return cause;
 }
 

@@ -67,7 +67,8 @@ std::string follow_links(const std::string& path) {
       if (done == "/") done.clear();
       continue;
     }
-    const std::string here = done + "/" + component;
+    std::string here = done;
+    here.append("/").append(component);
     char target[PATH_MAX];
     const ssize_t length = ::readlink(here.c_str(), target, sizeof target);
     if (length < 0 || length == sizeof target) {  // no link, not there, or not for us to see
@@ -82,7 +83,7 @@ std::string follow_links(const std::string& path) {
       continue;
     }
     if (to.substr(0, 1) == "/") done.clear();
-    rest = "/" + std::string(to) + rest;
+    rest.insert(0, to).insert(0, "/");
   }
   return done.empty() ? "/" : done;
 }

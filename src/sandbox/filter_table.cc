@@ -140,16 +140,17 @@ VALUES(kConsoles, 0x5600);
 VALUES(kHarmlessTypes, 0x5400, 0x8900, 0xb700, 0xff00, 0x6400, 0x4100, 0x5500, 0x5600, 0x4500,
        0x4600, 0xae00);
 // The rest that programs use on files. Cloning needs a writable target and a readable source.
+// Missing on purpose: FIDEDUPERANGE, which compares with a file that may only be written.
 VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
        0x80046601 /* FS_IOC32_GETFLAGS */, 0x80087601 /* FS_IOC_GETVERSION */,
        0x801c581f /* FS_IOC_FSGETXATTR */, 0xc020660b /* FS_IOC_FIEMAP */, 0x40049409 /* FICLONE */,
-       0x4020940d /* FICLONERANGE */, 0xc0189436 /* FIDEDUPERANGE */,
-       0x81009431 /* FS_IOC_GETFSLABEL */, 0x80111500 /* FS_IOC_GETFSUUID */,
-       0x80811501 /* FS_IOC_GETFSSYSFSPATH */, 0xc0096616 /* FS_IOC_GET_ENCRYPTION_POLICY_EX */,
-       0xc0046686 /* FS_IOC_MEASURE_VERITY */, 0x80081272 /* BLKGETSIZE64 */,
-       0x1268 /* BLKSSZGET */, 0x1260 /* BLKGETSIZE */, 0x125e /* BLKROGET */,
-       0x127b /* BLKPBSZGET */, 0x80081270 /* BLKBSZGET */, 0x80045200 /* RNDGETENTCNT */,
-       0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */, 0x4b44 /* KDGKBMODE */);
+       0x4020940d /* FICLONERANGE */, 0x81009431 /* FS_IOC_GETFSLABEL */,
+       0x80111500 /* FS_IOC_GETFSUUID */, 0x80811501 /* FS_IOC_GETFSSYSFSPATH */,
+       0xc0096616 /* FS_IOC_GET_ENCRYPTION_POLICY_EX */, 0xc0046686 /* FS_IOC_MEASURE_VERITY */,
+       0x80081272 /* BLKGETSIZE64 */, 0x1268 /* BLKSSZGET */, 0x1260 /* BLKGETSIZE */,
+       0x125e /* BLKROGET */, 0x127b /* BLKPBSZGET */, 0x80081270 /* BLKBSZGET */,
+       0x80045200 /* RNDGETENTCNT */, 0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */,
+       0x4b44 /* KDGKBMODE */);
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
 TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});

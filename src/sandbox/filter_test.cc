@@ -366,6 +366,8 @@ TEST_F(Filter, Ioctl) {
         uint64_t{0x40049409} /* FICLONE */, uint64_t{0x80086601} /* FS_IOC_GETFLAGS */}) {
     EXPECT_EQ(run(__NR_ioctl, {0, command}), kAllow) << std::hex << command;
   }
+  // Compares with the content of a file that is open for writing only.
+  EXPECT_EQ(run(__NR_ioctl, {0, 0xc0189436 /* FIDEDUPERANGE */}), fails(ENOTTY));
   EXPECT_EQ(run(__NR_ioctl, {0, 0x5000940f /* BTRFS_IOC_SNAP_DESTROY */}), fails(ENOTTY));
   EXPECT_EQ(run(__NR_ioctl, {0, 0xc0000000}), fails(ENOTTY));
   EXPECT_EQ(run(__NR_ioctl, {0, 0x5606 | kHigh /* VT_ACTIVATE */}), fails(EPERM));

@@ -259,6 +259,19 @@ class Refusing(Flow):
         self.assertIn("XDG_STATE_HOME", done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
 
+    def test_a_damaged_journal_says_what_to_do(self):
+        self.assertEqual(self.run_program("--", "true").returncode, 0)
+        state = os.path.join(self.home, ".local/state/bulkhead")
+        for name in os.listdir(state):
+            if name.startswith("journal.db"):
+                os.unlink(os.path.join(state, name))
+        self.file("home/.local/state/bulkhead/journal.db", "no database at all\n" * 100, 0o600)
+        done = self.run_program("--", "touch", "ran")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("move it away", done.stderr)
+        self.assertNotIn("writable", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
+
     def test_dry_run_runs_nothing(self):
         done = self.run_program("--dry-run", "--", "touch", "ran")
         self.assertEqual(done.returncode, 0, done.stderr)
