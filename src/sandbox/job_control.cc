@@ -1,6 +1,7 @@
 #include "sandbox/job_control.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
@@ -29,7 +30,12 @@ Result<JobControl> JobControl::take(bool job_control) {
   JobControl self;
   self.job_control_ = job_control;
   self.terminal_ = Fd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (self.terminal_) self.foreground_ = ::tcgetpgrp(self.terminal_.get());
+  if (self.terminal_) {
+    self.foreground_ = ::tcgetpgrp(self.terminal_.get());
+    int exclusive = 0;
+    self.was_exclusive_ =
+        ::ioctl(self.terminal_.get(), TIOCGEXCL, &exclusive) == 0 && exclusive != 0;
+  }
   sigset_t passed;
   sigemptyset(&passed);
   for (const int one : kPassedOn) sigaddset(&passed, one);
@@ -51,6 +57,7 @@ JobControl::JobControl(JobControl&& other) noexcept
     : signals_(std::move(other.signals_)),
       terminal_(std::move(other.terminal_)),
       foreground_(other.foreground_),
+      was_exclusive_(other.was_exclusive_),
       job_control_(other.job_control_),
       active_(std::exchange(other.active_, false)),
       old_mask_(other.old_mask_),
@@ -63,6 +70,12 @@ JobControl::~JobControl() {
   if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp() &&
       ::tcgetpgrp(terminal_.get()) != foreground_)
     (void)::tcsetpgrp(terminal_.get(), foreground_);
+  // What a program can leave a terminal in that no key undoes: output held (Ctrl-Q does not end
+  // TCOOFF, and we could not say a word), and closed to whoever opens it next (sudo, ssh, us).
+  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp()) {
+    (void)::tcflow(terminal_.get(), TCOON);
+    if (!was_exclusive_) (void)::ioctl(terminal_.get(), TIOCNXCL);
+  }
   // What was meant for the program has ended with it.
   signalfd_siginfo late{};
   while (::read(signals_.get(), &late, sizeof late) == sizeof late) {

@@ -36,6 +36,7 @@ class JobControl {
   Fd signals_;
   Fd terminal_;
   pid_t foreground_ = -1;
+  bool was_exclusive_ = false;
   bool job_control_ = true;
   bool active_ = false;
   sigset_t old_mask_{};

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """bulkhead run at a terminal: questions, Ctrl-C, Ctrl-Z, sizes."""
 
+import fcntl
 import json
 import os
+import struct
 
 import flow
 from flow import Flow, Terminal, options
@@ -94,6 +96,20 @@ class AtATerminal(Flow):
         terminal.wait_for("two.*two")
         terminal.type("\x04")
         self.assertEqual(terminal.exit_code(), 0)
+
+    def test_no_program_leaves_the_terminal_shut(self):
+        # Output held by TCOOFF is freed by no key, and an exclusive terminal opens for nobody.
+        terminal = self.terminal("--", "/usr/bin/python3", "-c",
+                                 "import fcntl, termios; input(); print('shutting', flush=True); "
+                                 "fcntl.ioctl(0, termios.TIOCEXCL); termios.tcflow(0, termios.TCOOFF)")
+        number = struct.unpack("I", fcntl.ioctl(terminal.master, 0x80045430, bytes(4)))[0]  # TIOCGPTN
+        fd = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY)
+        self.addCleanup(os.close, fd)
+        terminal.type("\n")
+        terminal.wait_for("shutting")
+        self.assertEqual(terminal.exit_code(), 0)
+        exclusive = fcntl.ioctl(fd, 0x80045440, struct.pack("i", 1))  # TIOCGEXCL; root may open it anyway
+        self.assertEqual(struct.unpack("i", exclusive)[0], 0)
 
     def test_size(self):
         terminal = self.terminal("--run", "stty", "--", "sh", "-c", "read x; stty size", rows=33,
