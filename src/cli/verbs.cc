@@ -132,7 +132,7 @@ std::string help_text(const Verb& verb, const CLI::App& app) {
   if (verb.rest != nullptr && at != std::string::npos)
     text.insert(at + kUsage.size(), fmt::format(" [--] {}", verb.rest));
   // One empty line between groups, none at the end.
-  for (size_t gap; (gap = text.find("\n\n\n")) != std::string::npos;) text.erase(gap, 1);
+  for (size_t gap = 0; (gap = text.find("\n\n\n")) != std::string::npos;) text.erase(gap, 1);
   if (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
