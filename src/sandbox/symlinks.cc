@@ -55,7 +55,7 @@ int walk(Walk& state, int parent, const char* name, const std::string& path, int
     if (type == DT_UNKNOWN) {
       struct stat about {};
       if (::fstatat(fd, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-      type = IFTODT(about.st_mode);
+      type = static_cast<unsigned char>(IFTODT(about.st_mode));
     }
     const std::string here = path.empty() ? std::string(own) : path + "/" + std::string(own);
     int error = 0;
