@@ -87,7 +87,7 @@ export const WAYS = [
   },
   {
     name: "documents",
-    probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY) },
+    probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY), schema: sends() },
   },
   {
     name: "files",

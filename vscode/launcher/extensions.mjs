@@ -1,5 +1,5 @@
 // The folder of built-in extensions that the server is started with: a link to each of the published
-// ones, and our companion, which so is built in: it runs in the main host and cannot be uninstalled or
+// ones, edited copies of some files, and our companion, which so is built in: it runs in the main host and cannot be uninstalled or
 // disabled. The server itself stays as it is published.
 import fs from "node:fs";
 import path from "node:path";
@@ -43,17 +43,60 @@ export function companion() {
 }
 
 /**
+ * A folder that is `from`, but for some files: links to everything else.
+ * @param {string} folder does not exist
+ * @param {string} from
+ * @param {Map<string, string>} edited path in it → text
+ */
+function overlay(folder, from, edited) {
+  fs.mkdirSync(folder, { mode: 0o700 });
+  const inside = new Set([...edited.keys()].map((file) => file.split("/")[0]));
+  for (const name of fs.readdirSync(from)) if (!inside.has(name)) fs.symlinkSync(path.join(from, name), path.join(folder, name));
+  for (const name of inside) {
+    const to = path.join(folder, name);
+    const text = edited.get(name);
+    if (text !== undefined) {
+      fs.writeFileSync(to, text, { mode: 0o600 });
+      continue;
+    }
+    const below = [...edited].filter(([file]) => file.startsWith(`${name}/`)).map(([file, content]) => /** @type {[string, string]} */ ([file.slice(name.length + 1), content]));
+    overlay(to, path.join(from, name), new Map(below));
+  }
+}
+
+/** Whether overlay() would make just this. */
+function isOverlay(/** @type {string} */ folder, /** @type {string} */ from, /** @type {Map<string, string>} */ edited) {
+  const parents = new Set([""]);
+  for (const file of edited.keys()) for (let at = path.dirname(file); at !== "."; at = path.dirname(at)) parents.add(at);
+  return [...parents].every((parent) => {
+    const names = fs.readdirSync(path.join(from, parent));
+    return fs.readdirSync(path.join(folder, parent)).length === names.length && names.every((name) => {
+      const inside = path.join(parent, name);
+      if (parents.has(inside)) return fs.lstatSync(path.join(folder, inside)).isDirectory();
+      const text = edited.get(inside);
+      return text === undefined ? fs.readlinkSync(path.join(folder, inside)) === path.join(from, inside) : fs.readFileSync(path.join(folder, inside), "utf8") === text;
+    });
+  });
+}
+
+/**
  * @param {string} folder is made, or made anew where what it links to has changed
  * @param {string} server code-server's lib/vscode
  * @param {Map<string, string>} files of companion()
+ * @param {Map<string, Map<string, string>>} [edited] of editBuiltins()
  * @returns {{ extensions: string, companion: string }} the folders of all, and of ours
  */
-export function linkExtensions(folder, server, files) {
+export function linkExtensions(folder, server, files, edited = new Map()) {
   const published = path.join(server, "extensions");
   const own = path.join(folder, COMPANION_ID);
   const names = fs.readdirSync(published, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   const whole = () =>
-    names.every((name) => fs.readlinkSync(path.join(folder, name)) === path.join(published, name)) &&
+    names.every((name) => {
+      const changed = edited.get(name);
+      return changed
+        ? isOverlay(path.join(folder, name), path.join(published, name), changed)
+        : fs.readlinkSync(path.join(folder, name)) === path.join(published, name);
+    }) &&
     fs.readdirSync(folder).length === names.length + 1 &&
     [...files].every(([name, text]) => fs.readFileSync(path.join(own, name), "utf8") === text);
   try {
@@ -64,7 +107,11 @@ export function linkExtensions(folder, server, files) {
   const temporary = `${folder}.${process.pid}`;
   fs.rmSync(temporary, { recursive: true, force: true });
   fs.mkdirSync(temporary, { recursive: true, mode: 0o700 });
-  for (const name of names) fs.symlinkSync(path.join(published, name), path.join(temporary, name));
+  for (const name of names) {
+    const changed = edited.get(name);
+    if (changed) overlay(path.join(temporary, name), path.join(published, name), changed);
+    else fs.symlinkSync(path.join(published, name), path.join(temporary, name));
+  }
   for (const [name, text] of files) {
     const file = path.join(temporary, COMPANION_ID, name);
     fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

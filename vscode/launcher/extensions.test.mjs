@@ -39,6 +39,39 @@ test("the schema offers the sets that exist", () => {
   assert.ok(offered.includes("@system") && offered.includes("@node"), String(offered));
 });
 
+test("an edited extension is links to all but its edited files", (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "extensions-"));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const server = path.join(folder, "server");
+  const published = path.join(server, "extensions/json");
+  fs.mkdirSync(path.join(published, "client/dist"), { recursive: true });
+  fs.mkdirSync(path.join(published, "server"));
+  for (const file of ["package.json", "client/dist/main.js", "client/dist/other.js", "client/readme", "server/main.js"]) fs.writeFileSync(path.join(published, file), file);
+  const to = path.join(folder, "to");
+  const make = (text) => linkExtensions(to, server, new Map([["package.json", "{}"]]), new Map([["json", new Map([["client/dist/main.js", text]])]]));
+  make("edited");
+  const inside = (file) => path.join(to, "json", file);
+  assert.equal(fs.readFileSync(inside("client/dist/main.js"), "utf8"), "edited");
+  assert.equal(fs.readFileSync(path.join(published, "client/dist/main.js"), "utf8"), "client/dist/main.js", "as published");
+  for (const link of ["package.json", "client/dist/other.js", "client/readme", "server"]) assert.equal(fs.readlinkSync(inside(link)), path.join(published, link));
+  const inode = () => fs.statSync(to).ino;
+  let before = inode();
+  make("edited");
+  assert.equal(inode(), before, "what is whole stays");
+  for (const spoil of [
+    () => fs.writeFileSync(inside("client/dist/main.js"), "spoilt"),
+    () => fs.rmSync(inside("client/readme")),
+    () => fs.writeFileSync(inside("client/more"), ""),
+    () => (fs.rmSync(inside("server")), fs.mkdirSync(inside("server"))),
+  ]) {
+    before = inode();
+    spoil();
+    make("edited");
+    assert.notEqual(inode(), before);
+    assert.equal(fs.readFileSync(inside("client/dist/main.js"), "utf8"), "edited");
+  }
+});
+
 test("published extensions are linked, ours is copied; what is not whole is made anew", (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "extensions-"));
   t.after(() => fs.rmSync(folder, { recursive: true }));

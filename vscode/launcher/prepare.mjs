@@ -10,6 +10,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { extract } from "../api/extract.mjs";
+import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { companion, linkExtensions } from "./extensions.mjs";
 
@@ -48,7 +49,7 @@ export function settingFamilies(source) {
  */
 export function diagnose(server) {
   const { version, commit } = published(server);
-  return { version, commit, edits: inspect(fs.readFileSync(path.join(server, SCRIPT), "utf8")) };
+  return { version, commit, edits: [...inspect(fs.readFileSync(path.join(server, SCRIPT), "utf8")), ...inspectBuiltins(server)] };
 }
 
 /**
@@ -70,11 +71,13 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
   const ids = builtin.map((id) => id.toLowerCase());
   const files = companion();
+  // What has a compartment of its own needs no edit.
+  const edited = new Map([...editBuiltins(server)].filter(([name]) => !ids.includes(`vscode.${name}`)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, edits, JSON.stringify([ids, [...files], commands])]) hash.update(part);
+  for (const part of [source, placed, edits, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "code", `${version}-${tag}`);
-  const linked = linkExtensions(path.join(folder, "extensions"), server, files);
+  const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
   const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;

@@ -8,7 +8,8 @@
 /** @typedef {{name: string, what: string, times: number, shape: RegExp, text: (...groups: string[]) => string}} Edit */
 
 const NAME = "([A-Za-z_$][\\w$]*)";
-const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll("NAME", NAME), "g");
+/** A shape of minified code: NAME stands for a name, and captures it. */
+export const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll("NAME", NAME), "g");
 
 /** What starts the hosts that are missing, in the words of the workbench's extension service. */
 const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allRequestedActivateEvents.keys()))";
@@ -173,31 +174,47 @@ const others = (location) => {
   ];
 };
 
-/** Thrown where a workbench is not of a shape that we know. */
+/** Thrown where VS Code is not of a shape that we know. */
 export class EditError extends Error {
   /** @param {{name: string, what: string, found: number, wanted: number}[]} failed */
   constructor(failed) {
     const lines = failed.map((f) => `  ${f.name}: found ${f.found} times, expected ${f.wanted} (${f.what})`);
-    super(`this version of the workbench cannot be edited:\n${lines.join("\n")}`);
+    super(`this version of VS Code cannot be edited:\n${lines.join("\n")}`);
     this.name = "EditError";
     this.failed = failed;
   }
 }
 
 /**
- * How often each edit's shape occurs: for `bulkhead doctor --code` and for error messages.
+ * How often each edit's shape occurs.
  * @param {string} source
+ * @param {Edit[]} edits
  */
-export function inspect(source) {
-  const matches = [...source.matchAll(location.shape)];
-  const edits = [location, ...(matches.length === 1 ? others(matches[0][1]) : [])];
-  return edits.map((edit) => ({
-    name: edit.name,
-    what: edit.what,
-    wanted: edit.times,
-    found: [...source.matchAll(edit.shape)].length,
-  }));
+export const count = (source, edits) =>
+  edits.map((edit) => ({ name: edit.name, what: edit.what, wanted: edit.times, found: [...source.matchAll(edit.shape)].length }));
+
+/**
+ * The source with all edits. Throws EditError and edits nothing where one does not fit.
+ * @param {string} source
+ * @param {Edit[]} edits
+ */
+export function apply(source, edits) {
+  const failed = count(source, edits).filter((found) => found.found !== found.wanted);
+  if (failed.length > 0) throw new EditError(failed);
+  return edits.reduce((text, one) => text.replace(one.shape, (_whole, ...rest) => one.text(...rest.slice(0, -2))), source);
 }
+
+/** @param {string} source workbench.js as published */
+function editsOf(source) {
+  const matches = [...source.matchAll(location.shape)];
+  return [location, ...(matches.length === 1 ? others(matches[0][1]) : [])];
+}
+
+/**
+ * How often each edit's shape occurs: for `bulkhead doctor --code` and for error messages.
+ * @param {string} source workbench.js as published
+ */
+export const inspect = (source) => count(source, editsOf(source));
 
 /**
  * The workbench with all edits and placement.js before it. Throws EditError and edits nothing where
@@ -205,13 +222,4 @@ export function inspect(source) {
  * @param {string} source workbench.js as published
  * @param {string} placement placement.js
  */
-export function edit(source, placement) {
-  const failed = inspect(source).filter((found) => found.found !== found.wanted);
-  if (failed.length > 0) throw new EditError(failed);
-  const locationName = /** @type {RegExpMatchArray} */ ([...source.matchAll(location.shape)][0])[1];
-  let text = source;
-  for (const one of [location, ...others(locationName)]) {
-    text = text.replace(one.shape, (_whole, ...rest) => one.text(...rest.slice(0, -2)));
-  }
-  return `${placement}\n${text}`;
-}
+export const edit = (source, placement) => `${placement}\n${apply(source, editsOf(source))}`;

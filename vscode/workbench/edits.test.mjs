@@ -7,6 +7,7 @@ import path from "node:path";
 import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
+import { editBuiltins, inspectBuiltins } from "./builtins.mjs";
 import { edit, EditError, inspect } from "./edits.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -23,6 +24,31 @@ test("every edit fits the installed build, once", () => {
   assert.ok(inspect(edited).every((found) => found.found === 0), "nothing is left to edit");
   fs.writeFileSync(path.join(folder, "edited.mjs"), edited);
   execFileSync(process.execPath, ["--check", path.join(folder, "edited.mjs")]);
+});
+
+test("the JSON extension trusts this machine's servers no more than others", () => {
+  for (const found of inspectBuiltins(server)) assert.equal(found.found, found.wanted, found.name);
+  const file = "client/dist/node/jsonClientMain.js";
+  const text = editBuiltins(server).get("json-language-features")?.get(file) ?? "";
+  fs.writeFileSync(path.join(folder, "client.js"), text);
+  execFileSync(process.execPath, ["--check", path.join(folder, "client.js")]);
+  // What asks it, as it stands in the build.
+  const trust = (/** @type {string} */ source) => {
+    const [, name] = /function ([\w$]+)\([\w$]+\)\{return(?:!1|[ \w$.|()]*\.test\([\w$]+\))\}/.exec(source.slice(source.search(/localhost\(:/))) ?? [];
+    const from = source.lastIndexOf("/^(.+\\.)?localhost");
+    const patterns = source.slice(source.lastIndexOf("var ", from), source.indexOf("}", from) + 1);
+    return vm.runInNewContext(`${patterns};${name}`);
+  };
+  const published = fs.readFileSync(path.join(server, "extensions/json-language-features", file), "utf8");
+  for (const authority of ["localhost:3000", "127.0.0.1:80", "[::1]:9", "a.localhost"]) {
+    assert.equal(trust(published)(authority), true);
+    assert.equal(trust(text)(authority), false);
+  }
+  const other = path.join(folder, "server/extensions/json-language-features/client/dist/node");
+  fs.mkdirSync(other, { recursive: true });
+  fs.writeFileSync(path.join(other, "jsonClientMain.js"), published.replace("localhost(:", "localhost (:"));
+  assert.throws(() => editBuiltins(path.join(folder, "server")), (error) => error instanceof EditError && error.message.includes("json-loopback"));
+  assert.throws(() => editBuiltins(path.join(folder, "none")), EditError, "no such file");
 });
 
 test("a build without one of the shapes is refused, and the shape is named", () => {

@@ -1,0 +1,56 @@
+// Edits of built-in extensions, which run with the user's rights outside of compartments: what lets a stranger's
+// document steer them. Anchored and refused as the workbench's own edits are.
+import fs from "node:fs";
+import path from "node:path";
+import { apply, count, EditError, shape } from "./edits.mjs";
+
+/** @typedef {import("./edits.mjs").Edit} Edit */
+
+/** @type {{ extension: string, file: string, edits: Edit[] }[]} */
+const BUILTINS = [
+  {
+    extension: "json-language-features",
+    file: "client/dist/node/jsonClientMain.js",
+    edits: [
+      {
+        name: "json-loopback",
+        // Any extension can open a document that names a schema: a request to a server on this machine, without a
+        // network grant. A person can still add such a server to json.schemaDownload.trustedDomains.
+        what: "schemas on this machine's own addresses are trusted no more than others",
+        times: 1,
+        shape: shape(
+          String.raw`(NAME=/\^\(\.\+\\\.\)\?localhost\(:\\d\+\)\?\$/i,[^;]{0,120};)function NAME\(NAME\)\{return NAME\.test\(\4\)\|\|NAME\.test\(\4\)\|\|NAME\.test\(\4\)\}`,
+        ),
+        text: (patterns, _first, isLocal, authority) => `${patterns}function ${isLocal}(${authority}){return!1}`,
+      },
+    ],
+  },
+];
+
+const read = (/** @type {string} */ server, /** @type {{ extension: string, file: string }} */ { extension, file }) => {
+  const name = path.join(server, "extensions", extension, file);
+  return fs.existsSync(name) ? fs.readFileSync(name, "utf8") : "";
+};
+
+/**
+ * How often each edit's shape occurs.
+ * @param {string} server code-server's lib/vscode
+ */
+export const inspectBuiltins = (server) => BUILTINS.flatMap((one) => count(read(server, one), one.edits));
+
+/**
+ * The edited files. Throws EditError, for all that do not fit, where one does not.
+ * @param {string} server code-server's lib/vscode
+ * @returns {Map<string, Map<string, string>>} folder of the extension → path in it → text
+ */
+export function editBuiltins(server) {
+  const failed = inspectBuiltins(server).filter((found) => found.found !== found.wanted);
+  if (failed.length > 0) throw new EditError(failed);
+  /** @type {Map<string, Map<string, string>>} */
+  const edited = new Map();
+  for (const one of BUILTINS) {
+    const files = edited.get(one.extension) ?? new Map();
+    edited.set(one.extension, files.set(one.file, apply(read(server, one), one.edits)));
+  }
+  return edited;
+}
