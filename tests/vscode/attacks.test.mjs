@@ -38,7 +38,12 @@ for (const mode of modes) {
       for (const way of ways) {
         await t.test(way.name, async (t) => {
           await started(world, way.name);
-          await way.prepare?.({ world, editor });
+          try {
+            await way.prepare?.({ world, editor });
+          } catch (error) {
+            await editor.photograph(way.name);
+            throw error;
+          }
           for (const [probe, expected] of Object.entries(way.probes)) {
             await t.test(probe, async () => {
               try {

@@ -223,6 +223,7 @@ export class Editor {
 
   /** Runs a command from the palette by its title. */
   async command(title) {
+    await this.leaveFrame();
     await this.page.keyboard.press("Escape");
     await this.page.keyboard.press("F1");
     await this.typeInto(`>${title}`);
@@ -231,8 +232,14 @@ export class Editor {
     await exact.click();
   }
 
+  /** A webview that was clicked in keeps the keys. */
+  async leaveFrame() {
+    await this.page.evaluate(() => document.activeElement instanceof HTMLIFrameElement && document.activeElement.blur());
+  }
+
   /** Opens a file of the workspace by Quick Open, and waits until its text is shown. */
   async openFile(name) {
+    await this.leaveFrame();
     await this.page.keyboard.press("Escape");
     await this.page.keyboard.press("Control+P");
     await this.typeInto(name);

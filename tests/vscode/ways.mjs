@@ -63,6 +63,12 @@ const inFrame = (editor, text) => until(`a webview with ${text}`, async () => {
   return undefined;
 });
 
+/** What is to be stolen has to be there: plain code-server keeps it for as long as the page is loaded. */
+const victimHasToken = ({ world }) => {
+  world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
+  return until("the victim with its token", () => !fs.existsSync(world.path("home/projects/app/.proof/victim.token")));
+};
+
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
@@ -133,6 +139,7 @@ export const WAYS = [
   { name: "debug", probes: { node: loots("vscode debug"), runInTerminal: loots("vscode debug"), adapter: loots("vscode debug") } },
   {
     name: "commands",
+    prepare: victimHasToken,
     probes: {
       open: leaks(KEY),
       rawOpen: leaks(KEY),
@@ -151,6 +158,7 @@ export const WAYS = [
   },
   {
     name: "secrets",
+    prepare: victimHasToken,
     probes: { exports: leaks(), prototype: leaks() },
   },
   {
