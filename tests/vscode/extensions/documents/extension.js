@@ -5,9 +5,10 @@ const { attack } = require("./attack");
 exports.activate = (context) =>
   attack(context, "documents", {
     // The JSON server, which is built in and has the user's network, loads the schema that a document names.
-    schema: async ({ collector, mark }, vscode) => {
-      const document = await vscode.workspace.openTextDocument({ language: "json", content: `{ "$schema": "http://127.0.0.1:${collector}/${mark}" }` });
-      await vscode.window.showTextDocument(document, { preview: false });
+    schema: async ({ collector, mark, workspace }, vscode) => {
+      const file = `${workspace}/.proof/named-schema.json`;
+      require("node:fs").writeFileSync(file, `{ "$schema": "http://127.0.0.1:${collector}/${mark}" }`);
+      await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: false });
       await new Promise((resolve) => setTimeout(resolve, 4000));
       return "shown";
     },
