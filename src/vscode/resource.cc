@@ -41,7 +41,7 @@ std::optional<std::string> followed(const std::string& path) {
   for (int depth = 0; depth < 64 && rest != "/"; ++depth) {
     const std::string_view name = last_of(rest);
     if (name.empty() || name == "." || name == "..") return std::nullopt;
-    below = "/" + std::string(name) + below;
+    below.insert(0, name).insert(0, 1, '/');
     rest = parent_of(rest);
     if (auto real = real_path(std::string(rest))) return (*real == "/" ? "" : *real) + below;
   }
@@ -174,7 +174,8 @@ std::vector<std::string> names_on_the_way(const std::string& path) {
       base.resize(base.empty() ? 0 : base.rfind('/'));
       continue;
     }
-    const std::string here = base + "/" + name;
+    std::string here = base;
+    here.append("/").append(name);
     char target[PATH_MAX];
     const ssize_t n = ::readlink(here.c_str(), target, sizeof target);
     if (n <= 0) {  // no link, or nothing
@@ -185,7 +186,7 @@ std::vector<std::string> names_on_the_way(const std::string& path) {
     names.push_back(here);
     const std::string text(target, static_cast<size_t>(n));
     if (text[0] == '/') base.clear();
-    rest = text + rest;
+    rest.insert(0, text);
     if (rest[0] != '/') rest.insert(rest.begin(), '/');
   }
   return {};

@@ -568,6 +568,11 @@ class World:
                     places[path] = file.read(16 << 20)
         if self.header.one("act") == "deputy":
             places.update(self.follow_links())
+        if self.header.one("plain") == "message":
+            # What was sent is on its way to the servers' threads still.
+            end = time.monotonic() + (0.3 if self.where == "inside" else 5)
+            while not self.server.messages and time.monotonic() < end:
+                time.sleep(0.02)
         for message in self.server.messages:
             places.setdefault("a server", b"")
             places["a server"] += message.encode()
