@@ -71,7 +71,7 @@ bool send_message(const SetupMessage& message, const int* descriptors, size_t co
     control->cmsg_len = CMSG_LEN(count * sizeof(int));
     std::memcpy(CMSG_DATA(control), descriptors, count * sizeof(int));
   }
-  ssize_t sent;
+  ssize_t sent = -1;
   do {
     sent = ::sendmsg(kControl, &header, MSG_NOSIGNAL);
   } while (sent < 0 && errno == EINTR);
@@ -142,7 +142,7 @@ bool wait_for_maps(Failure& failure) noexcept {
     return failed(failure, "report readiness");
   }
   char go = 0;
-  ssize_t got;
+  ssize_t got = -1;
   do {
     got = ::recv(kControl, &go, 1, 0);
   } while (got < 0 && errno == EINTR);
