@@ -114,7 +114,7 @@ class Teller {
                         [&](const Claim& claim) { return allowed(claim.kind, claim.resource); });
   }
   // For what is denied because nothing grants it: with "ask" a person may grant it yet.
-  std::string unasked(std::string text) const {
+  std::string unasked(const std::string& text) const {
     return asks_ ? text + ", without asking you" : text;
   }
   // Adds a sentence only where each example of it holds.
@@ -418,6 +418,7 @@ class Teller {
 
 std::vector<std::string> texts_of(std::vector<Statement> statements) {
   std::vector<std::string> result;
+  result.reserve(statements.size());
   for (Statement& each : statements) result.push_back(std::move(each.text));
   return result;
 }

@@ -15,6 +15,7 @@
 #error "bulkhead serves x86-64 only: its filter kills every other architecture"
 #endif
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the kernel's own names.
 #ifndef __NR_cachestat
 #define __NR_cachestat 451
 #endif
@@ -72,6 +73,7 @@
 #ifndef __NR_file_setattr
 #define __NR_file_setattr 469
 #endif
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace bulkhead {
 

@@ -355,7 +355,7 @@ bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept
     const auto at = static_cast<size_t>(i);
     const WholeTree& tree = trees[at];
     if (is_within(path, tree.path) && (kind == Kind::kRead ? tree.read : tree.write) &&
-        !plan.withdrawn[at].load(std::memory_order_relaxed)) {
+        !plan.withdrawn[i].load(std::memory_order_relaxed)) {
       return true;
     }
     i = plan.enclosing[at];
@@ -370,7 +370,7 @@ void withdraw_from_kernel(const Plan& plan, std::string_view path) noexcept {
       trees.begin(), trees.end(), path,
       [](const WholeTree& each, std::string_view p) { return component_less(each.path, p); });
   for (; tree != trees.end() && is_within(tree->path, path); ++tree) {
-    plan.withdrawn[static_cast<size_t>(tree - trees.begin())].store(true);
+    plan.withdrawn[tree - trees.begin()].store(true);
   }
 }
 
