@@ -94,19 +94,17 @@ const char* other_meaning(const Plan& plan, const std::string& path) {
   return "it is another file for whoever follows the link outside, where /tmp and /dev/shm differ";
 }
 
-bool blocks_reading(const Rule& rule) {
+bool blocks(const Rule& rule, Kind kind) {
   return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
-         (rule.kinds & 1u << static_cast<unsigned>(Kind::kRead)) != 0;
+         (rule.kinds & 1u << static_cast<unsigned>(kind)) != 0;
 }
 
 // Nothing is refused for any path.
 bool is_free(const Policy& policy, Kind kind) {
   const auto& rules = policy.rules();
   return policy.decide_path(kind, "/").verdict == Verdict::kAllow &&
-         std::none_of(rules.begin(), rules.end(), [kind](const Rule& rule) {
-           return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
-                  (rule.kinds & 1u << static_cast<unsigned>(kind)) != 0;
-         });
+         std::none_of(rules.begin(), rules.end(),
+                      [kind](const Rule& rule) { return blocks(rule, kind); });
 }
 
 // By this user, outside. What the user owns can be made writable.
@@ -151,7 +149,7 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
 bool above_read_block(const Policy& policy, std::string_view path) {
   const auto& rules = policy.rules();
   return std::any_of(rules.begin(), rules.end(), [path](const Rule& rule) {
-    return blocks_reading(rule) && rule.resolved != path && is_within(rule.resolved, path);
+    return blocks(rule, Kind::kRead) && rule.resolved != path && is_within(rule.resolved, path);
   });
 }
 
