@@ -10,7 +10,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
 
 namespace {
 constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them

@@ -12,7 +12,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
   Attempt attempt;

@@ -6,7 +6,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in three files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
 
 bool Broker::is_elsewhere(std::string_view canonical) const {
   return arbiter_.enforcement() != Enforcement::kAuditOnly &&
