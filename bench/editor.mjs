@@ -12,8 +12,8 @@
 //   host start    from the server's call of fork() for an extension host (a preload in the server stamps it) to
 //                 - Node's start: its performance.timeOrigin.
 //                 - READY: VS Code's own mark code/extHost/willConnectToRenderer in that host, set as it tells its
-//                   parent that it is ready. In a compartment `bulkhead host` has told the server so long before, and
-//                   starts Node only when the workbench's first message has come: that wait is in the figure.
+//                   parent that it is ready. In a compartment `bulkhead host` has told the server so long before.
+//                 - initial data: what the host is for has reached it.
 //                 - its code runs: the first line of the extension's module, by that process's clock.
 //                 with the window: while the page loads and the other hosts start. alone: the window is there, and the
 //                 one host is ended and started again (plain: killed, and the new one holds all built-in extensions;
@@ -39,9 +39,11 @@ const MODES = /** @type {const} */ (["plain", "compartments"]);
 const ROWS = [
   { key: "start.node", name: "host start to Node's start, with the window", unit: "ms" },
   { key: "start.ready", name: "host start to READY, with the window", unit: "ms", target: ["plus", 60] },
+  { key: "start.initialData", name: "host start to its initial data, with the window", unit: "ms" },
   { key: "start.evaluated", name: "host start to its extension's code, with the window", unit: "ms" },
   { key: "alone.node", name: "host start to Node's start, alone", unit: "ms" },
   { key: "alone.ready", name: "host start to READY, alone", unit: "ms", target: ["plus", 60] },
+  { key: "alone.initialData", name: "host start to its initial data, alone", unit: "ms" },
   { key: "alone.evaluated", name: "host start to its extension's code, alone", unit: "ms" },
   { key: "window.workbench", name: "window to status bar", unit: "ms", target: ["times", 1.1] },
   { key: "window.item", name: "window to an extension's status bar item", unit: "ms", target: ["times", 1.1] },

@@ -60,7 +60,7 @@ std::string digest_of(const std::vector<ConfinedExtension>& extensions) {
   return ManifestBytes::of("", text).digest();
 }
 
-// The policy for these manifests, in the order of `data`'s extensions.
+// The policy for these manifests, in the order of the host's extensions.
 Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped& shipped,
                                 const std::vector<MergeMember>& members) {
   PolicyInputs inputs;
@@ -81,8 +81,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
       base.files.read.push_back(own_entry(modules));
   base.files.read.push_back(own_entry(request.node));
   base.run.push_back(own_entry(request.node));
-  base.files.write.push_back(own_entry(request.data.logs()));
-  base.files.read.push_back(own_entry(request.data.logs()));
+  base.files.write.push_back(own_entry(request.host.logs));
+  base.files.read.push_back(own_entry(request.host.logs));
   inputs.blocklists = shipped.blocklists;
   inputs.sets = shipped.sets;
   inputs.scratch = {"/tmp", "/dev/shm"};
@@ -128,7 +128,7 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   bool comparable = true;
   OwnFolders own;
   std::vector<std::optional<Approval>> approvals;
-  for (const HostExtension& each : request.data.extensions()) {
+  for (const HostExtension& each : request.host.extensions) {
     ConfinedExtension extension;
     // A built-in extension is found by a link (vscode/launcher/extensions.mjs).
     const std::string folder = canonical_or_same(each.folder);
@@ -141,7 +141,7 @@ Result<Confinement> confine(const ConfinementRequest& request) {
                                escape_for_display(extension.package.id), each.id)};
     BULKHEAD_TRY(extension.manifest, manifest_of(extension.package, request.places));
     MergeMember member{extension.manifest.manifest, each.id, extension.package.folder, {}};
-    for (const std::string& storage : request.data.storage_of(each)) {
+    for (const std::string& storage : request.host.storage_of(each)) {
       BULKHEAD_CHECK(make_directories(storage, 0700));
       member.storage.push_back(canonical_or_same(storage));
     }

@@ -34,7 +34,7 @@ struct Confinement {
 
 struct ConfinementRequest {
   const Places& places;
-  const InitialData& data;
+  const HostIdentity& host;
   std::vector<std::string> workspace;  // canonical folders
   std::string server;                  // VS Code's own folder, read by every host
   std::string builtin;                 // the folder of links to built-in extensions, read as well

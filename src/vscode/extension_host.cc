@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cctype>
 #include <chrono>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -180,7 +181,8 @@ class EndSignals {
   static_assert(std::atomic<Relay*>::is_always_lock_free);
 };
 
-// All of one extension host. The relay's thread makes it and ends it.
+// All of one extension host. The relay's thread makes it and ends it; the compartment's makes that
+// ready, and then supervises it.
 class Host {
  public:
   Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandRules commands,
@@ -190,6 +192,7 @@ class Host {
         table_(std::move(table)),
         commands_(std::move(commands)),
         places_(std::move(places)),
+        opening_(places_.journal()),
         session_([this](InitialData& data) { return admit(data); }) {}
 
   Result<int> run();
@@ -197,7 +200,8 @@ class Host {
  private:
   Result<std::unique_ptr<Broker>> admit(InitialData& data);
   Status open_control();
-  Status start(const Confinement& confinement);
+  void start(HostIdentity identity);
+  Status prepare();
   void supervise_until_end();
   void request_end() noexcept;
   GrantedEnvironment environment(const Policy& policy) const;
@@ -209,11 +213,12 @@ class Host {
   ApiTable table_;
   CommandRules commands_;
   Places places_;
+  JournalOpening opening_;
   int64_t since_ = milliseconds_now();
   std::string run_id_;
   std::vector<std::string> folders_;
 
-  // Written by admit(), before the control's thread is told.
+  // Written by prepare(), before the control's thread is told.
   std::mutex mutex_;
   std::optional<Confinement> confinement_;
   std::unique_ptr<Journal> journal_;
@@ -225,7 +230,10 @@ class Host {
   std::unique_ptr<Relay> relay_;
   Fd host_channel_;  // the program's end of its channel
   Fd end_;
+  HostIdentity identity_;  // what the compartment is made for
+  bool reviewed_ = false;  // by a person, as it is now
   std::optional<Plan> plan_;
+  std::shared_future<Status> prepared_;  // since start(): whether plan_ and all it needs are there
   std::thread supervising_;
   std::optional<Result<RunReport>> report_;
   std::atomic<bool> wanted_end_ = false;
@@ -334,12 +342,27 @@ GrantedEnvironment Host::environment(const Policy& policy) const {
   return granted;
 }
 
-Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
-  ConfinementRequest request{
-      places_, data, folders_, launch_.server, launch_.extensions, options_.command.front()};
+// Makes the compartment and starts Node in it, on a thread that lives as long as they do.
+void Host::start(HostIdentity identity) {
+  identity_ = std::move(identity);
+  std::promise<Status> prepared;
+  prepared_ = prepared.get_future().share();
+  supervising_ = std::thread([this, prepared = std::move(prepared)]() mutable {
+    const Status status = prepare();
+    prepared.set_value(status);
+    if (status.ok())
+      supervise_until_end();
+    else
+      relay_->stop();
+  });
+}
+
+Status Host::prepare() {
+  ConfinementRequest request{places_,        identity_,          folders_,
+                             launch_.server, launch_.extensions, options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
   const ReviewReason reason = confinement.reason();
-  const bool reviewed = reason == ReviewReason::kNone;
+  reviewed_ = reason == ReviewReason::kNone;
 
   Run row;
   row.id = run_id_;
@@ -347,7 +370,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   row.command = "extension host of " + confinement.subject;
   row.workspace = folders_.empty() ? "" : folders_.front();
   row.audit = options_.trace;
-  BULKHEAD_TRY(auto journal, Journal::open(places_.journal(), row));
+  BULKHEAD_TRY(auto journal, opening_.start(row));
   const auto enforcement = options_.trace ? Enforcement::kAuditOnly : Enforcement::kEnforce;
   const std::string subject = confinement.subject;
   const std::string manifest_digest = confinement.inputs.manifest.digest;
@@ -371,27 +394,8 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   for (const Event& event : granted.withheld) journal->record(event);
   plan_->inherited = host_channel_.get();
 
-  BrokerOptions broker_options;
-  for (const ConfinedExtension& each : confinement.extensions)
-    broker_options.extensions.push_back(each.package.id);
-  broker_options.actors = launch_.actors;
-  broker_options.commands = commands_.needs;
-  broker_options.resource_commands = commands_.resources;
-  broker_options.renames = &renames_;
-  broker_options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
-    BULKHEAD_TRY(const auto now,
-                 workspace_folders(options_.folder, options_.workspace, places_.home));
-    for (const std::string& path : paths) {
-      if (std::find(folders_.begin(), folders_.end(), path) != folders_.end()) continue;
-      if (std::find(now.begin(), now.end(), path) == now.end()) continue;  // not ours to give
-      return Error{"the workspace has another folder now, and the host starts again for it",
-                   ERESTART};
-    }
-    return {};
-  };
-
   Json review_message;
-  if (!reviewed) {
+  if (!reviewed_) {
     Json extensions = Json::array();
     for (const ConfinedExtension& each : confinement.extensions)
       extensions.push_back({{"id", each.package.id},
@@ -407,7 +411,6 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
                           {"cannot", confinement.review.cannot},
                           {"unusual", confinement.review.unusual},
                           {"widened", confinement.widened}};
-    data.remove_extensions();
   }
   {
     const std::lock_guard guard(mutex_);
@@ -416,11 +419,41 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
     arbiter_ = std::move(arbiter);
   }
   if (control_) {
-    control_->hello(hello(reviewed ? "running" : "review"));
-    if (!reviewed) control_->keep("review", std::move(review_message));
+    control_->hello(hello(reviewed_ ? "running" : "review"));
+    if (!reviewed_) control_->keep("review", std::move(review_message));
   }
-  supervising_ = std::thread([this] { supervise_until_end(); });
-  return std::make_unique<Broker>(table_, *arbiter_, std::move(broker_options));
+  return {};
+}
+
+Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
+  if (!prepared_.valid()) {
+    start(data.identity());
+  } else if (data.identity() != identity_) {
+    return Error{
+        "the workbench's first message names other extensions or folders than it asked the host "
+        "for; the host starts again"};
+  }
+  BULKHEAD_CHECK(prepared_.get());
+  if (!reviewed_) data.remove_extensions();
+
+  BrokerOptions options;
+  for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
+  options.actors = launch_.actors;
+  options.commands = commands_.needs;
+  options.resource_commands = commands_.resources;
+  options.renames = &renames_;
+  options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
+    BULKHEAD_TRY(const auto now,
+                 workspace_folders(options_.folder, options_.workspace, places_.home));
+    for (const std::string& path : paths) {
+      if (std::find(folders_.begin(), folders_.end(), path) != folders_.end()) continue;
+      if (std::find(now.begin(), now.end(), path) == now.end()) continue;  // not ours to give
+      return Error{"the workspace has another folder now, and the host starts again for it",
+                   ERESTART};
+    }
+    return {};
+  };
+  return std::make_unique<Broker>(table_, *arbiter_, std::move(options));
 }
 
 void Host::supervise_until_end() {
@@ -457,6 +490,14 @@ Result<int> Host::run() {
       std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, RelayOptions{});
   EndSignals::stops(relay_.get());
   if (control_) control_->hello(hello("starting"));
+  if (status.ok() && !options_.identity.empty()) {
+    const std::string& text = options_.identity;
+    auto known = InitialData::parse({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    if (known.ok())
+      start(known->identity());
+    else
+      status = known.error();
+  }
   if (status.ok()) status = relay_->run();
 
   EndSignals::stops(nullptr);
@@ -464,6 +505,8 @@ Result<int> Host::run() {
   // The host first: then nobody is left who waits for an answer.
   const uint64_t one = 1;
   (void)!::write(end_.get(), &one, sizeof one);
+  if (prepared_.valid() && status.ok()) status = prepared_.get();
+  if (prepared_.valid()) prepared_.wait();  // else the arbiter might come into being only now
   if (arbiter_) arbiter_->stop_asking();
   session_.stop();
   if (supervising_.joinable()) supervising_.join();

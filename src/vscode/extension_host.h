@@ -1,8 +1,12 @@
 // ExtensionHost: one extension host of VS Code in a compartment, from the server's fork to its end.
 //
 //   server ─ fork ─► bulkhead host ─┬─ Relay + HostSession + Broker: what it says (relay's thread)
-//                                   ├─ supervise(): what it does          (a thread of its own)
+//                                   ├─ confine(), supervise(): what it does (a thread of its own)
 //                                   └─ Control: the companion             (a thread of its own)
+//
+// The workbench says what a host is for as it asks for it, so that Node starts while the two are
+// still making their connection. Its first message says it again, and what does not agree with that
+// ends.
 #pragma once
 
 #include <string>
@@ -21,7 +25,8 @@ struct ExtensionHostOptions {
   std::string window;                // which window it belongs to; [0-9a-z]+
   std::string folder;                // the workspace's folder, or
   std::string workspace;             // its .code-workspace file; both empty: an empty window
-  bool trace = false;                // record instead of enforcing
+  std::string identity;  // what it is for, as InitialData::parse takes it; empty: not known yet
+  bool trace = false;    // record instead of enforcing
 };
 
 // Blocks until the host has ended. The exit code for the server: 0 where the window closed it.

@@ -26,15 +26,19 @@ Status HostSession::from_workbench(Bytes body, Outbox& outbox) {
   BULKHEAD_TRY(broker_, admit_(data));
   data.withhold();
   held_.push_back(data.bytes());
-  return {};
+  return host_ready_ ? pass_held(outbox) : Status{};
 }
 
 Status HostSession::from_host(Bytes body, Outbox& outbox) {
-  if (!broker_) return Error{"the extension host spoke before it was started"};
-  if (host_ready_) return broker_->from_host(body, outbox);
+  if (host_ready_ && broker_) return broker_->from_host(body, outbox);
+  if (host_ready_) return Error{"the extension host spoke before it was told what it is for"};
   if (body.size() != 1 || body[0] != kReady)
     return Error{"the extension host spoke before it was ready"};
   host_ready_ = true;
+  return broker_ ? pass_held(outbox) : Status{};
+}
+
+Status HostSession::pass_held(Outbox& outbox) {
   for (const auto& message : held_) BULKHEAD_CHECK(broker_->from_workbench(message, outbox));
   held_.clear();
   return {};

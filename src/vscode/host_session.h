@@ -1,8 +1,9 @@
-// HostSession: an extension host's conversation from its first byte. The compartment is made when
-// the workbench has said what it is for; then a Broker decides on every message.
+// HostSession: an extension host's conversation from its first byte. Nothing reaches the host
+// before the workbench has said what it is for and admit() has agreed; then a Broker decides on
+// every message.
 //
-//   workbench: connected ─► we: "ready" ─► workbench: initial data ─► admit() starts the host
-//   host: "ready" ─► the initial data, less what it must not have ─► Broker from here on
+//   workbench: connected ─► we: "ready" ─► workbench: initial data ─► admit()
+//   host: "ready", before or after that ─► the initial data, less what it must not have ─► Broker
 #pragma once
 
 #include <functional>
@@ -17,8 +18,8 @@ namespace bulkhead {
 
 class HostSession final : public Judge {
  public:
-  // Starts the compartment for this data, which it may change; an error ends the conversation.
-  // Called once, by the relay's thread.
+  // Agrees to this data, which it may change, for the host's compartment; an error ends the
+  // conversation. Called once, by the relay's thread.
   using Admit = std::function<Result<std::unique_ptr<Broker>>(InitialData& data)>;
   explicit HostSession(Admit admit) : admit_(std::move(admit)) {}
 
@@ -30,6 +31,8 @@ class HostSession final : public Judge {
   void stop();
 
  private:
+  Status pass_held(Outbox& outbox);
+
   Admit admit_;
   std::unique_ptr<Broker> broker_;
   bool host_ready_ = false;

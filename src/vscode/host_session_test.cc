@@ -129,12 +129,39 @@ TEST_F(HostSessionTest, AWorkbenchThatDoesNotWaitIsAnError) {
   EXPECT_LT(taken, 1000);
 }
 
-TEST_F(HostSessionTest, AHostThatSpeaksTooEarlyIsEnded) {
-  EXPECT_THAT(host(kReady).error().message, HasSubstr("before it was started"));
+TEST_F(HostSessionTest, AHostThatWaitedIsToldAtOnce) {
+  ASSERT_TRUE(host(kReady).ok());
+  EXPECT_TRUE(sent_.host.empty());
   ASSERT_TRUE(workbench(initial()).ok());
-  EXPECT_THAT(host(request()).error().message, HasSubstr("before it was ready"));
-  EXPECT_FALSE(host(kInitialized).ok());
-  EXPECT_FALSE(host("").ok());
+  EXPECT_EQ(admitted_, 1);
+  ASSERT_EQ(sent_.host.size(), 1U);
+  EXPECT_EQ(Json::parse(sent_.host[0])["parentPid"], 0) << "what it must not have";
+  EXPECT_TRUE(sent_.workbench.empty()) << "begin() says that it is ready, and once";
+}
+
+TEST_F(HostSessionTest, AHostThatWaitedGetsNothingOfWhatIsRefused) {
+  refuse_ = true;
+  ASSERT_TRUE(host(kReady).ok());
+  EXPECT_FALSE(workbench(initial()).ok());
+  EXPECT_TRUE(sent_.host.empty());
+}
+
+TEST_F(HostSessionTest, AHostThatSpeaksTooEarlyIsEnded) {
+  for (const bool told : {false, true}) {
+    if (told) {
+      ASSERT_TRUE(workbench(initial()).ok());
+    }
+    EXPECT_THAT(host(request()).error().message, HasSubstr("before it was ready"));
+    EXPECT_FALSE(host(kInitialized).ok());
+    EXPECT_FALSE(host("").ok());
+  }
+  EXPECT_TRUE(sent_.workbench.empty());
+}
+
+TEST_F(HostSessionTest, AHostThatSaysMoreBeforeItIsToldWhatForIsEnded) {
+  ASSERT_TRUE(host(kReady).ok());
+  for (const std::string& more : {std::string(1, kReady), request()})
+    EXPECT_THAT(host(more).error().message, HasSubstr("before it was told"));
   EXPECT_TRUE(sent_.workbench.empty());
 }
 

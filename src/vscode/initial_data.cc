@@ -52,16 +52,16 @@ Result<InitialData> InitialData::parse(Bytes body) {
     const auto resource = parse_resource(uri, data.authority_);
     return resource && resource->is_file ? normalize(resource->path) : std::string();
   };
-  data.logs_ = folder(member(json, "logsLocation"));
-  if (data.logs_.empty()) return unknown("log folder");
+  data.identity_.logs = folder(member(json, "logsLocation"));
+  if (data.identity_.logs.empty()) return unknown("log folder");
   const Json& environment = member(json, "environment");
-  data.global_storage_ = folder(member(environment, "globalStorageHome"));
-  if (data.global_storage_.empty()) return unknown("storage folder");
+  data.identity_.global_storage = folder(member(environment, "globalStorageHome"));
+  if (data.identity_.global_storage.empty()) return unknown("storage folder");
   const std::string workspaces = folder(member(environment, "workspaceStorageHome"));
   const std::string workspace = text_of(member(member(json, "workspace"), "id"));
   const bool plain = !workspace.empty() && workspace != "." && workspace != ".." &&
                      workspace.find('/') == std::string::npos;
-  if (!workspaces.empty() && plain) data.workspace_storage_ = join(workspaces, workspace);
+  if (!workspaces.empty() && plain) data.identity_.workspace_storage = join(workspaces, workspace);
 
   const Json& extensions = member(json, "extensions");
   const Json& all = member(extensions, "allExtensions");
@@ -76,15 +76,15 @@ Result<InitialData> InitialData::parse(Bytes body) {
     if (!is_extension_id(id) || found == folders.end() || found->second.empty())
       return Error{fmt::format("the extension \"{}\" has no folder on this machine",
                                escape_for_display(id))};
-    data.extensions_.push_back(
+    data.identity_.extensions.push_back(
         {id, text_of(each.is_object() ? member(each, "value") : each), found->second});
   }
   return data;
 }
 
-std::vector<std::string> InitialData::storage_of(const HostExtension& extension) const {
-  std::vector<std::string> folders = {join(global_storage_, extension.id)};
-  if (!workspace_storage_.empty()) folders.push_back(join(workspace_storage_, extension.name));
+std::vector<std::string> HostIdentity::storage_of(const HostExtension& extension) const {
+  std::vector<std::string> folders = {join(global_storage, extension.id)};
+  if (!workspace_storage.empty()) folders.push_back(join(workspace_storage, extension.name));
   return folders;
 }
 

@@ -16,25 +16,33 @@ struct HostExtension {
   std::string id;      // publisher.name, lower case
   std::string name;    // the same as its package spells it: VS Code names folders by that
   std::string folder;  // as VS Code names it
+
+  bool operator==(const HostExtension&) const = default;
+};
+
+// What a host runs and where that keeps what it writes: all that its compartment is made from.
+struct HostIdentity {
+  std::vector<HostExtension> extensions;
+  std::string logs;
+  // Each extension's folder below these is its own.
+  std::string global_storage;
+  std::string workspace_storage;  // with the workspace's id; empty in an empty window
+
+  // The storage folders of one extension: its global and its workspace one.
+  std::vector<std::string> storage_of(const HostExtension& extension) const;
+
+  bool operator==(const HostIdentity&) const = default;
 };
 
 class InitialData {
  public:
+  // `body` may also be what the workbench says of a host as it asks for it (vscode/workbench/
+  // placement.js): the same shape, with no more in it than the identity is read from.
   static Result<InitialData> parse(Bytes body);
 
-  // What this host runs; the data holds the descriptions of all others as well.
-  const std::vector<HostExtension>& extensions() const { return extensions_; }
+  // The data holds the descriptions of all other extensions as well.
+  const HostIdentity& identity() const { return identity_; }
   const std::string& authority() const { return authority_; }
-  const std::string& logs() const { return logs_; }
-  // Each extension's folder below these is its own.
-  const std::string& global_storage() const { return global_storage_; }
-  const std::string& workspace_storage() const {
-    return workspace_storage_;
-  }  // with the workspace
-     // id; may be empty
-
-  // The storage folders of one extension: its global and its workspace one.
-  std::vector<std::string> storage_of(const HostExtension& extension) const;
 
   // Takes out what a host in a compartment has no use for: the server's token, the parent to
   // watch, which it cannot see. VS Code's own way to say "none".
@@ -46,8 +54,8 @@ class InitialData {
 
  private:
   nlohmann::ordered_json json_;
-  std::vector<HostExtension> extensions_;
-  std::string authority_, logs_, global_storage_, workspace_storage_;
+  HostIdentity identity_;
+  std::string authority_;
 };
 
 }  // namespace bulkhead

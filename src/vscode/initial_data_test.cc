@@ -72,13 +72,13 @@ Json read_again(const InitialData& data) {
 TEST(InitialData, SaysWhatTheHostIsFor) {
   const auto data = parse(real());
   ASSERT_TRUE(data.ok()) << data.error().message;
-  ASSERT_EQ(data->extensions().size(), 1U);
-  EXPECT_EQ(data->extensions()[0].id, "astro-build.astro-vscode");
-  EXPECT_EQ(data->extensions()[0].name, "Astro-Build.astro-vscode");
-  EXPECT_EQ(data->extensions()[0].folder, "/ext/astro");
+  ASSERT_EQ(data->identity().extensions.size(), 1U);
+  EXPECT_EQ(data->identity().extensions[0].id, "astro-build.astro-vscode");
+  EXPECT_EQ(data->identity().extensions[0].name, "Astro-Build.astro-vscode");
+  EXPECT_EQ(data->identity().extensions[0].folder, "/ext/astro");
   EXPECT_EQ(data->authority(), "127.0.0.1:9100");
-  EXPECT_EQ(data->logs(), "/data/logs/x/exthost2");
-  EXPECT_THAT(data->storage_of(data->extensions()[0]),
+  EXPECT_EQ(data->identity().logs, "/data/logs/x/exthost2");
+  EXPECT_THAT(data->identity().storage_of(data->identity().extensions[0]),
               ElementsAre("/data/User/globalStorage/astro-build.astro-vscode",
                           "/data/User/workspaceStorage/-56d8a2f/Astro-Build.astro-vscode"));
 }
@@ -90,7 +90,7 @@ TEST(InitialData, AnEmptyWindowHasNoWorkspaceStorage) {
     json["workspace"] = workspace;
     const auto data = parse(json);
     ASSERT_TRUE(data.ok());
-    EXPECT_EQ(data->storage_of(data->extensions()[0]).size(), 1U) << workspace;
+    EXPECT_EQ(data->identity().storage_of(data->identity().extensions[0]).size(), 1U) << workspace;
   }
 }
 

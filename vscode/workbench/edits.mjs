@@ -161,14 +161,14 @@ const others = (location) => {
     },
     {
       name: "host-environment",
-      what: "the launcher is told which host it starts",
+      what: "the launcher is told which host it starts, and what for",
       times: 1,
       shape: shape(
-        String.raw`env:\{\.\.\.this\._environmentService\.debugExtensionHost\.env,\.\.\.NAME\.options\?\.extensionHostEnv\}\},NAME=this\._environmentService\.extensionDevelopmentLocationURI`,
+        String.raw`\.then\(NAME=>\{let NAME=\{([^{}]{0,300}?)env:\{\.\.\.this\._environmentService\.debugExtensionHost\.env,\.\.\.\1\.options\?\.extensionHostEnv\}\},NAME=this\._environmentService\.extensionDevelopmentLocationURI`,
       ),
-      text: (authority, development) =>
-        `env:{...this._environmentService.debugExtensionHost.env,...${authority}.options?.extensionHostEnv,` +
-        `...globalThis.bulkhead.environment(this.runningLocation.affinity)}},` +
+      text: (authority, start, between, development) =>
+        `.then(async ${authority}=>{let ${start}={${between}env:{...this._environmentService.debugExtensionHost.env,...${authority}.options?.extensionHostEnv,` +
+        `...await globalThis.bulkhead.environment(this)}},` +
         `${development}=this._environmentService.extensionDevelopmentLocationURI`,
     },
   ];

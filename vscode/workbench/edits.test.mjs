@@ -77,7 +77,15 @@ function placed(setTimeout = () => {}) {
   return { bulkhead: context.bulkhead, extension };
 }
 
-test("every third-party extension gets a host of its own, built-ins stay", () => {
+/** A host of the workbench's, as far as placement looks at it. */
+const host = (affinity, data, state = 2) => ({
+  runningLocation: { kind: 3, affinity },
+  remoteAuthority: "127.0.0.1:1",
+  _initDataProvider: { getInitData: async () => data },
+  _contextService: { getWorkbenchState: () => state, getWorkspace: () => ({ id: "-7a" }) },
+});
+
+test("every third-party extension gets a host of its own, built-ins stay", async () => {
   const { bulkhead, extension } = placed();
   const all = [extension("A.one"), extension("b.two"), extension("vscode.npm", { isBuiltin: true }), extension("vscode.git", { isBuiltin: true })];
   const [one, two, npm, git] = all.map((each) => bulkhead.place(each, all));
@@ -87,22 +95,48 @@ test("every third-party extension gets a host of its own, built-ins stay", () =>
   assert.notEqual(git, 0);
   assert.equal(new Set([one, two, git]).size, 3);
   assert.deepEqual([...bulkhead.affinities()].sort(), [0, one, two, git].sort());
-  assert.equal(bulkhead.environment(one).BULKHEAD_HOST, "a.one");
-  assert.equal(bulkhead.environment(0).BULKHEAD_HOST, "main");
-  assert.match(bulkhead.environment(0).BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
-  assert.equal(bulkhead.environment(one).BULKHEAD_WINDOW, bulkhead.environment(0).BULKHEAD_WINDOW);
-  assert.equal(bulkhead.environment(one).BULKHEAD_FOLDER, "/a b");
+  const [main, own] = [await bulkhead.environment(host(0)), await bulkhead.environment(host(one))];
+  assert.equal(own.BULKHEAD_HOST, "a.one");
+  assert.equal(main.BULKHEAD_HOST, "main");
+  assert.match(main.BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
+  assert.equal(own.BULKHEAD_WINDOW, main.BULKHEAD_WINDOW);
+  assert.equal(own.BULKHEAD_FOLDER, "/a b");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
 });
 
-test("dependent extensions share a host, in both directions, and only they", () => {
+test("a host is asked for with what its first message will say of it", async () => {
+  const { bulkhead, extension } = placed();
+  const at = (path) => ({ $mid: 1, path, scheme: "vscode-remote", authority: "127.0.0.1:1" });
+  const all = ["A.one", "b.two"].map((id) => extension(id, { extensionLocation: at(`/ext/${id}`), description: "…" }));
+  const [one] = all.map((each) => bulkhead.place(each, all));
+  const data = (count = 1) => ({
+    pid: 5,
+    extensionHostLogsPath: at("/logs"),
+    globalStorageHome: at("/global"),
+    workspaceStorageHome: at("/workspaces"),
+    connectionData: { connectionToken: "t0ken" },
+    extensions: { toSnapshot: () => ({ versionId: 1, activationEvents: {}, allExtensions: all, myExtensions: Array(count).fill({ value: "A.one" }) }) },
+  });
+  assert.deepEqual(JSON.parse((await bulkhead.environment(host(one, data()))).BULKHEAD_IDENTITY), {
+    remote: { authority: "127.0.0.1:1" },
+    logsLocation: at("/logs"),
+    environment: { globalStorageHome: at("/global"), workspaceStorageHome: at("/workspaces") },
+    workspace: { id: "-7a" },
+    extensions: { allExtensions: [{ identifier: { value: "A.one" }, extensionLocation: at("/ext/A.one") }], myExtensions: [{ value: "A.one" }] },
+  });
+  assert.equal(JSON.parse((await bulkhead.environment(host(one, data(), 1))).BULKHEAD_IDENTITY).workspace, null, "an empty window");
+  assert.equal((await bulkhead.environment(host(one, data(10000)))).BULKHEAD_IDENTITY, "", "too long for a variable");
+  assert.equal("BULKHEAD_IDENTITY" in (await bulkhead.environment(host(0, data()))), false, "the main host is no compartment");
+});
+
+test("dependent extensions share a host, in both directions, and only they", async () => {
   const { bulkhead, extension } = placed();
   const all = [extension("p.base"), extension("p.user", { extensionDependencies: ["P.Base"] }), extension("p.other"), extension("p.needs-git", { extensionDependencies: ["vscode.npm"] })];
   const [base, user, other, needs] = all.map((each) => bulkhead.place(each, all));
   assert.equal(base, user);
   assert.notEqual(base, other);
   assert.notEqual(needs, 0, "a dependency on a trusted built-in does not lift an extension out");
-  assert.equal(bulkhead.environment(base).BULKHEAD_HOST, "p.base,p.user");
+  assert.equal((await bulkhead.environment(host(base))).BULKHEAD_HOST, "p.base,p.user");
 });
 
 test("an extension cannot claim to be built in, nor to be the companion, by its name", () => {

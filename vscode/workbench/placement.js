@@ -17,6 +17,10 @@
   const FIRST_PAUSE = 1000;
   const LONGEST_PAUSE = 5 * 60 * 1000;
   const CALM = 10 * 60 * 1000;
+  /** The workbench's state without folder and workspace file. */
+  const EMPTY_WINDOW = 1;
+  /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
+  const LONGEST_IDENTITY = 32 * 1024;
   /** 0 for every host that is no compartment: VS Code's own, and those in the browser. */
   const affinityOf = (manager) => {
     const location = manager._extensionHost?.runningLocation;
@@ -80,6 +84,33 @@
     return group;
   }
 
+  /**
+   * What the workbench's first message to this host will say of what it is for, in that message's shape: the
+   * compartment is made of it while the connection for that message comes into being. Empty where it is not known, or
+   * too long for a variable: then the compartment waits for the message.
+   */
+  async function identityOf(host) {
+    try {
+      const data = await host._initDataProvider.getInitData();
+      const { allExtensions, myExtensions } = data.extensions.toSnapshot();
+      const own = new Set(myExtensions.map(({ value }) => value.toLowerCase()));
+      const text = JSON.stringify({
+        remote: { authority: host.remoteAuthority },
+        logsLocation: data.extensionHostLogsPath,
+        environment: { globalStorageHome: data.globalStorageHome, workspaceStorageHome: data.workspaceStorageHome },
+        workspace: host._contextService.getWorkbenchState() === EMPTY_WINDOW ? null : { id: host._contextService.getWorkspace().id },
+        extensions: {
+          allExtensions: allExtensions.filter((one) => own.has(idOf(one))).map(({ identifier, extensionLocation }) => ({ identifier, extensionLocation })),
+          myExtensions,
+        },
+      });
+      return text.length < LONGEST_IDENTITY ? text : "";
+    } catch (error) {
+      console.error("bulkhead: a compartment starts later than it could:", error);
+      return "";
+    }
+  }
+
   globalThis.bulkhead = {
     /** The affinity of an extension's host; stable while the window lives. */
     place(extension, all) {
@@ -136,12 +167,16 @@
     },
     /** Browser-only extensions would run beside the workbench, out of every compartment's reach. */
     mayRunInBrowser: (extension) => extension.isBuiltin === true,
-    /** What the launcher needs to know to start this host. */
-    environment: (affinity) => ({
-      BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
-      BULKHEAD_WINDOW: window_,
-      BULKHEAD_FOLDER: page.get("folder") ?? "",
-      BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
-    }),
+    /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
+    async environment(host) {
+      const { affinity } = host.runningLocation;
+      return {
+        BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
+        BULKHEAD_WINDOW: window_,
+        BULKHEAD_FOLDER: page.get("folder") ?? "",
+        BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
+        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: await identityOf(host) }),
+      };
+    },
   };
 })();
