@@ -210,10 +210,11 @@ class Builder {
     std::unordered_set<std::string_view> names = {};  // views of the members' keys
   };
 
+  static bool is_between_tokens(char c) {
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':';
+  }
   void skip() {
-    while (at_ < text_.size() &&
-           std::string_view(" \t\r\n,:").find(text_[at_]) != std::string_view::npos)
-      ++at_;
+    while (at_ < text_.size() && is_between_tokens(text_[at_])) ++at_;
   }
   size_t number_length() {
     skip();

@@ -17,13 +17,17 @@ namespace bulkhead {
 
 ManifestBytes ManifestBytes::of(std::string file, std::string bytes) {
   ManifestBytes result;
-  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
-  crypto_hash_sha256(hash.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
-                     bytes.size());
-  for (const unsigned char byte : hash) result.digest_ += fmt::format("{:02x}", byte);
   result.file_ = std::move(file);
   result.bytes_ = std::move(bytes);
   return result;
+}
+
+std::string ManifestBytes::digest() const {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
+  crypto_hash_sha256(hash.data(), reinterpret_cast<const unsigned char*>(bytes_.data()),
+                     bytes_.size());
+  std::array<char, 2 * crypto_hash_sha256_BYTES + 1> text{};
+  return sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
 }
 
 namespace {

@@ -75,17 +75,19 @@ struct Manifest {
   std::string digest;                  // SHA-256 of the exact bytes, hex
 };
 
-// The exact bytes of a manifest and their SHA-256, taken together so that no stage hashes one
-// text and parses another.
+// The exact bytes of a manifest, and the SHA-256 of those, so that no stage hashes one text and
+// parses another.
 class ManifestBytes {
  public:
   static ManifestBytes of(std::string file, std::string bytes);
   const std::string& file() const { return file_; }
   const std::string& bytes() const { return bytes_; }
-  const std::string& digest() const { return digest_; }
+  // In hex. Computed each time: the blocklist's, the longest text of each start, is never asked
+  // for.
+  std::string digest() const;
 
  private:
-  std::string file_, bytes_, digest_;
+  std::string file_, bytes_;
 };
 
 // Parses the JSON of design.md's manifest. Duplicate keys, unknown keys, wrong types, integers out
