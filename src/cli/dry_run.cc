@@ -42,6 +42,9 @@ nlohmann::json plan_json(const Plan& plan) {
   nlohmann::json kernel = nlohmann::json::array();
   for (const WholeTree& tree : plan.kernel_decides)
     kernel.push_back({{"path", tree.path}, {"read", tree.read}, {"write", tree.write}});
+  nlohmann::json kept = nlohmann::json::array();
+  for (const KeptFolder& each : plan.kept)
+    kept.push_back({{"place", each.place}, {"source", each.source}});
   nlohmann::json rules = nlohmann::json::array();
   for (const Rule& rule : plan.policy->rules()) {
     nlohmann::json kinds = nlohmann::json::array();
@@ -63,6 +66,7 @@ nlohmann::json plan_json(const Plan& plan) {
           {"private-tmp", plan.private_tmp},
           {"private-shm", plan.private_shm},
           {"binds", plan.binds},
+          {"kept", kept},
           {"hidden", plan.hidden},
           {"landlock", landlock},
           {"kernel-decides", kernel},
@@ -94,6 +98,8 @@ std::string plan_text(const Plan& plan) {
   list("hidden", plan.hidden);
   if (plan.private_tmp) line("private", "/tmp");
   if (plan.private_shm) line(plan.private_tmp ? "" : "private", "/dev/shm");
+  for (const KeptFolder& each : plan.kept)
+    line("kept", fmt::format("{} in {}", each.place, each.source));
   const nlohmann::json limits = limits_json(plan.limits);
   for (auto at = limits.begin(); at != limits.end(); ++at)
     line("limit", fmt::format("{} {}", at.key(), at.value().dump()));

@@ -19,6 +19,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "sandbox/node_cache.h"
 #include "sandbox/outcome.h"
 #include "sandbox/supervisor.h"
 #include "trace/environment.h"
@@ -139,6 +140,11 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   PlanOptions plan_options;
   plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
   plan_options.serve_every_call = options.serve_every_call;
+  const Variables& variables = session.inputs.variables;
+  if (auto cache =
+          node_cache(*session.policy, variables.state, session.subject, variables.workspace);
+      cache && (options.dry_run || make_directories(cache->source, 0700).ok()))
+    plan_options.kept.push_back(std::move(*cache));
   std::vector<std::string> found = command;
   found.front() = session.program->path;
   const GrantedEnvironment granted = grant_environment(*session.policy, environ, options.audit);
@@ -156,8 +162,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   run_row.id = *id;
   run_row.subject = session.subject;
   run_row.command = command_text(command);
-  run_row.workspace =
-      session.inputs.variables.workspace.empty() ? "" : session.inputs.variables.workspace.front();
+  run_row.workspace = variables.workspace.empty() ? "" : variables.workspace.front();
   run_row.audit = options.audit;
   auto journal = opening->start(run_row);  // open_session() has found the places, too
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));

@@ -38,10 +38,11 @@ constexpr std::array<GroupNoun, 18> kSecrets = {{
     {"shell-history", "histories of shells"},
     {"editor-secrets", "secrets of the editor"},
 }};
-constexpr std::array<GroupNoun, 6> kAutorun = {{
+constexpr std::array<GroupNoun, 7> kAutorun = {{
     {"git-hooks", "git's hooks and settings"},
     {"shell-startup", "start-up files of shells"},
     {"tool-startup", "settings of tools that name programs"},
+    {"compiled-code", "what interpreters compiled for later"},
     {"autostart", "what a session starts"},
     {"editor-settings", "the editor's settings and extensions"},
     {"workspace-autorun", "tasks and launches of a workspace"},

@@ -121,8 +121,8 @@ bool make_stage(const MountSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
-// Safe: binds only what the policy grants below the tree, at the very place it had, and only where
-// no symlink leads there. Sources are taken before the tmpfs covers them.
+// Safe: binds only what the policy grants below the tree, at the very place it had, and folders of
+// our own; only where no symlink leads there. Sources are taken before the tmpfs covers them.
 bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexcept {
   constexpr size_t kMost = 64;
   int sources[kMost];
@@ -130,8 +130,8 @@ bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexce
     return failed_with(failure, E2BIG, "bind granted paths below", tree.path.c_str());
   }
   for (size_t i = 0; i < tree.binds.size(); ++i) {
-    sources[i] = clone_tree(tree.binds[i].c_str());
-    if (sources[i] < 0) return failed(failure, "bind", tree.binds[i].c_str());
+    sources[i] = clone_tree(tree.binds[i].source.c_str());
+    if (sources[i] < 0) return failed(failure, "bind", tree.binds[i].source.c_str());
   }
   if (::mount("tmpfs", tree.path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, tree.options.c_str()) !=
       0) {
@@ -143,7 +143,7 @@ bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexce
     }
   }
   for (size_t i = 0; i < tree.binds.size(); ++i) {
-    const char* target = tree.binds[i].c_str();
+    const char* target = tree.binds[i].place.c_str();
     struct stat status;
     if (::fstat(sources[i], &status) != 0) return failed(failure, "bind", target);
     if (S_ISDIR(status.st_mode)) {
@@ -213,13 +213,15 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
         plan.limits.memory ? fmt::format("mode=1777,size={}", *plan.limits.memory) : "mode=1777";
     for (const std::string& bind : plan.binds) {
       if (bind == path || !is_within(bind, path)) continue;
-      tree.binds.push_back(bind);
+      tree.binds.push_back({bind, bind});
       std::vector<std::string> parents;
       for (std::string_view up = parent_of(bind); up != path; up = parent_of(up)) {
         parents.emplace_back(up);
       }
       tree.folders.insert(tree.folders.end(), parents.rbegin(), parents.rend());
     }
+    for (const KeptFolder& kept : plan.kept)
+      if (parent_of(kept.place) == path) tree.binds.push_back(kept);
     setup.private_trees.push_back(std::move(tree));
   }
   setup.hidden = plan.hidden;

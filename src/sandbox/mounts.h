@@ -1,6 +1,7 @@
 // Mounts: what a compartment sees differently from its surroundings.
 //
-//   /tmp, /dev/shm   fresh, where the plan says so; granted paths below bound where they were
+//   /tmp, /dev/shm   fresh, where the plan says so; granted paths below bound where they were, and
+//                    what is kept from run to run
 //   /dev/pts         a devpts of its own: nobody else's terminals
 //   /proc            of its own pid namespace; what configures the machine is read-only there
 //   /sys, cgroups    read-only, wherever they are mounted: a compartment that could write a cgroup
@@ -29,7 +30,7 @@ struct MountSetup {
   struct PrivateTree {
     std::string path;
     std::string options;               // of the tmpfs
-    std::vector<std::string> binds;    // below it
+    std::vector<KeptFolder> binds;     // below it; what is granted has its own path for a place
     std::vector<std::string> folders;  // to make for them, parents first
   };
   std::vector<PrivateTree> private_trees;

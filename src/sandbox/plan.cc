@@ -161,6 +161,17 @@ Status find_binds(Plan& plan) {
   return {};
 }
 
+// After the binds, which come from a person.
+void find_kept(Plan& plan, const std::vector<KeptFolder>& wanted) {
+  for (const KeptFolder& each : wanted) {
+    const bool free =
+        std::none_of(plan.binds.begin(), plan.binds.end(), [&each](const std::string& bind) {
+          return is_within(bind, each.place) || is_within(each.place, bind);
+        });
+    if (free && in_private_tree(plan, each.place)) plan.kept.push_back(each);
+  }
+}
+
 Status find_hidden(Plan& plan) {
   for (const std::string& path : plan.policy->hidden()) {
     if (is_within(path, "/proc")) {
@@ -309,6 +320,7 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
   plan.private_tmp = is_scratch(*plan.policy, "/tmp") && mode_of("/tmp");
   plan.private_shm = is_scratch(*plan.policy, "/dev/shm") && mode_of("/dev/shm");
   BULKHEAD_CHECK(find_binds(plan));
+  find_kept(plan, options.kept);
   BULKHEAD_CHECK(find_hidden(plan));
   if (in_private_tree(plan, plan.folder) &&
       std::none_of(plan.binds.begin(), plan.binds.end(),

