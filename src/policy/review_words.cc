@@ -29,6 +29,7 @@ constexpr std::array kReaches = {
     VscodeReach{"clipboard", false, false, "what you copied may be a password"},
     VscodeReach{"terminal-read", false, false, "output can hold passwords and tokens"},
     VscodeReach{"secrets", false, false, "it handles passwords or tokens"},
+    VscodeReach{"settings-shared", false, false, "such settings can hold passwords and tokens"},
 };
 
 // Shells, interpreters and programs whose arguments or settings name other programs.

@@ -32,6 +32,8 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"scm", "show source control"},
     VscodePermission{"secrets", "keep secrets of its own"},
     VscodePermission{"settings-read", "read settings of the editor and its own"},
+    VscodePermission{"settings-shared",
+                     "read and change settings that it and other extensions declare"},
     VscodePermission{"settings-write", "change its own settings"},
     VscodePermission{"settings-write-foreign", "change any setting"},
     VscodePermission{"storage", "keep state of its own"},

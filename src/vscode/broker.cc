@@ -17,7 +17,10 @@ constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
 }
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
-    : table_(table), arbiter_(arbiter), options_(std::move(options)) {}
+    : table_(table),
+      arbiter_(arbiter),
+      options_(std::move(options)),
+      foreign_settings_(options_.setting_families) {}
 
 Broker::~Broker() { stop(); }
 

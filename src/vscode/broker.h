@@ -39,6 +39,7 @@ struct BrokerOptions {
   std::map<std::string, std::string>
       commands;  // built-in command (or prefix with "*") → permission, "free" or "refuse"
   std::vector<std::string> resource_commands = {};  // (or prefixes) whose texts may name resources
+  std::vector<std::string> setting_families = {};   // first words of the editor's own settings
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
@@ -99,9 +100,11 @@ class Broker final : public Judge {
   bool is_elsewhere(std::string_view canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
   Status initialise(Bytes body, Outbox& outbox);
+  void learn_extension(const Json& description);
   // True where the request was changed or answered here.
   bool filter_incoming(const RpcRequest& request, Outbox& outbox);
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
@@ -117,18 +120,18 @@ class Broker final : public Judge {
   uint32_t last_number_ = 0;  // of the host's requests
   std::string remote_authority_;
   std::string logs_;
-  ForeignSettings foreign_settings_;
   std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
   std::set<std::string> declared_;  // commands in the package.json of this host's extensions
-  std::set<std::string>
-      others_declared_;  // in those of others, who may not have registered them yet
-  std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
   // Requests of the host that wait until the existing commands are known.
   bool commands_known_ = false;
   std::vector<std::vector<uint8_t>> waiting_;
   size_t waiting_bytes_ = 0;
 
   std::mutex mutex_;  // for what follows; the asking threads use it too
+  ForeignSettings foreign_settings_;
+  bool told_contested_ = false;
+  std::set<std::string> others_declared_;   // commands of others, perhaps not registered yet
+  std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title

@@ -143,11 +143,11 @@ bool Broker::knows(const std::set<std::string>& names, const std::string& name) 
 
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
-  if (!declared_.contains(command) || others_declared_.contains(command)) return false;
+  if (!declared_.contains(command) || knows(others_declared_, command)) return false;
   const std::string family = command.substr(0, command.find('.'));
   for (const char* editors : {"workbench", "editor", "vscode", "bulkhead"})
     if (family == editors) return false;
-  if (command.starts_with('_') || builtin_families_.contains(family)) return false;
+  if (command.starts_with('_') || knows(builtin_families_, family)) return false;
   return !options_.commands.contains(command) && !knows(existing_commands_, command);
 }
 
@@ -352,7 +352,10 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // A setting belongs to the extension that declares it; the editor's own ones (tasks,
       // terminals, git's path, trust) run programs.
       const std::string key = text_of(value);
-      if (foreign_settings_.owns(key)) return Ruling::pass();
+      {
+        const std::lock_guard lock(mutex_);
+        if (foreign_settings_.owns(key)) return Ruling::pass();
+      }
       return decide_permission("settings-write-foreign", asked.about(asked.method + " " + key));
     }
     case ArgumentKind::kScheme: {

@@ -74,15 +74,16 @@ class BrokerTest : public ::testing::Test {
     start();
   }
   // Once more, for other extensions or with somebody who answers.
-  void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr) {
+  void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr,
+             const std::string& permissions = R"("@editor","commands","secrets")") {
     sent_ = {};
     number_ = 0;
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
             "block":["${home}/.ssh","${workspace}/.git"]},
-            "vscode":["@editor","commands","secrets"],"otherwise":")" +
-        std::string(asker != nullptr ? "ask" : "deny") + "\"}";
+            "vscode":[)" +
+        permissions + R"(],"otherwise":")" + std::string(asker != nullptr ? "ask" : "deny") + "\"}";
     auto manifest = parse_manifest(ManifestBytes::of("m.json", text));
     ASSERT_TRUE(manifest.ok()) << to_string(manifest.error());
     inputs.manifest = *manifest;
@@ -113,10 +114,10 @@ class BrokerTest : public ::testing::Test {
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
                                         {"command": "classified.here"}],
-                                       "configuration": {"properties": {"mine.url": {}}}}},
+                                       "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "contributes":
                                       {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
-                                       "configuration": {"properties": {"cloud.token": {}, "mine.url": {}}}}},
+                                       "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
                                       {"commands": [{"command": "git.commit"}],
                                        "configuration": {"properties": {"git.path": {}}}}}])")}}}}
@@ -186,6 +187,20 @@ class BrokerTest : public ::testing::Test {
     if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
     const Json error = Json::parse(answer.json);
     return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
+  }
+
+  // The workbench tells the settings, these of the user among them; what the host gets to see.
+  std::string settings(const std::string& user = "") {
+    sent_ = {};
+    RpcRequest request;
+    request.method = "$initializeConfiguration";
+    const std::string json = R"([{"defaults": {"contents": {}, "keys": ["mine.url", "shared.url",
+      "cloud.token", "git.path", "editor.tabSize"]}, "userLocal": {"contents": {)" +
+                             user + R"(}, "keys": []}}])";
+    request.json = json;
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+    EXPECT_EQ(sent_.host.size(), 1U);
+    return sent_.host.empty() ? std::string() : text(sent_.host[0]);
   }
 
   fs::path folder_;

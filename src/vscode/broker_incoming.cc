@@ -1,4 +1,6 @@
 // What the broker takes out of what the workbench tells a host.
+#include <fmt/format.h>
+
 #include <cerrno>
 
 #include "base/path.h"
@@ -26,6 +28,35 @@ bool Broker::may_read(const Json& uri) {
   return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
 }
 
+// An extension that there is, in this host or elsewhere.
+void Broker::learn_extension(const Json& description) {
+  if (!description.is_object()) return;
+  const Json identifier = description.value("identifier", Json());
+  const std::string id =
+      lower_case(text_of(identifier.is_object() ? identifier.value("value", Json()) : Json()));
+  const bool is_builtin = description.value("isBuiltin", Json()) == true;
+  const std::lock_guard lock(mutex_);
+  const bool is_own = own_extension(identifier);
+  if (!is_own) {
+    for (std::string& command : declared_commands(description)) {
+      if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
+      others_declared_.insert(std::move(command));
+    }
+  }
+  // Settings of a built-in extension are the editor's, wherever it runs.
+  if (is_builtin) {
+    foreign_settings_.add_builtin(description);
+  } else if (!is_own) {
+    foreign_settings_.add(id, description);
+  } else {
+    foreign_settings_.keep(description);
+    for (std::string& command : declared_commands(description))
+      declared_.insert(std::move(command));
+    const std::string title = text_of(description.value("displayName", Json()));
+    names_[id] = title.empty() ? text_of(description.value("name", Json())) : title;
+  }
+}
+
 Status Broker::initialise(Bytes body, Outbox& outbox) {
   const Json data = Json::parse(body.begin(), body.end(), nullptr, false);
   if (!data.is_object()) return Error{"the workbench's first message is no initialisation data"};
@@ -38,30 +69,7 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
   if (const auto extensions = data.find("extensions"); extensions != data.end() &&
                                                        extensions->is_object() &&
                                                        extensions->contains("allExtensions")) {
-    std::vector<const Json*> own;
-    for (const Json& each : (*extensions)["allExtensions"]) {
-      if (!each.is_object()) continue;
-      const bool is_own = own_extension(each.value("identifier", Json()));
-      const bool is_builtin = each.value("isBuiltin", Json()) == true;
-      if (!is_own) {
-        for (std::string& command : declared_commands(each)) {
-          if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
-          others_declared_.insert(std::move(command));
-        }
-      }
-      if (is_builtin) continue;
-      if (is_own)
-        own.push_back(&each);
-      else
-        foreign_settings_.add(each);
-    }
-    for (const Json* each : own) {
-      foreign_settings_.keep(*each);
-      for (std::string& command : declared_commands(*each)) declared_.insert(std::move(command));
-      const std::string title = text_of(each->value("displayName", Json()));
-      names_[lower_case(text_of(each->value("identifier", Json()).value("value", Json())))] =
-          title.empty() ? text_of(each->value("name", Json())) : title;
-    }
+    for (const Json& each : (*extensions)["allExtensions"]) learn_extension(each);
   }
   initialised_ = true;
   outbox.to_host(copy(body));
@@ -114,6 +122,52 @@ bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox
   return true;
 }
 
+bool Broker::filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox) {
+  ForeignSettings::Withheld withheld;
+  std::string contested;
+  Json& data = arguments[0];
+  const Json whole = data;
+  {
+    const std::lock_guard lock(mutex_);
+    foreign_settings_.learn(data);
+    withheld = foreign_settings_.withhold(data);
+    for (const std::string& key : withheld.contested) {
+      if (contested.size() > 200) {
+        contested += ", …";
+        break;
+      }
+      contested += fmt::format("{}{} ({})", contested.empty() ? "" : ", ", key,
+                               fmt::join(foreign_settings_.contested().at(key), ", "));
+    }
+  }
+  if (!contested.empty()) {
+    constexpr std::string_view kShared = "settings-shared";
+    const std::string why = "other extensions declare these settings too: " + contested;
+    const Attempt attempt{0, 0, why, nullptr};
+    switch (arbiter_.vscode(kShared, attempt, false)) {
+      case Arbiter::Ruling::kAllow: {
+        const std::lock_guard lock(mutex_);
+        data = whole;
+        foreign_settings_.share();
+        withheld = foreign_settings_.withhold(data);
+        break;
+      }
+      case Arbiter::Ruling::kWouldAsk:
+        if (!told_contested_) arbiter_.note_refusal(Kind::kVscode, kShared, why, attempt);
+        told_contested_ = true;
+        break;
+      case Arbiter::Ruling::kDeny:
+        break;
+    }
+  }
+  if (!withheld.changed) return false;
+  RpcRequest changed = request;
+  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  changed.json = text;
+  outbox.to_host(write_request(changed));
+  return true;
+}
+
 bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
   const std::string_view method = request.method;
   const bool documents = method == "$acceptDocumentsAndEditorsDelta";
@@ -140,15 +194,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
   if (!arguments.is_array() || (request.mixed && (documents || markers || settings)))
     return withhold();
   if (arguments.empty()) return false;
-  if (settings) {
-    foreign_settings_.learn(arguments[0]);
-    if (foreign_settings_.withhold(arguments[0]) == 0) return false;
-    RpcRequest changed = request;
-    const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
-    changed.json = text;
-    outbox.to_host(write_request(changed));
-    return true;
-  }
+  if (settings) return filter_settings(request, arguments, outbox);
   const std::lock_guard lock(mutex_);
   if (documents) return arguments[0].is_object() && filter_documents(request, arguments, outbox);
   if (markers) {
@@ -175,6 +221,8 @@ Status Broker::check_changes(const RpcRequest& request) {
   const Json arguments = arguments_of(request, [](size_t i) { return i == 0; });
   const Json& first = at(arguments, 0);
   if (delta) {
+    if (first.is_object() && first.contains("toAdd") && first["toAdd"].is_array())
+      for (const Json& each : first["toAdd"]) learn_extension(each);
     // Also an update of an extension that has not been started: other code, perhaps never reviewed.
     const auto added = first.is_object() ? first.find("myToAdd") : first.end();
     if (added != first.end() && !added->empty())

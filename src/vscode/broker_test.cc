@@ -403,6 +403,10 @@ TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {
 }
 
 TEST_F(BrokerTest, SettingsOfOthersNeedAnotherPermission) {
+  EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.url", "x"}),
+            "passed")
+      << "before it is known which are the editor's";
+  settings();
   EXPECT_EQ(
       call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.url", "https://x"}),
       "passed");
@@ -413,8 +417,34 @@ TEST_F(BrokerTest, SettingsOfOthersNeedAnotherPermission) {
   EXPECT_NE(
       call("MainThreadConfiguration", "$updateConfigurationOption", {1, "git.path", "/tmp/evil"}),
       "passed");
-  EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "minefield", "x"}),
+  for (const char* key : {"minefield", "shared.url", "cloud.token"})
+    EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, key, "x"}),
+              "passed")
+        << key;
+}
+
+TEST_F(BrokerTest, WhatOthersDeclareTooNeedsAPermission) {
+  const auto seen = [this] { return settings(R"("shared": {"url": "SECRET"})"); };
+  EXPECT_EQ(seen().find("SECRET"), std::string::npos);
+  start({"me.mine"}, nullptr, R"("@editor","settings-shared")");
+  EXPECT_THAT(seen(), HasSubstr("SECRET"));
+  EXPECT_EQ(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "shared.url", "x"}),
             "passed");
+}
+
+// Its settings and commands are others' from the moment that it is there.
+TEST_F(BrokerTest, AnExtensionThatIsInstalledLaterIsForeignAsWell) {
+  const auto seen = [this] { return settings(R"("late": {"token": "SECRET"})"); };
+  EXPECT_THAT(seen(), HasSubstr("SECRET")) << "of nobody, as far as is known";
+  RpcRequest request;
+  request.method = "$deltaExtensions";
+  request.json =
+      R"([{"toAdd": [{"identifier": {"value": "late.comer"}, "contributes":
+           {"commands": [{"command": "late.login"}],
+            "configuration": {"properties": {"late.token": {}}}}}], "myToAdd": []}])";
+  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+  EXPECT_EQ(seen().find("SECRET"), std::string::npos);
+  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"late.login"}), "passed");
 }
 
 TEST_F(BrokerTest, LogsStayInTheLogFolder) {

@@ -1,10 +1,11 @@
 #include "vscode/confinement.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "base/fd.h"
@@ -215,6 +216,27 @@ Result<Confinement> confine(const ConfinementRequest& request) {
       for (std::string& text : *texts) name_any_folder(text);
   confinement.digest = digest_of(confinement.extensions);
   return confinement;
+}
+
+std::vector<std::string> contested_settings(const Confinement& confinement,
+                                            const InitialData& data) {
+  if (confinement.policy->decide_vscode("settings-shared").verdict == Verdict::kAllow) return {};
+  std::map<std::string, std::vector<std::string>> keys;  // by the other's id
+  ForeignSettings settings = data.settings();
+  for (const auto& [key, ids] : settings.contested())
+    for (const std::string& id : ids) keys[id].push_back(key);
+  std::vector<std::string> sentences;
+  for (const auto& [id, all] : keys) {
+    constexpr size_t kNamed = 3;
+    const auto end = all.begin() + static_cast<ptrdiff_t>(std::min(all.size(), kNamed));
+    std::string named = escape_for_display(fmt::format("{}", fmt::join(all.begin(), end, ", ")));
+    if (all.size() > kNamed) named += fmt::format(" and {} more", all.size() - kNamed);
+    sentences.push_back(
+        fmt::format("See or change what you set for {}, which {} declares as well (the permission "
+                    "settings-shared allows it)",
+                    named, escape_for_display(id)));
+  }
+  return sentences;
 }
 
 Status approve(const Confinement& confinement, const Places& places) {

@@ -43,6 +43,11 @@ struct ConfinementRequest {
 
 Result<Confinement> confine(const ConfinementRequest& request);
 
+// What a review says of the window: a sentence for each other extension whose settings these
+// declare as well, and will not see.
+std::vector<std::string> contested_settings(const Confinement& confinement,
+                                            const InitialData& data);
+
 // Notes that a person agreed to all of it.
 Status approve(const Confinement& confinement, const Places& places);
 

@@ -47,21 +47,25 @@ struct Launch {
   std::string server;
   std::string extensions;  // links to the built-in ones
   std::vector<std::string> actors;
+  std::vector<std::string> setting_families;
 };
 
 Result<Launch> read_launch(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
   Launch launch;
   const auto server = json.find("server"), actors = json.find("actors"),
-             extensions = json.find("extensions");
+             families = json.find("settingFamilies"), extensions = json.find("extensions");
   const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
-  if (!is_text(server) || !is_text(extensions) || actors == json.end() || !actors->is_array())
+  const auto is_list = [&](const auto& it) { return it != json.end() && it->is_array(); };
+  if (!is_text(server) || !is_text(extensions) || !is_list(actors) || !is_list(families))
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
   launch.extensions = extensions->get<std::string>();
   for (const Json& each : *actors)
     launch.actors.push_back(each.is_string() ? each.get<std::string>() : std::string());
+  for (const Json& each : *families)
+    launch.setting_families.push_back(each.is_string() ? each.get<std::string>() : std::string());
   return launch;
 }
 
@@ -203,6 +207,7 @@ class Host {
   Status open_control();
   void start(HostIdentity identity);
   Status prepare();
+  void tell_review(const InitialData& data);
   void supervise_until_end();
   void request_end() noexcept;
   GrantedEnvironment environment(const Policy& policy) const;
@@ -362,8 +367,7 @@ Status Host::prepare() {
   ConfinementRequest request{places_,        identity_,          folders_,
                              launch_.server, launch_.extensions, options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
-  const ReviewReason reason = confinement.reason();
-  reviewed_ = reason == ReviewReason::kNone;
+  reviewed_ = confinement.reason() == ReviewReason::kNone;
 
   Run row;
   row.id = run_id_;
@@ -400,35 +404,44 @@ Status Host::prepare() {
   for (const Event& event : granted.withheld) journal->record(event);
   plan_->inherited = host_channel_.get();
 
-  Json review_message;
-  if (!reviewed_) {
-    Json extensions = Json::array();
-    for (const ConfinedExtension& each : confinement.extensions)
-      extensions.push_back({{"id", each.package.id},
-                            {"version", each.package.version},
-                            {"name", each.package.display_name},
-                            {"reason", label(each.reason)},
-                            {"manifest", label(each.manifest.origin)}});
-    review_message = Json{{"type", "review"},
-                          {"digest", confinement.digest},
-                          {"reason", label(reason)},
-                          {"extensions", extensions},
-                          {"permits", confinement.review.permits},
-                          {"cannot", confinement.review.cannot},
-                          {"unusual", confinement.review.unusual},
-                          {"widened", confinement.widened}};
-  }
   {
     const std::lock_guard guard(mutex_);
     confinement_.emplace(std::move(confinement));
     journal_ = std::move(journal);
     arbiter_ = std::move(arbiter);
   }
-  if (control_) {
-    control_->hello(hello(reviewed_ ? "running" : "review"));
-    if (!reviewed_) control_->keep("review", std::move(review_message));
-  }
+  if (control_) control_->hello(hello(reviewed_ ? "running" : "review"));
   return {};
+}
+
+// What can be told of the review only now: what else the window has.
+void Host::tell_review(const InitialData& data) {
+  Json message;
+  {
+    const std::lock_guard guard(mutex_);
+    const std::vector<std::string> shared = contested_settings(*confinement_, data);
+    auto& cannot = confinement_->review.cannot;
+    cannot.insert(cannot.end(), shared.begin(), shared.end());
+    if (reviewed_ && shared.empty()) return;
+    Json extensions = Json::array();
+    for (const ConfinedExtension& each : confinement_->extensions)
+      extensions.push_back({{"id", each.package.id},
+                            {"version", each.package.version},
+                            {"name", each.package.display_name},
+                            {"reason", label(each.reason)},
+                            {"manifest", label(each.manifest.origin)}});
+    message = Json{{"type", "review"},
+                   {"digest", confinement_->digest},
+                   {"reason", label(confinement_->reason())},
+                   {"extensions", extensions},
+                   {"permits", confinement_->review.permits},
+                   {"cannot", confinement_->review.cannot},
+                   {"unusual", confinement_->review.unusual},
+                   {"widened", confinement_->widened}};
+  }
+  if (!control_) return;
+  control_->hello(hello(reviewed_ ? "running" : "review"));
+  if (!reviewed_) control_->keep("review", std::move(message));
 }
 
 Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
@@ -440,6 +453,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
         "for; the host starts again"};
   }
   BULKHEAD_CHECK(prepared_.get());
+  tell_review(data);
   if (!reviewed_) data.remove_extensions();
 
   BrokerOptions options;
@@ -447,6 +461,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   options.actors = launch_.actors;
   options.commands = commands_.needs;
   options.resource_commands = commands_.resources;
+  options.setting_families = launch_.setting_families;
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now,

@@ -82,6 +82,21 @@ Result<InitialData> InitialData::parse(Bytes body) {
   return data;
 }
 
+ForeignSettings InitialData::settings() const {
+  ForeignSettings settings;
+  for (const Json& each : member(member(json_, "extensions"), "allExtensions")) {
+    if (member(each, "isBuiltin") == true) continue;
+    const std::string id = id_of(member(each, "identifier"));
+    const bool own = std::any_of(identity_.extensions.begin(), identity_.extensions.end(),
+                                 [&](const HostExtension& one) { return one.id == id; });
+    if (own)
+      settings.keep(each);
+    else
+      settings.add(id, each);
+  }
+  return settings;
+}
+
 std::vector<std::string> HostIdentity::storage_of(const HostExtension& extension) const {
   std::vector<std::string> folders = {join(global_storage, extension.id)};
   if (!workspace_storage.empty()) folders.push_back(join(workspace_storage, extension.name));

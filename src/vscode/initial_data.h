@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "vscode/foreign_settings.h"
 #include "vscode/websocket.h"
 
 namespace bulkhead {
@@ -43,6 +44,8 @@ class InitialData {
   // The data holds the descriptions of all other extensions as well.
   const HostIdentity& identity() const { return identity_; }
   const std::string& authority() const { return authority_; }
+  // Which settings the host's extensions declare, and who else does.
+  ForeignSettings settings() const;
 
   // Takes out what a host in a compartment has no use for: the server's token, the parent to
   // watch, which it cannot see. VS Code's own way to say "none".

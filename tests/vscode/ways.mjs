@@ -180,6 +180,8 @@ export const WAYS = [
     probes: {
       api: writes("data/data/User/settings.json", "settings.api", "vscode settings-write-foreign"),
       apiWorkspace: writes("home/projects/app/.vscode/settings.json", "settings.apiWorkspace", "vscode settings-write-foreign"),
+      declared: leaks("vscode settings-shared"),
+      family: writes("data/data/Machine/settings.json", "settings.family", "vscode settings-write-foreign"),
       filesTasks: writes("home/projects/app/.vscode/tasks.json", "settings.filesTasks", "write */.vscode/tasks.json"),
       nodeTasks: writes("home/projects/app/.vscode/tasks.json", "settings.nodeTasks", "write */.vscode*"),
       nodeLaunch: writes("home/projects/app/.vscode/launch.json", "settings.nodeLaunch", "write */.vscode*"),

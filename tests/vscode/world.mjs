@@ -50,7 +50,7 @@ export class World {
     world.runtime = at("run");
     world.mark = randomBytes(8).toString("hex");
     world.secrets = {};
-    for (const name of ["key", "other", "aws", "environment", "clipboard", "victim", "tmp"]) world.secrets[name] = secret(name);
+    for (const name of ["key", "other", "aws", "environment", "clipboard", "victim", "settings", "tmp"]) world.secrets[name] = secret(name);
     for (const folder of [world.workspace, world.other, world.loot, world.runtime, at("home/.ssh"), at("home/.aws"), at("home/.config")])
       fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     world.write("home/.ssh/id_rsa", `-----BEGIN OPENSSH PRIVATE KEY-----\n${world.secrets.key}\n-----END OPENSSH PRIVATE KEY-----\n`);

@@ -40,6 +40,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   scm: "be a source control provider",
   secrets: "keep secrets of its own",
   "settings-read": "read settings",
+  "settings-shared": "use settings that other extensions declare too",
   "settings-write": "change its own settings",
   "settings-write-foreign": "change settings of the editor or of other extensions",
   storage: "keep data of its own",

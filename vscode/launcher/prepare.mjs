@@ -95,6 +95,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     extensions: linked.extensions,
     companion: linked.companion,
     actors: /** @type {string[]} */ ([]),
+    settingFamilies: told.settingFamilies,
   };
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const whole = (file, text) => {

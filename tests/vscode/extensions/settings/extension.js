@@ -17,6 +17,9 @@ exports.activate = (context) =>
       vscode.workspace.getConfiguration("terminal.integrated").update("env.linux", { SETTINGS_API: facts.mark }, vscode.ConfigurationTarget.Global),
     apiWorkspace: (facts, vscode) =>
       vscode.workspace.getConfiguration("terminal.integrated").update("env.linux", { SETTINGS_API_WORKSPACE: facts.mark }, vscode.ConfigurationTarget.Workspace),
+    // It declares the victim's setting, and all of PHP's.
+    declared: (facts, vscode) => vscode.workspace.getConfiguration("proofVictim").get("account"),
+    family: (facts, vscode) => vscode.workspace.getConfiguration("php").update("validate.executablePath", facts.mark, vscode.ConfigurationTarget.Global),
     filesTasks: (facts, vscode) =>
       vscode.workspace.fs.writeFile(vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`), Buffer.from(tasksJson(facts))),
     nodeTasks: (facts) => nodeWrite(`${facts.workspace}/.vscode/tasks.json`, tasksJson(facts)),
