@@ -1,0 +1,111 @@
+// What a review says that only the window knows: what else is installed in it.
+#include "vscode/confinement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "vscode/initial_data.h"
+
+namespace bulkhead {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class ConfinementTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "confinement-XXXXXX").string();
+    folder_ = fs::canonical(::mkdtemp(name.data()));
+    auto found = find_places();
+    ASSERT_TRUE(found.ok());
+    places_.data = found->data;
+    places_.home = at("home");
+    places_.config = at("home/.config/bulkhead");
+    places_.state = at("home/.local/state/bulkhead");
+    places_.organisation = at("none.json");
+    for (const char* each : {"home", "work", "server", "builtin", "logs"})
+      fs::create_directories(folder_ / each);
+    std::ofstream(folder_ / "node") << "";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  Json uri(const std::string& name) const {
+    return {{"$mid", 1}, {"path", at(name)}, {"scheme", "file"}};
+  }
+
+  // An installed extension, and how the workbench describes it.
+  Json install(const std::string& name, const Json& more, const Json& manifest = nullptr) {
+    Json packaged = {{"publisher", "acme"}, {"name", name}, {"version", "1.0.0"}, {"main", "./x"}};
+    packaged.update(more);
+    fs::create_directories(folder_ / name);
+    std::ofstream(folder_ / name / "package.json") << packaged.dump();
+    if (!manifest.is_null()) std::ofstream(folder_ / name / "bulkhead.json") << manifest.dump();
+    packaged["identifier"] = {{"value", "acme." + name}};
+    packaged["extensionLocation"] = uri(name);
+    return packaged;
+  }
+
+  Review review(const Json& own, const Json& other) {
+    const std::string body = Json{
+        {"environment",
+         {{"globalStorageHome", uri("storage")}, {"workspaceStorageHome", uri("storages")}}},
+        {"workspace", {{"id", "w"}}},
+        {"extensions", {{"allExtensions", {own, other}}, {"myExtensions", {own["identifier"]}}}},
+        {"logsLocation",
+         uri("logs")}}.dump();
+    const auto data =
+        InitialData::parse({reinterpret_cast<const uint8_t*>(body.data()), body.size()});
+    EXPECT_TRUE(data.ok());
+    if (!data.ok()) return {};
+    auto confinement =
+        confine({places_, *data, {at("work")}, at("server"), at("builtin"), at("node")});
+    EXPECT_TRUE(confinement.ok()) << to_string(confinement.error());
+    return confinement.ok() ? std::move(confinement->review) : Review{};
+  }
+
+  fs::path folder_;
+  Places places_;
+};
+
+Json settings(std::initializer_list<const char*> keys) {
+  Json properties;
+  for (const char* key : keys) properties[key] = Json::object();
+  return {{"contributes", {{"configuration", {{"properties", properties}}}}}};
+}
+
+TEST_F(ConfinementTest, TellsThatABuiltInApiIsNotThere) {
+  const Json other = install("other", Json::object());
+  EXPECT_THAT(review(install("tool", {{"extensionDependencies", {"vscode.git"}}}), other).cannot,
+              Contains(AllOf(HasSubstr("the API of vscode.git"),
+                             HasSubstr("bulkhead.compartments.builtin"))));
+  EXPECT_THAT(review(install("tool", Json::object()), other).cannot,
+              Not(Contains(HasSubstr("the API of"))));
+}
+
+TEST_F(ConfinementTest, TellsWhichSettingsOthersDeclareToo) {
+  const Json other = install("other", settings({"a.one", "a.two", "a.three", "a.four", "b"}));
+  const auto sees = HasSubstr("See or change what you set for");
+  EXPECT_THAT(review(install("tool", settings({"mine"})), other).cannot, Not(Contains(sees)));
+  const Json both = settings({"a.one", "a.two", "a.three", "a.four", "mine"});
+  EXPECT_THAT(review(install("tool", both), other).cannot,
+              Contains(HasSubstr("a.four, a.one, a.three and 1 more, which acme.other declares")));
+  const Json manifest = {
+      {"manifest", 1}, {"extension", "acme.tool"}, {"vscode", {"@editor", "settings-shared"}}};
+  const Review granted = review(install("tool", both, manifest), other);
+  EXPECT_THAT(granted.cannot, Not(Contains(sees)));
+  EXPECT_THAT(granted.unusual,
+              Contains(HasSubstr("settings that it and other extensions declare")));
+}
+
+}  // namespace
+}  // namespace bulkhead
