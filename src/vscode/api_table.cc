@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 23> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 25> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -28,6 +28,8 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 23> kKinds = {{
     {"command", ArgumentKind::kCommand},
     {"command-id", ArgumentKind::kCommandId},
     {"setting", ArgumentKind::kSetting},
+    {"view", ArgumentKind::kView},
+    {"declared", ArgumentKind::kDeclared},
     {"scheme", ArgumentKind::kScheme},
     {"log-file", ArgumentKind::kLogFile},
     {"log-resource", ArgumentKind::kLogResource},

@@ -28,6 +28,8 @@ enum class ArgumentKind : uint8_t {
   kCommand,      // a command that is run
   kCommandId,    // a command that is registered
   kSetting,      // a setting's key
+  kView,         // a view or custom editor, which only this host's extensions declare
+  kDeclared,     // what no other extension declares: a sign-in provider, a type of webview
   kScheme,       // a scheme that is taken over
   kLogFile,      // a file in this host's log folder
   kLogResource,  // an object with such a file

@@ -113,19 +113,20 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;
       const Shown shown = shown_by(request);
-      if (request.mixed && shown != Shown::kNothing && changed.arguments.size() <= signed_at(shown))
-        changed.arguments.resize(signed_at(shown) + 1);
+      const std::string whose = whose_status_item(request, shown);
+      if (request.mixed && changed.arguments.size() < signed_count(shown))
+        changed.arguments.resize(signed_count(shown));
       std::vector<std::string> texts;
       texts.reserve(changed.arguments.size() + 1);
       size_t changes = 0;
       bool readable = true;
       const auto sign_in = [&](Json& value, size_t index) -> size_t {
         if (shown == Shown::kNothing) return 0;
-        if (index != kWhole) return sign_argument(shown, index, value);
+        if (index != kWhole) return sign_argument(shown, index, value, whose);
         if (!value.is_array()) return 0;
-        while (value.size() <= signed_at(shown)) value.push_back(nullptr);
+        while (value.size() < signed_count(shown)) value.push_back(nullptr);
         size_t signs = 0;
-        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i]);
+        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], whose);
         return signs;
       };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
@@ -150,7 +151,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       for (size_t i = 0; i < changed.arguments.size(); ++i)
         if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty()) {
           argument.json = clean(argument.json, i);
-        } else if (shown != Shown::kNothing && i == signed_at(shown)) {  // undefined
+        } else if (is_signed(shown, i)) {  // undefined
           argument = RpcArgument{RpcArgument::Type::kJson, clean("{}", i), {}};
         }
       if (!readable) {
@@ -209,11 +210,13 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     return;
   }
   auto strings = Disarm::Strings::kText;
+  bool is_tooltip = false;
   {
     const std::lock_guard lock(mutex_);
+    is_tooltip = tooltip_requests_.erase(reply->number) > 0;
     if (snippet_requests_.erase(reply->number) > 0) strings = Disarm::Strings::kSnippets;
   }
-  if (!Disarm::concerns(reply->json)) {
+  if (!is_tooltip && !Disarm::concerns(reply->json)) {
     outbox.to_workbench(copy(body));
     return;
   }
@@ -226,7 +229,14 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     outbox.to_workbench(write_reply(none));
     return;
   }
-  if (disarm().disarm(value, strings) == 0) {
+  size_t changes = disarm().disarm(value, strings);
+  if (is_tooltip) {
+    std::string ids;
+    for (const std::string& id : options_.extensions) ids += (ids.empty() ? "" : ", ") + id;
+    sign_tooltip(value, signatures(), ids);
+    ++changes;
+  }
+  if (changes == 0) {
     outbox.to_workbench(copy(body));
     return;
   }

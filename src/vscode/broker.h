@@ -83,12 +83,30 @@ class Broker final : public Judge {
   void forget(uint32_t number);
   void sign(Json& options, bool is_message) const;
   std::string signature(const std::string& id) const;
+  static std::string signature(const std::string& id, std::string_view name);
   std::string signatures() const;
   // What a request shows to a person.
-  enum class Shown : uint8_t { kNothing, kMessage, kProgress, kPick, kInput, kQuickInput };
+  enum class Shown : uint8_t {
+    kNothing,
+    kMessage,
+    kProgress,
+    kPick,
+    kInput,
+    kQuickInput,
+    kStatusItem,
+    kStatusItemGone,
+    kChatStatusItem,
+  };
   Shown shown_by(const RpcRequest& request) const;
-  static size_t signed_at(Shown shown);  // the argument that says whose it is
-  size_t sign_argument(Shown shown, size_t index, Json& value);  // the number of changes
+  static bool is_signed(Shown shown, size_t index);  // an argument that says whose it is
+  static size_t signed_count(Shown shown);           // so many arguments there are at least
+  // The number of changes. `whose`: the extension that a status item says it is of.
+  size_t sign_argument(Shown shown, size_t index, Json& value, const std::string& whose);
+  size_t sign_status_item(size_t index, Json& value, const std::string& whose) const;
+  std::string whose_status_item(const RpcRequest& request, Shown shown) const;
+  std::string status_item_prefix() const;
+  bool is_own_status_item(const std::string& id) const;
+  static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options) const;
   size_t sign_quick_input(Json& update);
   bool knows(const std::set<std::string>& names, const std::string& name);
@@ -104,6 +122,7 @@ class Broker final : public Judge {
   // True where the request was changed or answered here.
   bool filter_incoming(const RpcRequest& request, Outbox& outbox);
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_status_items(const RpcRequest& request, Outbox& outbox);
   bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
@@ -130,6 +149,9 @@ class Broker final : public Judge {
   std::mutex mutex_;  // for what follows; the asking threads use it too
   ForeignSettings foreign_settings_;
   bool told_contested_ = false;
+  std::set<std::string> own_views_;         // ids in the package.json of this host's extensions
+  std::set<std::string> others_parts_;      // views, sign-in providers, types of webviews of others
+  std::set<uint32_t> tooltip_requests_;     // of the workbench, whose replies are tooltips
   std::set<std::string> others_declared_;   // commands of others, perhaps not registered yet
   std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
   std::set<std::string> registered_commands_;

@@ -145,8 +145,7 @@ bool Broker::knows(const std::set<std::string>& names, const std::string& name) 
 bool Broker::owns_command(const std::string& command) {
   if (!declared_.contains(command) || knows(others_declared_, command)) return false;
   const std::string family = command.substr(0, command.find('.'));
-  for (const char* editors : {"workbench", "editor", "vscode", "bulkhead"})
-    if (family == editors) return false;
+  if (is_editors_family(command)) return false;
   if (command.starts_with('_') || knows(builtin_families_, family)) return false;
   return !options_.commands.contains(command) && !knows(existing_commands_, command);
 }
@@ -357,6 +356,18 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         if (foreign_settings_.owns(key)) return Ruling::pass();
       }
       return decide_permission("settings-write-foreign", asked.about(asked.method + " " + key));
+    }
+    case ArgumentKind::kView: {
+      const std::string view = text_of(value);
+      // Ids are unique in a window, and who provides for one fills it, whoever declared it.
+      if (knows(own_views_, view) && !knows(others_parts_, view) && !is_editors_family(view))
+        return Ruling::pass();
+      return refuse(view, "shows something in a view that is not its own");
+    }
+    case ArgumentKind::kDeclared: {
+      const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
+      if (!knows(others_parts_, name)) return Ruling::pass();
+      return refuse(name, "takes over what another extension declares");
     }
     case ArgumentKind::kScheme: {
       const std::string scheme = text_of(value);

@@ -41,6 +41,9 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
   "MainThreadMessageService":{"$showMessage":"free"},
   "MainThreadProgress":{"$startProgress":"free"},
+  "MainThreadStatusBar":{"$setEntry":"window","$disposeEntry":"free"},
+  "MainThreadTreeViews":{"$registerTreeViewDataProvider":{"needs":"window","check":["0 view"]}},
+  "MainThreadAuthentication":{"$registerAuthenticationProvider":{"needs":"window","check":["0 declared"]}},
   "MainThreadQuickOpen":{"$show":"window","$input":"window","$createOrUpdate":"window","$dispose":"free"},
   "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
                       "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
@@ -52,7 +55,8 @@ inline const std::vector<std::string> kActors = {
     "MainThreadBulkEdits",     "MainThreadSearch",          "MainThreadTask",
     "MainThreadConfiguration", "MainThreadTextEditors",     "MainThreadWindow",
     "MainThreadLogger",        "MainThreadWorkspace",       "MainThreadMessageService",
-    "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen"};
+    "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen",
+    "MainThreadStatusBar",     "MainThreadTreeViews",       "MainThreadAuthentication"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -114,9 +118,12 @@ class BrokerTest : public ::testing::Test {
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
                                         {"command": "classified.here"}],
+                                       "views": {"explorer": [{"id": "mine.view"}, {"id": "cloud.view"}, {"id": "workbench.scm"}]},
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
-                                    {"identifier": {"value": "cloud.other"}, "contributes":
+                                    {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
                                       {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
+                                       "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
+                                       "customEditors": [{"viewType": "cloud.editor"}],
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
                                       {"commands": [{"command": "git.commit"}],
@@ -161,12 +168,14 @@ class BrokerTest : public ::testing::Test {
   }
   std::string work(const std::string& name) const { return (folder_ / "work" / name).string(); }
 
+  static uint8_t proxy_of(const std::string& actor) {
+    return static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) - kActors.begin() +
+                                1);
+  }
   // What became of a request: "passed", "quiet", or the error's "name: message".
   std::string call(const std::string& actor, const std::string& method,
                    const std::vector<Json>& arguments) {
-    const auto number = static_cast<uint8_t>(std::find(kActors.begin(), kActors.end(), actor) -
-                                             kActors.begin() + 1);
-    return call(number, method, Json(arguments).dump());
+    return call(proxy_of(actor), method, Json(arguments).dump());
   }
   std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
     sent_ = {};

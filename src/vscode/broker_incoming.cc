@@ -37,7 +37,10 @@ void Broker::learn_extension(const Json& description) {
   const bool is_builtin = description.value("isBuiltin", Json()) == true;
   const std::lock_guard lock(mutex_);
   const bool is_own = own_extension(identifier);
+  DeclaredParts parts = declared_parts(description);
+  (is_own ? own_views_ : others_parts_).merge(parts.views);
   if (!is_own) {
+    others_parts_.merge(parts.others);
     for (std::string& command : declared_commands(description)) {
       if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
       others_declared_.insert(std::move(command));
@@ -122,6 +125,35 @@ bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox
   return true;
 }
 
+// Ids of status items come back as the host knows them; others' items stay outside.
+bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
+  Json arguments = arguments_of(request, [](size_t i) { return i == 0; });
+  if (!arguments.is_array() || arguments.empty() || request.mixed) {
+    outbox.to_workbench(acknowledgement(request.number));
+    outbox.to_workbench(empty_reply(request.number));
+    return true;
+  }
+  Json& first = arguments[0];
+  if (request.method == "$provideTooltip") {
+    const std::string id = text_of(first);
+    if (id.starts_with(status_item_prefix())) first = id.substr(status_item_prefix().size());
+    const std::lock_guard lock(mutex_);
+    if (tooltip_requests_.size() < kMaxAnswered) tooltip_requests_.insert(request.number);
+  } else {
+    Json kept = Json::array();
+    if (first.is_array())
+      for (Json& each : first)
+        if (each.is_object() && is_own_status_item(text_of(each.value("entryId", Json()))))
+          kept.push_back(std::move(each));
+    first = std::move(kept);
+  }
+  RpcRequest changed = request;
+  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  changed.json = text;
+  outbox.to_host(write_request(changed));
+  return true;
+}
+
 bool Broker::filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox) {
   ForeignSettings::Withheld withheld;
   std::string contested;
@@ -180,6 +212,8 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
       method == "$handleTextSearchResult" || method == "$acceptDocumentAndEditorsDelta";
   const bool settings =
       method == "$initializeConfiguration" || method == "$acceptConfigurationChanged";
+  if (method == "$provideTooltip" || method == "$acceptStaticEntries")
+    return filter_status_items(request, outbox);
   if (!documents && !markers && !about_document && !settings) return false;
   // Mixed where an argument is undefined, as a hover's context is.
   Json arguments = arguments_of(request, [&](size_t, std::string_view text) {

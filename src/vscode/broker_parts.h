@@ -123,9 +123,52 @@ inline std::vector<std::string> declared_commands(const Json& description) {
   return found;
 }
 
+// Views, custom editors, sign-in providers and types of webviews that a description declares.
+struct DeclaredParts {
+  std::set<std::string> views;
+  std::set<std::string> others;
+};
+inline DeclaredParts declared_parts(const Json& description) {
+  DeclaredParts found;
+  const auto each_of = [](const Json& list, const auto& take) {
+    if (list.is_object()) take(list);
+    if (list.is_array())
+      for (const Json& each : list)
+        if (each.is_object()) take(each);
+  };
+  const auto add = [](std::set<std::string>& names, const Json& one, const char* key) {
+    if (const auto name = one.find(key); name != one.end() && name->is_string())
+      names.insert(name->get<std::string>());
+  };
+  if (const auto events = description.find("activationEvents");
+      events != description.end() && events->is_array()) {
+    constexpr std::string_view kPanel = "onWebviewPanel:";
+    for (const Json& each : *events)
+      if (const std::string event = text_of(each); event.starts_with(kPanel))
+        found.others.insert(event.substr(kPanel.size()));
+  }
+  const auto contributes = description.find("contributes");
+  if (contributes == description.end() || !contributes->is_object()) return found;
+  if (const auto views = contributes->find("views");
+      views != contributes->end() && views->is_object())
+    for (const Json& container : *views)
+      each_of(container, [&](const Json& view) { add(found.views, view, "id"); });
+  if (const auto editors = contributes->find("customEditors"); editors != contributes->end())
+    each_of(*editors, [&](const Json& editor) { add(found.views, editor, "viewType"); });
+  if (const auto signs = contributes->find("authentication"); signs != contributes->end())
+    each_of(*signs, [&](const Json& provider) { add(found.others, provider, "id"); });
+  return found;
+}
+
 inline const Json kNull;
 inline const Json& at(const Json& array, size_t i) {
   return array.is_array() && i < array.size() ? array[i] : kNull;
+}
+
+// Ids of commands and views that are the editor's or ours, also where they are registered later.
+inline bool is_editors_family(const std::string& id) {
+  const std::string family = id.substr(0, id.find('.'));
+  return family == "workbench" || family == "editor" || family == "vscode" || family == "bulkhead";
 }
 
 // What the editor itself wrote for everybody to read: JSON schemas and default settings.

@@ -1,6 +1,8 @@
 // Whose it is, in what a host shows to a person.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "vscode/broker_parts.h"
 
 namespace bulkhead {
@@ -10,19 +12,22 @@ using namespace broker_parts;  // NOLINT(google-build-using-namespace): one clas
 // "Name (publisher.name)": the name is whatever the extension says, its id is true. Nothing in the
 // name can hide what follows it.
 std::string Broker::signature(const std::string& id) const {
+  const auto name = names_.find(id);
+  return signature(id, name == names_.end() ? "" : name->second);
+}
+
+std::string Broker::signature(const std::string& id, std::string_view name) {
   constexpr size_t kLongest = 40;
   std::string shown;
-  if (const auto name = names_.find(id); name != names_.end()) {
-    for (const char c : name->second.substr(0, 256)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte > 0x20 && byte < 0x7f)
-        shown += c;
-      else if (byte == ' ' && !shown.empty() && shown.back() != ' ')
-        shown += ' ';
-      else if (byte >= 0x80 && (shown.empty() || shown.back() != '?'))
-        shown += '?';
-      if (shown.size() == kLongest) break;
-    }
+  for (const char c : name.substr(0, 256)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7f)
+      shown += c;
+    else if (byte == ' ' && !shown.empty() && shown.back() != ' ')
+      shown += ' ';
+    else if (byte >= 0x80 && (shown.empty() || shown.back() != '?'))
+      shown += '?';
+    if (shown.size() == kLongest) break;
   }
   return shown.empty() ? id : fmt::format("{} ({})", shown, id);
 }
@@ -66,37 +71,68 @@ std::string Broker::signatures() const {
 Broker::Shown Broker::shown_by(const RpcRequest& request) const {
   if (request.method == "$showMessage") return Shown::kMessage;
   if (request.method == "$startProgress") return Shown::kProgress;
-  if (request.proxy < 1 || request.proxy > options_.actors.size() ||
-      options_.actors[request.proxy - 1U] != "MainThreadQuickOpen")
-    return Shown::kNothing;
+  if (request.proxy < 1 || request.proxy > options_.actors.size()) return Shown::kNothing;
+  const std::string& actor = options_.actors[request.proxy - 1U];
+  if (request.method == "$setEntry" || request.method == "$disposeEntry") {
+    if (actor == "MainThreadChatStatus") return Shown::kChatStatusItem;
+    if (actor != "MainThreadStatusBar") return Shown::kNothing;
+    return request.method == "$setEntry" ? Shown::kStatusItem : Shown::kStatusItemGone;
+  }
+  if (actor != "MainThreadQuickOpen") return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
   if (request.method == "$input") return Shown::kInput;
   if (request.method == "$createOrUpdate") return Shown::kQuickInput;
   return Shown::kNothing;
 }
 
-size_t Broker::signed_at(Shown shown) {
+namespace {
+
+// Arguments of $setEntry.
+enum StatusItem : size_t {
+  kEntryId = 0,
+  kItemId = 1,
+  kExtensionId = 2,
+  kName = 3,
+  kTooltip = 5,
+  kAccessibility = 12,
+};
+
+}  // namespace
+
+bool Broker::is_signed(Shown shown, size_t index) {
   switch (shown) {
+    case Shown::kNothing:
+      return false;
     case Shown::kMessage:
-      return 2;
+      return index == 2;
     case Shown::kProgress:
     case Shown::kPick:
-      return 1;
-    case Shown::kNothing:
+      return index == 1;
     case Shown::kInput:
     case Shown::kQuickInput:
-      break;
+    case Shown::kStatusItemGone:
+    case Shown::kChatStatusItem:
+      return index == 0;
+    case Shown::kStatusItem:
+      return index <= kName || index == kTooltip;
   }
+  return false;
+}
+
+size_t Broker::signed_count(Shown shown) {
+  for (size_t count = kTooltip + 1; count > 0; --count)
+    if (is_signed(shown, count - 1)) return count;
   return 0;
 }
 
-size_t Broker::sign_argument(Shown shown, size_t index, Json& value) {
+size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::string& whose) {
   if (shown == Shown::kProgress && index == 2) {
     if (is_none(value) || own_extension(value)) return 0;
     value = options_.extensions.empty() ? Json() : Json(options_.extensions.front());
     return 1;
   }
-  if (index != signed_at(shown)) return 0;
+  if (shown == Shown::kStatusItem) return sign_status_item(index, value, whose);
+  if (!is_signed(shown, index)) return 0;
   switch (shown) {
     case Shown::kNothing:
       return 0;
@@ -111,8 +147,93 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value) {
       return 1;
     case Shown::kQuickInput:
       return sign_quick_input(value);
+    case Shown::kStatusItem:
+    case Shown::kStatusItemGone:
+    case Shown::kChatStatusItem:
+      return sign_status_item(kEntryId, value, whose);
   }
   return 0;
+}
+
+// Hosts count their status items from 0, and the window has one list of them: what is not named
+// after an extension of this host is told from others' by this.
+std::string Broker::status_item_prefix() const {
+  return (options_.extensions.empty() ? "?" : options_.extensions.front()) + "/";
+}
+
+// "publisher.name" or "publisher.name.item", as VS Code makes them.
+bool Broker::is_own_status_item(const std::string& id) const {
+  return std::any_of(options_.extensions.begin(), options_.extensions.end(),
+                     [name = lower_case(id)](const std::string& own) {
+                       return name.starts_with(own) &&
+                              (name.size() == own.size() || name[own.size()] == '.');
+                     });
+}
+
+std::string Broker::whose_status_item(const RpcRequest& request, Shown shown) const {
+  if (shown != Shown::kStatusItem) return {};
+  const Json arguments =
+      arguments_of(request, [](size_t argument) { return argument == kExtensionId; });
+  const Json& id = at(arguments, kExtensionId);
+  if (id.is_string() && own_extension(id)) return lower_case(text_of(id));
+  return options_.extensions.empty() ? "an extension" : options_.extensions.front();
+}
+
+size_t Broker::sign_status_item(size_t index, Json& value, const std::string& whose) const {
+  const std::string label = signature(whose);
+  switch (index) {
+    case kEntryId: {
+      const std::string id = value.is_string()
+                                 ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      if (value.is_string() && is_own_status_item(id)) return 0;
+      value = status_item_prefix() + id;
+      return 1;
+    }
+    case kItemId: {
+      if (value.is_string() && is_own_status_item(value.get<std::string>())) return 0;
+      value = whose + (value.is_string() ? "." + value.get<std::string>() : "");
+      return 1;
+    }
+    case kExtensionId:
+      if (value.is_string() && own_extension(value)) return 0;
+      value = whose;
+      return 1;
+    case kName: {  // in the status bar's menu
+      const std::string said = text_of(value);
+      std::string_view name = said;
+      // An item that was there before is given back with its name.
+      for (const std::string& end : {fmt::format(" ({})", whose), std::string(" (Extension)")})
+        if (name.ends_with(end)) name.remove_suffix(end.size());
+      const std::string signed_name = signature(whose, name);
+      if (value == signed_name) return 0;
+      value = signed_name;
+      return 1;
+    }
+    case kTooltip:
+      sign_tooltip(value, label, whose);
+      return 1;
+    case kAccessibility: {
+      if (!value.is_object() || is_none(value)) return 0;
+      const std::string said = text_of(value.value("label", Json()));
+      if (!said.starts_with(label)) value["label"] = fmt::format("{}, {}", label, said);
+      return 1;
+    }
+    default:
+      return 0;
+  }
+}
+
+// In front, where nothing that follows can hide it. Markdown gets the id alone, which has no marks.
+void Broker::sign_tooltip(Json& tooltip, const std::string& label, const std::string& id) {
+  const auto sign_text = [](const std::string& by, const std::string& text) {
+    if (text == by || text.starts_with(by + "\n\n")) return text;
+    return text.empty() ? by : fmt::format("{}\n\n{}", by, text);
+  };
+  if (tooltip.is_object() && tooltip.contains("value"))
+    tooltip["value"] = sign_text(id, text_of(tooltip["value"]));
+  else
+    tooltip = sign_text(label, text_of(tooltip));
 }
 
 // In front: a title that is too long loses its end.

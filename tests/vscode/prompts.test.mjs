@@ -72,6 +72,48 @@ for (const mode of modes) {
         await dialog.waitFor({ state: "detached" });
       });
 
+      const items = page.locator(".part.statusbar .statusbar-item");
+      await step("so does an item of the status bar, which is no other extension's", async () => {
+        await attack(world, "spoof", "status");
+        for (const text of ["canary sings", "7", "spoofed message"]) await items.filter({ hasText: new RegExp(`^\\s*${text}\\s*$`) }).first().waitFor();
+        const item = items.filter({ hasText: /^\s*7\s*$/ });
+        const label = await item.locator("a").first().getAttribute("aria-label");
+        assert.equal(label, plain ? "Bulkhead: all is well" : "Bulkhead (proof.spoof), Bulkhead: all is well");
+        for (const [text, said, signed] of [[/^\s*7\s*$/, "Nothing was refused", "Bulkhead (proof.spoof)"], [/^\s*late\s*$/, "", "proof.spoof"], [/canary sings/, "tweet", "Canary (proof.canary)"]]) {
+          if (plain && said === "") continue;
+          await items.filter({ hasText: text }).first().hover();
+          const hover = page.locator(".monaco-hover:not(.hidden)").last();
+          await hover.waitFor();
+          await until(`the hover of ${text}`, async () => {
+            const shown = (await hover.innerText()).trim();
+            return plain ? shown === said : shown.startsWith(signed) && shown.includes(said);
+          }, 5000);
+          await editor.photograph(`status-${signed}`);
+          await page.mouse.move(600, 300);
+          await page.locator(".monaco-hover:not(.hidden)").waitFor({ state: "detached" }).catch(() => {});
+        }
+        await items.filter({ hasText: /^\s*7\s*$/ }).click({ button: "right" });
+        const menu = page.locator(".monaco-menu");
+        await menu.waitFor();
+        const named = plain ? "Bulkhead" : "Bulkhead (proof.spoof)";
+        assert.ok((await menu.locator(".action-label").allInnerTexts()).includes(named));
+        await editor.photograph("status-menu");
+        await page.keyboard.press("Escape");
+      });
+      await step("nobody fills another extension's view", async () => {
+        await editor.command("Explorer: Focus on Canary View");
+        const view = page.locator(".pane", { has: page.locator(".pane-header", { hasText: /Canary|All is well/i }) });
+        await view.getByText("tweet").waitFor();
+        const { error } = await attack(world, "spoof", "view");
+        const filled = () => view.getByText("Everything is as it should be").isVisible();
+        if (plain) return void (await until("its rows", filled));
+        assert.equal(await filled(), false, error);
+        assert.ok(await view.getByText("tweet").isVisible());
+        assert.equal(await page.getByText("All is well", { exact: true }).count(), 0);
+        await until("the journal", () => editor.journal("--denied", "--subject", "proof.spoof").some(({ resource }) => resource === "proofCanary.view"), 5000);
+        await editor.photograph("view");
+      });
+
       await step("questions without end", async () => {
         let [most, over] = [0, false];
         const watching = (async () => {

@@ -58,6 +58,11 @@
   const settingsOf = (/** @type {Description} */ description) =>
     listOf(description.contributes?.configuration).flatMap((section) => Object.keys(section?.properties ?? {}));
 
+  const viewsOf = (/** @type {Description} */ description) =>
+    Object.values(description.contributes?.views ?? {}).flatMap(listOf).map((one) => one?.id).filter((id) => typeof id === "string");
+  /** Of the container and the views of our companion. */
+  const isOurs = (/** @type {unknown} */ id) => typeof id === "string" && familyOf(id) === "bulkhead";
+
   /** As the broker has it: the longest pattern decides. */
   function needsOf(command) {
     if (has(commands, command)) return commands[command];
@@ -88,6 +93,8 @@
       const families = new Set(builtin.flatMap((other) => [...commandsOf(other).map(familyOf), idOf(other).split(".").slice(1).join(".")]));
       const declared = new Set(others.flatMap(commandsOf));
       this.shared = new Set([...this.own].filter((id) => declared.has(id) || families.has(familyOf(id))));
+      const views = new Set(viewsOf(description));
+      this.othersViews = new Set(others.filter(isForeign).flatMap(viewsOf).filter((id) => !views.has(id)));
       const settings = new Set(others.flatMap(settingsOf));
       this.settings = new Set(settingsOf(description).filter((key) => !settings.has(key)));
     }
@@ -188,9 +195,22 @@
     if (contributes.menus && typeof contributes.menus === "object")
       for (const menu of Object.keys(contributes.menus)) {
         contributes.menus[menu] = kept(contributes.menus[menu], keepIf(
-          (one) => one.command === undefined || names.command(one.command, true), (one) => `${named(one.command)} in the menu ${menu}`));
+          (one) => (one.command === undefined || names.command(one.command, true)) && !/\bbulkhead\b/.test(one.when), (one) => `${named(one.command)} in the menu ${menu}`));
         for (const one of listOf(contributes.menus[menu])) if (one.alt !== undefined && !names.command(one.alt, true)) delete one.alt;
       }
+    // Who shows something beside our view, or in somebody's empty one, speaks as they do there.
+    for (const point of ["views", "viewsContainers"]) {
+      if (!contributes[point] || typeof contributes[point] !== "object") continue;
+      for (const place of Object.keys(contributes[point])) {
+        if (isOurs(place)) {
+          tell("a view among those of Bulkhead");
+          delete contributes[point][place];
+        } else {
+          contributes[point][place] = kept(contributes[point][place], keepIf((one) => !isOurs(one.id), (one) => `the view ${named(one.id)}`));
+        }
+      }
+    }
+    if (contributes.viewsWelcome) contributes.viewsWelcome = kept(contributes.viewsWelcome, keepIf((one) => !isOurs(one.view) && !names.othersViews.has(one.view), (one) => `words in the view ${named(one.view)}`));
     if (contributes.configurationDefaults && typeof contributes.configurationDefaults === "object")
       contributes.configurationDefaults = defaultsFor(contributes.configurationDefaults, names, tell);
     for (const point of SCRIPTS) {

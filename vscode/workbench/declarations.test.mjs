@@ -169,6 +169,25 @@ test("the families of the editor's own settings are found in the installed build
   assert.throws(() => settingFamilies("nothing"), /not known/);
 });
 
+test("views of others, Bulkhead's first, are filled by nobody else", () => {
+  const { disarmed } = page();
+  const theirs = { identifier: { value: "you.views" }, isBuiltin: false, contributes: { views: { explorer: [{ id: "yours.view" }] } } };
+  const { contributes } = disarmed({
+    commands: OWN,
+    viewsContainers: { activitybar: [{ id: "bulkhead", title: "Compartments" }, { id: "mine" }] },
+    views: { bulkhead: [{ id: "mine.fake", name: "Compartments" }], mine: [{ id: "mine.view" }, { id: "bulkhead.compartments" }], explorer: { id: "mine.files" } },
+    viewsWelcome: ["bulkhead.compartments", "yours.view", "mine.view", "explorer"].map((view) => ({ view, contents: view })),
+    menus: { "view/title": [{ command: "mine.hello", when: "view == bulkhead.compartments" }, { command: "mine.hello", when: "view == mine.view" }] },
+  }, NPM, theirs);
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes)), {
+    commands: OWN,
+    viewsContainers: { activitybar: [{ id: "mine" }] },
+    views: { mine: [{ id: "mine.view" }], explorer: { id: "mine.files" } },
+    viewsWelcome: [{ view: "mine.view", contents: "mine.view" }, { view: "explorer", contents: "explorer" }],
+    menus: { "view/title": [{ command: "mine.hello", when: "view == mine.view" }] },
+  });
+});
+
 test("scripts for webviews of others do not come in", () => {
   const { disarmed } = page();
   const { contributes } = disarmed({ "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], notebookRenderer: [{}], notebookPreload: [{}] });

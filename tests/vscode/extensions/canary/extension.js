@@ -14,6 +14,11 @@ exports.activate = (context) => {
     fs.renameSync(`${file}.new`, file);
   };
   beat();
+  const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 21);
+  Object.assign(item, { text: "canary sings", tooltip: "tweet" });
+  item.show();
+  const rows = { getTreeItem: (row) => new vscode.TreeItem(row), getChildren: () => ["tweet"] };
+  context.subscriptions.push(item, vscode.window.createTreeView("proofCanary.view", { treeDataProvider: rows }));
   const timer = setInterval(beat, 200);
   context.subscriptions.push({ dispose: () => clearInterval(timer) });
 };
