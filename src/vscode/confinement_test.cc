@@ -68,9 +68,13 @@ class ConfinementTest : public ::testing::Test {
     EXPECT_TRUE(data.ok());
     if (!data.ok()) return {};
     auto confinement =
-        confine({places_, *data, {at("work")}, at("server"), at("builtin"), at("node")});
+        confine({places_, data->identity(), {at("work")}, at("server"), at("builtin"), at("node")});
     EXPECT_TRUE(confinement.ok()) << to_string(confinement.error());
-    return confinement.ok() ? std::move(confinement->review) : Review{};
+    if (!confinement.ok()) return {};
+    Review review = confinement->review;
+    for (std::string& each : contested_settings(*confinement, *data))
+      review.cannot.push_back(std::move(each));
+    return review;
   }
 
   fs::path folder_;

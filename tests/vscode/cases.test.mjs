@@ -40,7 +40,7 @@ for (const mode of modes) {
     const step = steps(t, () => editor);
     try {
       furnish(world);
-      editor = await Editor.start({ mode, world, extensions: ["canary", "formatter", "linter", "theme"].map(fixture), before: update, settings: { "[javascript]": { "editor.defaultFormatter": "proof.formatter" } } });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "formatter", "linter", "scm", "theme"].map(fixture), before: update, settings: { "[javascript]": { "editor.defaultFormatter": "proof.formatter" } } });
       const plain = mode === "plain";
 
       await step("the formatter formats, with the .prettierrc of a folder above", async () => {
@@ -150,6 +150,13 @@ for (const mode of modes) {
           await editor.page.locator(".scm-view").getByText("first.js").first().waitFor({ timeout: 20_000 });
           return true;
         });
+      });
+      await step("an extension's own source control stands beside Git's", async () => {
+        const view = editor.page.locator(".scm-view");
+        await view.getByText("Proof Changes").waitFor({ timeout: 20_000 });
+        await view.getByText("page.html").first().waitFor();
+        await view.getByText("first.js").first().waitFor();
+        await editor.photograph("source-controls");
       });
       await step("the user's terminal runs programs", async () => {
         await editor.terminal("echo in-$((40+2))-terminal > .proof/terminal-ran; cat ~/.ssh/id_rsa > /dev/null && echo read-$((1+1))");

@@ -136,6 +136,17 @@ const others = (location) => {
         `this._extensionDescriptions=this._extensionDescriptions.concat(${added});`,
     },
     {
+      name: "source-control",
+      what: "source controls of several hosts are told apart: each host counts its own from 0",
+      times: 1,
+      shape: shape(
+        String.raw`get id\(\)\{return\x60scm\$\{this\._handle\}\x60\}get parentId\(\)\{return this\._parentHandle!==void 0\?\x60scm\$\{this\._parentHandle\}\x60:void 0\}`,
+      ),
+      text: () =>
+        "get id(){return`scm${this._handle}${globalThis.bulkhead.ofHost(this.proxy)}`}" +
+        "get parentId(){return this._parentHandle!==void 0?`scm${this._parentHandle}${globalThis.bulkhead.ofHost(this.proxy)}`:void 0}",
+    },
+    {
       name: "walkthrough-picture",
       what: "links in a walkthrough's picture run its own commands",
       times: 1,

@@ -57,6 +57,7 @@ test("a build without one of the shapes is refused, and the shape is named", () 
     [".filterByExtensionHostKind(t.extensions,3)", "provider-filter"],
     ["_createRemoteExtensionHostDataProvider(", "provider-"],
     ["?.extensionHostEnv}},", "host-environment"],
+    ["get parentId(){", "source-control"],
   ]) {
     assert.ok(source.includes(shape), shape);
     const changed = source.replaceAll(shape, shape.replace(/[a-z]/, "_"));

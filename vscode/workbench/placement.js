@@ -14,6 +14,9 @@
   let last = 0;
   /** @type {Map<number, {at: number, count: number}>} affinity → its last end, and how many in a row */
   const ends = new Map();
+  /** @type {WeakMap<object, string>} */
+  const numbers = new WeakMap();
+  let proxies = 0;
   const FIRST_PAUSE = 1000;
   const LONGEST_PAUSE = 5 * 60 * 1000;
   const CALM = 10 * 60 * 1000;
@@ -167,6 +170,14 @@
     },
     /** Browser-only extensions would run beside the workbench, out of every compartment's reach. */
     mayRunInBrowser: (extension) => extension.isBuiltin === true,
+    /**
+     * What tells things of one host from those of others where each counts its own and the window has one list.
+     * @param {object} proxy through which the workbench speaks to the host
+     */
+    ofHost(proxy) {
+      if (!numbers.has(proxy)) numbers.set(proxy, `-${++proxies}`);
+      return numbers.get(proxy);
+    },
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
       const { affinity } = host.runningLocation;
