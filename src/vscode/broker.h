@@ -96,6 +96,7 @@ class Broker final : public Judge {
     kStatusItem,
     kStatusItemGone,
     kChatStatusItem,
+    kProblems,
   };
   Shown shown_by(const RpcRequest& request) const;
   static bool is_signed(Shown shown, size_t index);  // an argument that says whose it is
@@ -104,7 +105,7 @@ class Broker final : public Judge {
   size_t sign_argument(Shown shown, size_t index, Json& value, const std::string& whose);
   size_t sign_status_item(size_t index, Json& value, const std::string& whose) const;
   std::string whose_status_item(const RpcRequest& request, Shown shown) const;
-  std::string status_item_prefix() const;
+  std::string host_prefix() const;
   bool is_own_status_item(const std::string& id) const;
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options) const;

@@ -42,6 +42,7 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadMessageService":{"$showMessage":"free"},
   "MainThreadProgress":{"$startProgress":"free"},
   "MainThreadStatusBar":{"$setEntry":"window","$disposeEntry":"free"},
+  "MainThreadDiagnostics":{"$changeMany":"diagnostics","$clear":"diagnostics"},
   "MainThreadTreeViews":{"$registerTreeViewDataProvider":{"needs":"window","check":["0 view"]}},
   "MainThreadAuthentication":{"$registerAuthenticationProvider":{"needs":"window","check":["0 declared"]}},
   "MainThreadQuickOpen":{"$show":"window","$input":"window","$createOrUpdate":"window","$dispose":"free"},
@@ -56,7 +57,8 @@ inline const std::vector<std::string> kActors = {
     "MainThreadConfiguration", "MainThreadTextEditors",     "MainThreadWindow",
     "MainThreadLogger",        "MainThreadWorkspace",       "MainThreadMessageService",
     "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen",
-    "MainThreadStatusBar",     "MainThreadTreeViews",       "MainThreadAuthentication"};
+    "MainThreadStatusBar",     "MainThreadTreeViews",       "MainThreadAuthentication",
+    "MainThreadDiagnostics"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;

@@ -136,7 +136,7 @@ bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
   Json& first = arguments[0];
   if (request.method == "$provideTooltip") {
     const std::string id = text_of(first);
-    if (id.starts_with(status_item_prefix())) first = id.substr(status_item_prefix().size());
+    if (id.starts_with(host_prefix())) first = id.substr(host_prefix().size());
     const std::lock_guard lock(mutex_);
     if (tooltip_requests_.size() < kMaxAnswered) tooltip_requests_.insert(request.number);
   } else {

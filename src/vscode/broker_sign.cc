@@ -78,6 +78,11 @@ Broker::Shown Broker::shown_by(const RpcRequest& request) const {
     if (actor != "MainThreadStatusBar") return Shown::kNothing;
     return request.method == "$setEntry" ? Shown::kStatusItem : Shown::kStatusItemGone;
   }
+  // Problems are many: only those whose collection has no name are built.
+  if (actor == "MainThreadDiagnostics")
+    return request.mixed || request.json.substr(0, 64).find("_generated_") != std::string_view::npos
+               ? Shown::kProblems
+               : Shown::kNothing;
   if (actor != "MainThreadQuickOpen") return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
   if (request.method == "$input") return Shown::kInput;
@@ -112,6 +117,7 @@ bool Broker::is_signed(Shown shown, size_t index) {
     case Shown::kQuickInput:
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
+    case Shown::kProblems:
       return index == 0;
     case Shown::kStatusItem:
       return index <= kName || index == kTooltip;
@@ -151,13 +157,19 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
       return sign_status_item(kEntryId, value, whose);
+    case Shown::kProblems: {
+      // A collection without a name has a number of its host; named ones may be a task's as well.
+      if (!text_of(value).starts_with("_generated_")) return 0;
+      value = host_prefix() + text_of(value);
+      return 1;
+    }
   }
   return 0;
 }
 
-// Hosts count their status items from 0, and the window has one list of them: what is not named
-// after an extension of this host is told from others' by this.
-std::string Broker::status_item_prefix() const {
+// Hosts count their things from 0, and the window has one list of some: what is not named after an
+// extension of this host is told from others' by this.
+std::string Broker::host_prefix() const {
   return (options_.extensions.empty() ? "?" : options_.extensions.front()) + "/";
 }
 
@@ -187,7 +199,7 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
                                  ? value.get<std::string>()
                                  : value.dump(-1, ' ', false, Json::error_handler_t::replace);
       if (value.is_string() && is_own_status_item(id)) return 0;
-      value = status_item_prefix() + id;
+      value = host_prefix() + id;
       return 1;
     }
     case kItemId: {

@@ -532,6 +532,16 @@ TEST_F(BrokerTest, StatusItemsOfAnyFormSaySo) {
   EXPECT_EQ(arguments[5].json, "\"Bulkhead ? Prompts (me.mine)\"");
 }
 
+// Where they have no name, every host counts them from 0.
+TEST_F(BrokerTest, CollectionsOfProblemsAreToldFromOtherHosts) {
+  for (const char* method : {"$changeMany", "$clear"}) {
+    EXPECT_EQ(call("MainThreadDiagnostics", method, {"_generated_0", Json::array()}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["me.mine/_generated_0",)"));
+    EXPECT_EQ(call("MainThreadDiagnostics", method, {"eslint", Json::array()}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["eslint",)"));
+  }
+}
+
 TEST_F(BrokerTest, TooltipsOfStatusItemsComeBackSigned) {
   RpcRequest request;
   request.number = 7;

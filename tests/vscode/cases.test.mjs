@@ -89,6 +89,8 @@ for (const mode of modes) {
         await editor.page.locator(".squiggly-warning").first().waitFor({ timeout: 60_000 });
         await editor.command("Problems: Focus on Problems View");
         await editor.page.locator(".markers-panel").getByText("W0123: Use of eval").waitFor({ timeout: 20_000 });
+        // Another extension's, in the same file.
+        await editor.page.locator(".markers-panel").getByText("Proof problem").waitFor({ timeout: 20_000 });
       });
       await step("its poison", async () => {
         const seen = () => ({

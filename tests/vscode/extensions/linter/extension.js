@@ -6,7 +6,7 @@ const vscode = require("vscode");
 
 exports.activate = (context) => {
   const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
-  const found = vscode.languages.createDiagnosticCollection("pylint");
+  const found = vscode.languages.createDiagnosticCollection();
   const lint = (document) => {
     if (document.languageId !== "python") return;
     execFile(path.join(folder, ".venv/bin/pylint"), [document.uri.fsPath], { cwd: folder }, (error, output) => {
