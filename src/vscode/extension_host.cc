@@ -132,16 +132,17 @@ class UsageMeter {
     if (!processes.ok()) return nullptr;
     uint64_t memory = 0, count = 0;
     std::map<uint64_t, Inheritance::Sample> living;
+    std::map<uint64_t, Memory> known;
     for (const pid_t pid : *processes) {
       if (pid == 1) continue;  // init is ours
       CpuTimes times;
       if (!reader_->cpu_times(pid, &times)) continue;
       ++count;
-      living[(static_cast<uint64_t>(pid) << 40U) ^ times.start_ticks] = {
-          times.own_ticks + times.children_ticks, times.children_ticks};
-      ProcReader::Proportional shares;
-      if (reader_->proportional(pid, &shares)) memory += shares.other + shares.shared_files;
+      const uint64_t process = (static_cast<uint64_t>(pid) << 40U) ^ times.start_ticks;
+      living[process] = {times.own_ticks + times.children_ticks, times.children_ticks};
+      memory += (known[process] = memory_of(pid, process)).share;
     }
+    memory_.swap(known);
     const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
     return Json{{"cpu", static_cast<double>(cpu_.update(living)) / ticks},
                 {"memory", memory},
@@ -149,9 +150,32 @@ class UsageMeter {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Memory {
+    uint64_t resident = 0, share = 0;
+    Clock::time_point read;
+  };
+  // What a process shares with others takes the kernel milliseconds to tell, every two seconds: it
+  // is asked again when the process grew or shrank, or some time has passed.
+  Memory memory_of(pid_t pid, uint64_t process) {
+    constexpr uint64_t kChange = 1U << 20U;
+    constexpr auto kFresh = std::chrono::seconds(30);
+    Memory now{0, 0, Clock::now()};
+    const bool told = reader_->resident_bytes(pid, false, &now.resident);
+    if (const auto before = memory_.find(process); before != memory_.end() && told) {
+      const uint64_t was = before->second.resident;
+      const uint64_t change = now.resident > was ? now.resident - was : was - now.resident;
+      if (change < kChange && now.read - before->second.read < kFresh) return before->second;
+    }
+    ProcReader::Proportional shares;
+    if (reader_->proportional(pid, &shares)) now.share = shares.other + shares.shared_files;
+    return now;
+  }
+
   std::mutex mutex_;
   std::optional<ProcReader> reader_;
   Inheritance cpu_;
+  std::map<uint64_t, Memory> memory_;
 };
 
 // Ctrl-C in the terminal of `bulkhead code` meets every process of it. A host then ends as it does
