@@ -17,7 +17,15 @@ import { WAYS } from "./ways.mjs";
 import { World } from "./world.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const fixture = (name) => path.join(here, "extensions", name);
+/** An extension's folder; a package that names the collector gets one of its own, with the address. */
+function fixture(world, name) {
+  const folder = path.join(here, "extensions", name);
+  const packaged = fs.readFileSync(path.join(folder, "package.json"), "utf8");
+  if (!packaged.includes("COLLECTOR")) return folder;
+  fs.cpSync(folder, world.path(`made/${name}`), { recursive: true });
+  world.write(`made/${name}/package.json`, packaged.replaceAll("COLLECTOR", world.collector.port));
+  return world.path(`made/${name}`);
+}
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
 const chosen = process.env.BULKHEAD_WAYS?.split(",");
 const ways = WAYS.filter(({ name }) => !chosen || chosen.includes(name));
@@ -30,7 +38,7 @@ for (const mode of modes) {
       writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
       world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
-      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map(fixture), settings: { "proofVictim.account": world.secrets.settings } });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings } });
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({
         ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),
       }));

@@ -263,7 +263,10 @@ export const WAYS = [
   },
   {
     name: "declarations",
-    prepare: ({ editor }) => editor.terminal("true"),
+    prepare: ({ world, editor }) => {
+      world.write("home/projects/app/proof-schema.json", "{}\n");
+      return editor.terminal("true");
+    },
     probes: {
       keybinding: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+J"), loots()),
       runCommands: when(({ editor }) => editor.page.keyboard.press("Control+Alt+Shift+K"), loots()),
@@ -290,6 +293,14 @@ export const WAYS = [
         await click(editor, await inFrame(editor, "proof-page-link"));
       }, loots()),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
+      schema: when(({ editor }) => editor.openFile("proof-schema.json"), sends()),
+      snippet: during(async ({ world, editor }) => {
+        await editor.page.evaluate((secret) => navigator.clipboard.writeText(secret), world.secrets.clipboard);
+        await editor.openFile("style.css");
+        await editor.command("Snippets: Insert Snippet");
+        await editor.pick("proofsnippet");
+        await until("the snippet", async () => (await editor.text()).includes("snippet:"));
+      }, leaks()),
     },
   },
   {

@@ -258,6 +258,12 @@
       }
     },
     /**
+     * A snippet of a package, as it is read; those of a person have no extension.
+     * @param {Description | undefined} extension
+     * @param {string} body
+     */
+    snippet: (extension, body) => (extension && isForeign(extension) ? body.replace(/\$(\{?)CLIPBOARD(?!\w)/g, "$$$1WITHHELD") : body),
+    /**
      * For the pages of a walkthrough, which are files of the package: whose links may run which commands.
      * @param {string | undefined} step "publisher.name#walkthrough#step"; the editor's own have no "#"
      * @returns {true | string[]} as the workbench's opener takes it

@@ -188,6 +188,14 @@ test("views of others, Bulkhead's first, are filled by nobody else", () => {
   });
 });
 
+test("snippets of a package hold no clipboard, those of a person and of the editor do", () => {
+  const { bulkhead, extension } = page();
+  const body = "a $CLIPBOARD b ${CLIPBOARD} ${1:${CLIPBOARD/x/y/}} $CLIPBOARDS $TM_FILENAME";
+  assert.equal(bulkhead.snippet(extension("Me.mine", {}), body), "a $WITHHELD b ${WITHHELD} ${1:${WITHHELD/x/y/}} $CLIPBOARDS $TM_FILENAME");
+  assert.equal(bulkhead.snippet(undefined, body), body);
+  assert.equal(bulkhead.snippet(extension("vscode.css", {}, { isBuiltin: true }), body), body);
+});
+
 test("scripts for webviews of others do not come in", () => {
   const { disarmed } = page();
   const { contributes } = disarmed({ "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], notebookRenderer: [{}], notebookPreload: [{}] });

@@ -147,6 +147,17 @@ const others = (location) => {
         "get parentId(){return this._parentHandle!==void 0?`scm${this._parentHandle}${globalThis.bulkhead.ofHost(this.proxy)}`:void 0}",
     },
     {
+      name: "snippets",
+      what: "snippets of a package are looked through as they are read",
+      times: 1,
+      shape: shape(
+        String.raw`NAME\|\|\(\1=""\),Array\.isArray\(NAME\)&&\(\2=\2\.join\(\x60\s*\x60\)\),typeof \2!="string"\)return;`,
+      ),
+      text: (prefix, body) =>
+        `${prefix}||(${prefix}=""),Array.isArray(${body})&&(${body}=${body}.join("\\n")),typeof ${body}!="string")return;` +
+        `${body}=globalThis.bulkhead.snippet(this._extension,${body});`,
+    },
+    {
       name: "walkthrough-picture",
       what: "links in a walkthrough's picture run its own commands",
       times: 1,
