@@ -429,6 +429,45 @@ for (const mode of modes) {
         for (const pid of before) assert.ok((await settled(editor, 3)).includes(pid), "the others go on");
       });
 
+      await step("an idle host takes next to no processor time", async () => {
+        const pids = (await settled(editor, 3)).map(Number);
+        const spent = () => pids.map((pid) => fs.readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + Number(fs.readFileSync(`/proc/${pid}/task/${task}/schedstat`, "latin1").split(" ")[0]) / 1e6, 0));
+        const before = spent();
+        // A time to be measured, not a wait for something.
+        await new Promise((resolve) => setTimeout(resolve, 12_000));
+        const each = spent().map((now, i) => Math.round((now - before[i]) * 10) / 10);
+        t.diagnostic(`${each.join(", ")} ms in 12 s`);
+        assert.ok(Math.min(...each) < 10, `${each.join(", ")} ms in 12 s`);
+      });
+
+      const switchProfile = async (name) => {
+        await editor.command("Profiles: Switch Profile...");
+        await editor.pick(name);
+        // VS Code moves the folder to the other profile, and the window with it.
+        const loaded = editor.page.waitForEvent("load");
+        await editor.page.locator(".monaco-dialog-box").getByRole("button", { name: "Reload" }).click({ timeout: PATIENCE });
+        await loaded;
+        await editor.page.waitForSelector(".explorer-folders-view .monaco-list-row", { timeout: PATIENCE });
+      };
+      await step("a profile has hosts for its own extensions", async () => {
+        await settled(editor, 3);
+        await editor.command("Profiles: New Profile...");
+        const page = editor.page.locator(".profiles-editor");
+        await page.locator("input[type=text]").first().fill("Work");
+        await page.getByRole("radio", { name: "Use Settings from the Default" }).click();
+        await page.locator(".monaco-button", { hasText: "Create" }).last().click();
+        await page.locator(".monaco-list-row", { hasText: "Work" }).first().waitFor({ timeout: PATIENCE });
+        await editor.page.locator(".modal-editor-part .codicon-close").first().click();
+        await page.waitFor({ state: "hidden", timeout: PATIENCE });
+        await switchProfile("Work");
+        await settled(editor, 0);
+        for (const name of ["first", "second", "third"]) assert.ok(!(await status(editor)).some((each) => each.startsWith(name)), name);
+        await editor.photograph("profile");
+        await switchProfile("Default");
+        for (const name of ["first", "second", "third"]) await says(editor, `${name} 0`);
+        await settled(editor, 3);
+      });
+
       await step("Ctrl-C ends everything", async () => {
         const known = tree(editor.server.pid);
         assert.ok(known.length > 10, `${known.length} processes`);
