@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace bulkhead {
@@ -9,13 +10,8 @@ namespace bulkhead {
 std::string normalize(std::string_view path) {
   std::string result;
   result.reserve(path.size() + 1);
-  size_t i = 0;
-  while (i < path.size()) {
-    while (i < path.size() && path[i] == '/') ++i;
-    size_t end = path.find('/', i);
-    if (end == std::string_view::npos) end = path.size();
-    const std::string_view component = path.substr(i, end - i);
-    i = end;
+  while (!path.empty()) {
+    const std::string_view component = take_component(&path);
     if (component.empty() || component == ".") continue;
     if (component == "..") {
       const size_t slash = result.rfind('/');
@@ -56,6 +52,14 @@ bool is_within(std::string_view path, std::string_view tree) noexcept {
   if (tree == "/") return true;
   if (path.size() < tree.size() || path.substr(0, tree.size()) != tree) return false;
   return path.size() == tree.size() || path[tree.size()] == '/';
+}
+
+std::string_view take_component(std::string_view* path) noexcept {
+  const size_t from = std::min(path->find_first_not_of('/'), path->size());
+  const size_t end = std::min(path->find('/', from), path->size());
+  const std::string_view component = path->substr(from, end - from);
+  path->remove_prefix(end);
+  return component;
 }
 
 std::string_view parent_of(std::string_view path) noexcept {

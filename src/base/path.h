@@ -22,11 +22,18 @@ std::string join(std::string_view base, std::string_view name);
 // Both canonical.
 bool is_within(std::string_view path, std::string_view tree) noexcept;
 
+// Splits off the first component of "/a/b" or "a/b": "a", and leaves "/b". Empty where nothing but
+// slashes is left.
+std::string_view take_component(std::string_view* path) noexcept;
+
 // "/a/b" → "/a"; "/a" and "/" → "/".
 std::string_view parent_of(std::string_view path) noexcept;
 
 // "/a/b" → "b"; "/" → "".
 std::string_view last_of(std::string_view path) noexcept;
+
+// How many symlinks the kernel follows on the way along one path: MAXSYMLINKS, path_resolution(7).
+inline constexpr int kMostLinks = 40;
 
 // Control bytes, DEL, invalid UTF-8 and bidirectional or invisible code points as \xNN or \u{N},
 // so that a path cannot move the cursor or reorder a prompt.

@@ -45,6 +45,23 @@ TEST(Path, IsWithinComparesComponents) {
   EXPECT_FALSE(is_within("/", "/a"));
 }
 
+TEST(Path, TakesComponents) {
+  const auto components = [](std::string_view path) {
+    std::string text;
+    while (!path.empty()) text.append("[").append(take_component(&path)).append("]");
+    return text;
+  };
+  EXPECT_EQ(components("/a/b"), "[a][b]");
+  EXPECT_EQ(components("a/b"), "[a][b]");
+  EXPECT_EQ(components("//a///..//."), "[a][..][.]");
+  EXPECT_EQ(components("/a/"), "[a][]");
+  EXPECT_EQ(components("///"), "[]");
+  EXPECT_EQ(components(""), "");
+  std::string_view path = "/a//b";
+  EXPECT_EQ(take_component(&path), "a");
+  EXPECT_EQ(path, "//b");
+}
+
 TEST(Path, ParentAndLast) {
   EXPECT_EQ(parent_of("/a/b"), "/a");
   EXPECT_EQ(parent_of("/a"), "/");

@@ -147,6 +147,43 @@ TEST(Policy, HidingCoversStatusAndListsThePlaces) {
   EXPECT_THAT(refused(in), HasSubstr("hiding everything"));
 }
 
+TEST(Policy, ReadBlocksBelowAFolderAreThoseByPlace) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"/"});
+  in.manifest.files.block = entries({"/a/b/key", "/c/*/key", "/d/*.pem", "**/.env/key"});
+  BlockGroup group;
+  group.name = "hooks";
+  group.block_write = entries({"/e/hooks"});
+  in.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
+  const auto policy = compiled(in);
+  for (const char* path : {"/", "/a", "/a/b", "/a/b/key", "/c", "/c/x", "/d"})
+    EXPECT_TRUE(policy->above_read_block(path)) << path;
+  for (const char* path : {"/a/bc", "/a/x", "/d/x", "/e", "/f/.env"})
+    EXPECT_FALSE(policy->above_read_block(path)) << path;
+  EXPECT_TRUE(policy->above_read_block("not/canonical"));
+}
+
+TEST(Policy, EverythingIsAllowedWhereNothingIsBlocked) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"/"});
+  EXPECT_TRUE(compiled(in)->allows_everything(Kind::kRead));
+  EXPECT_FALSE(compiled(in)->allows_everything(Kind::kWrite));
+  in.manifest.files.write = entries({"/"});
+  EXPECT_TRUE(compiled(in)->allows_everything(Kind::kWrite));
+  EXPECT_FALSE(compiled(in)->allows_everything(Kind::kRun)) << "nobody asks that";
+  BlockGroup group;
+  group.name = "hooks";
+  group.block_write = entries({"**/.git/hooks"});
+  in.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
+  EXPECT_TRUE(compiled(in)->allows_everything(Kind::kRead));
+  EXPECT_FALSE(compiled(in)->allows_everything(Kind::kWrite));
+  in.manifest.files.block = entries({"**/.env"});
+  EXPECT_FALSE(compiled(in)->allows_everything(Kind::kRead));
+  in = inputs();
+  in.manifest.files.read = entries({"/."});
+  EXPECT_FALSE(compiled(in)->allows_everything(Kind::kRead)) << "the names in / and no more";
+}
+
 TEST(Policy, OtherwiseAsksUnlessForbidden) {
   PolicyInputs in = inputs();
   in.manifest.otherwise = Otherwise::kAsk;

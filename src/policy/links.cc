@@ -21,8 +21,6 @@
 namespace bulkhead {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as the kernel: path_resolution(7)
-
 enum class OnTheWay { kNoLink, kMaybeAtTheEnd, kMaybe };
 
 // One system call tells the usual case: no link on the way, or nothing there beyond some point and
@@ -57,10 +55,10 @@ std::string follow_links(const std::string& path) {
       rest = "/" + std::string(last_of(path));
       break;
   }
-  while (rest.size() > 1) {
-    const size_t end = rest.find('/', 1);
-    const std::string component = rest.substr(1, end == std::string::npos ? end : end - 1);
-    rest = end == std::string::npos ? "" : rest.substr(end);
+  while (!rest.empty()) {
+    std::string_view after = rest;
+    const std::string component(take_component(&after));
+    rest.erase(0, rest.size() - after.size());
     if (component.empty() || component == ".") continue;
     if (component == "..") {
       done = std::string(parent_of(done.empty() ? "/" : done));
@@ -75,7 +73,7 @@ std::string follow_links(const std::string& path) {
       done = here;
       continue;
     }
-    if (++links > kMaxLinks) return path;
+    if (++links > kMostLinks) return path;
     const std::string_view to(target, static_cast<size_t>(length));
     // Magic links of /proc name no path ("pipe:[1]") or one of this process: keep them as they are.
     if (is_within(here, "/proc")) {

@@ -286,6 +286,7 @@ struct PathIndex::Walk {
   int bound_depth = -1;        // deepest concrete grant
   uint8_t below = 0;           // flags of the nodes at the path's end, by whatever edges
   uint8_t concrete_below = 0;  // the same by concrete edges only
+  uint8_t anchored_below = 0;  // the same of anchored patterns only
 
   void collect(const Terminal& terminal, int depth, bool concrete) noexcept {
     auto& into = concrete ? matches->concrete : matches->wildcard;
@@ -348,6 +349,7 @@ struct PathIndex::Walk {
       __builtin_prefetch(&index.edges_[key & mask]);
     }
     visit(kAnchored, 0, true);
+    anchored_below = below;
     const Node& root = index.nodes_[kAnywhere];
     for (int start = 0; start < count; ++start) {
       const uint64_t hash = components[start].hash;
@@ -384,7 +386,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
   matches->in_scratch = false;
   Component components[kMaxPath / 2 + 1];
   const int count = split(path, components);
-  if (count < 0) return {true, true, true};
+  if (count < 0) return {true, true, true, true};
   Walk walk{*this, path, components, count, matches, true};
   walk.run();
   matches->in_scratch = walk.in_scratch();
@@ -397,6 +399,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
     result.blocked_write = (flags & kWriteBelow) != 0;
   }
   result.guarded = (walk.concrete_below & kGuard) != 0;
+  result.blocked_read_in_place = (walk.anchored_below & kReadBelow) != 0;
   return result;
 }
 

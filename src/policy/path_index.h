@@ -68,9 +68,10 @@ class PathIndex {
 
   // What lies, or could lie, below a path (the path itself included).
   struct Below {
-    bool blocked_read = false;   // by a pattern in BlockRead or Hide
-    bool blocked_write = false;  // by a pattern in BlockWrite or Hide
-    bool guarded = false;        // a concrete block of either sort, or a guarded tree
+    bool blocked_read = false;           // by a pattern in BlockRead or Hide
+    bool blocked_write = false;          // by a pattern in BlockWrite or Hide
+    bool guarded = false;                // a concrete block of either sort, or a guarded tree
+    bool blocked_read_in_place = false;  // as blocked_read, by an anchored pattern, in scratch too
   };
   // With `anywhere_counts`, every "**/…" block counts as one that could lie below, as it does;
   // without, only where `path` ends with a part of its run, so that renaming the last component of

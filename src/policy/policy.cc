@@ -109,6 +109,24 @@ bool Policy::above_block(std::string_view path) const noexcept {
   return below.guarded || below.blocked_read || below.blocked_write;
 }
 
+bool Policy::above_read_block(std::string_view path) const noexcept {
+  return data_->paths.below(path, false).blocked_read_in_place;
+}
+
+bool Policy::allows_everything(Kind kind) const noexcept {
+  PathMatches matches;
+  const PathIndex::Below below = data_->paths.below("/", true, &matches);
+  const auto granted = [&](Channel channel) { return matches.lowest(channel) != kNoRule; };
+  switch (kind) {
+    case Kind::kRead:
+      return granted(Channel::kAllowRead) && !below.blocked_read;
+    case Kind::kWrite:
+      return granted(Channel::kAllowWrite) && !below.blocked_write;
+    default:
+      return false;
+  }
+}
+
 Decision Policy::decide_connect(const IpAddress& address, uint16_t port,
                                 std::span<const std::string_view> names) const noexcept {
   // Port 0 is no port that a program can mean to reach.

@@ -110,6 +110,13 @@ class Policy {
   // ".git" is as good. Also true above a granted tree inside a scratch tree, which is bound there.
   bool above_block(std::string_view path) const noexcept;
 
+  // True where a path below the folder `path` is blocked for reading by where it is: a symlink to
+  // the folder is a way around that name. Blocks such as "**/.env" hold by whichever way one comes.
+  bool above_read_block(std::string_view path) const noexcept;
+
+  // Every path there is may be read, or (kWrite) written: "/" is granted whole, nothing is blocked.
+  bool allows_everything(Kind kind) const noexcept;
+
   // In a scratch tree: a compartment has its own there. Whoever acts for it outside, where the path
   // is somebody else's file, must not.
   bool in_scratch(std::string_view path) const noexcept;

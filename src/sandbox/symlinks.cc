@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <memory>
 
 #include "base/fd.h"
+#include "base/path.h"
 
 namespace bulkhead {
 
@@ -75,14 +75,12 @@ int walk(Walk& state, int parent, const char* name, const std::string& path, int
 bool climbs_from_a_name(std::string_view target) {
   bool named = false;
   while (!target.empty()) {
-    const size_t end = std::min(target.find('/'), target.size());
-    const std::string_view each = target.substr(0, end);
+    const std::string_view each = take_component(&target);
     if (each == "..") {
       if (named) return true;
     } else if (!each.empty() && each != ".") {
       named = true;
     }
-    target.remove_prefix(std::min(end + 1, target.size()));
   }
   return false;
 }
@@ -90,11 +88,9 @@ bool climbs_from_a_name(std::string_view target) {
 bool stays_in_tree(std::string_view target, size_t depth) {
   if (target.starts_with('/') || climbs_from_a_name(target)) return false;
   while (!target.empty()) {
-    const size_t end = std::min(target.find('/'), target.size());
-    const std::string_view each = target.substr(0, end);
+    const std::string_view each = take_component(&target);
     if (each == ".." && depth-- == 0) return false;
     if (each != ".." && each != "." && !each.empty()) break;
-    target.remove_prefix(std::min(end + 1, target.size()));
   }
   return true;
 }

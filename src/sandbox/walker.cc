@@ -26,17 +26,6 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Splits off the first component of "/a/b" or "a/b": "a", rest "/b".
-std::string_view take_component(std::string_view* text) {
-  size_t from = 0;
-  while (from < text->size() && (*text)[from] == '/') ++from;
-  size_t end = text->find('/', from);
-  if (end == std::string_view::npos) end = text->size();
-  const std::string_view component = text->substr(from, end - from);
-  text->remove_prefix(end);
-  return component;
-}
-
 bool only_slashes(std::string_view text) {
   return text.find_first_not_of('/') == std::string_view::npos;
 }

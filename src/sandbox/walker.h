@@ -67,8 +67,6 @@ struct FoundEntry {
 
 enum class Follow : uint8_t { kYes, kNo };
 
-inline constexpr int kMostLinks = 40;  // MAXSYMLINKS of the kernel, path_resolution(7)
-
 class Walker {
  public:
   // `root`: O_PATH of "/" in the compartment's mount namespace (not owned). `foreign_proc`: where

@@ -156,19 +156,17 @@ std::optional<std::string> canonical_file(const std::string& path) {
 }
 
 std::vector<std::string> names_on_the_way(const std::string& path) {
-  constexpr int kMostLinks = 40;  // of the kernel, path_resolution(7)
   std::vector<std::string> names;
   std::string rest = path;  // still to be walked, below `base`, where no link is
   std::string base;
   for (int links = 0; links <= kMostLinks;) {
-    const size_t start = rest.find_first_not_of('/');
-    if (start == std::string::npos) {
+    std::string_view after = rest;
+    const std::string name(take_component(&after));
+    rest.erase(0, rest.size() - after.size());
+    if (name.empty()) {
       names.push_back(base.empty() ? "/" : base);
       return names;
     }
-    const size_t end = std::min(rest.find('/', start), rest.size());
-    const std::string name = rest.substr(start, end - start);
-    rest.erase(0, end);
     if (name == ".") continue;
     if (name == "..") {
       base.resize(base.empty() ? 0 : base.rfind('/'));

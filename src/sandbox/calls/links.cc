@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sandbox/calls/common.h"
+#include "sandbox/openat2.h"
 #include "sandbox/symlinks.h"
 
 namespace bulkhead {
@@ -62,10 +63,9 @@ std::string meaning(const Call& call, std::string text) {
       }
     }
     const size_t from = there == 0 ? 0 : ends[there - 1];
-    const std::string rest = text.substr(from);
-    const size_t start = std::min(rest.find_first_not_of('/'), rest.size());
-    const size_t end = std::min(rest.find('/', start), rest.size());
-    const std::string next = (base == "/" ? "" : base) + "/" + rest.substr(start, end - start);
+    const std::string_view unresolved = std::string_view(text).substr(from);
+    std::string_view rest = unresolved;
+    const std::string next = entry_path(base, take_component(&rest));
     // A dangling link of somebody else's on the way.
     Fd link;
     char target[PATH_MAX];
@@ -73,9 +73,9 @@ std::string meaning(const Call& call, std::string text) {
     if (!is_within(base, "/proc") && is_canonical(next) &&
         call.service().walker.open_exact(next, O_PATH | O_NOFOLLOW, 0, &link) == 0)
       n = ::readlinkat(link.get(), "", target, sizeof target);
-    if (n <= 0) return normalize(base + "/" + rest);
+    if (n <= 0) return normalize(base.append("/").append(unresolved));
     const std::string to(target, static_cast<size_t>(n));
-    text = (to[0] == '/' ? to : base + "/" + to) + rest.substr(end);
+    text = (to[0] == '/' ? to : base + "/" + to) + std::string(rest);
   }
   return normalize(text);
 }
@@ -92,19 +92,6 @@ const char* other_meaning(const Plan& plan, const std::string& path) {
   struct stat about {};
   if (::lstat(path.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) return nullptr;
   return "it is another file for whoever follows the link outside, where /tmp and /dev/shm differ";
-}
-
-bool blocks(const Rule& rule, Kind kind) {
-  return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
-         (rule.kinds & 1u << static_cast<unsigned>(kind)) != 0;
-}
-
-// Nothing is refused for any path.
-bool is_free(const Policy& policy, Kind kind) {
-  const auto& rules = policy.rules();
-  return policy.decide_path(kind, "/").verdict == Verdict::kAllow &&
-         std::none_of(rules.begin(), rules.end(),
-                      [kind](const Rule& rule) { return blocks(rule, kind); });
 }
 
 // By this user, outside. What the user owns can be made writable.
@@ -124,33 +111,22 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
                                    std::string_view target) {
   bool named = false;
   const size_t start = text.size() - target.size();
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('/', at), text.size());
-    const std::string_view each = std::string_view(text).substr(at, end - at);
-    if (each == "..") {
-      if (named) {
-        const std::string before = text.substr(0, at);
-        Found found;
-        if (call.would_allow(Kind::kWrite, normalize(before)) ||
-            resolve_plainly(call, before, &found) != 0 || !found.is_path ||
-            call.would_allow(Kind::kWrite, found.canonical))
-          return true;
-      }
-    } else if (!each.empty() && each != "." && at >= start) {
-      named = true;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view each = take_component(&rest);
+    const size_t at = text.size() - rest.size() - each.size();
+    if (each != "..") {
+      named = named || (at >= start && !each.empty() && each != ".");
+      continue;
     }
-    at = end + 1;
+    if (!named) continue;
+    const std::string before = text.substr(0, at);
+    Found found;
+    if (call.would_allow(Kind::kWrite, normalize(before)) ||
+        resolve_plainly(call, before, &found) != 0 || !found.is_path ||
+        call.would_allow(Kind::kWrite, found.canonical))
+      return true;
   }
   return false;
-}
-
-// Whether a path that is blocked for reading lies below the folder `path`. Blocks such as "**/.env"
-// are not meant: they hold by whichever way.
-bool above_read_block(const Policy& policy, std::string_view path) {
-  const auto& rules = policy.rules();
-  return std::any_of(rules.begin(), rules.end(), [path](const Rule& rule) {
-    return blocks(rule, Kind::kRead) && rule.resolved != path && is_within(rule.resolved, path);
-  });
 }
 
 }  // namespace
@@ -158,7 +134,8 @@ bool above_read_block(const Policy& policy, std::string_view path) {
 bool links_are_free(const Call& call) {
   const Arbiter& arbiter = call.service().arbiter;
   return arbiter.enforcement() == Enforcement::kAuditOnly ||
-         (is_free(arbiter.policy(), Kind::kRead) && is_free(arbiter.policy(), Kind::kWrite));
+         (arbiter.policy().allows_everything(Kind::kRead) &&
+          arbiter.policy().allows_everything(Kind::kWrite));
 }
 
 std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target,
@@ -176,7 +153,7 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
     return refuse(Kind::kRead, normalize(text),
                   "a link through a folder and \"..\", which may lead elsewhere later");
   const std::string path = meaning(call, std::move(text));
-  if (!is_free(policy, Kind::kRead)) {
+  if (!policy.allows_everything(Kind::kRead)) {
     if (const char* reason = other_meaning(plan, path)) return refuse(Kind::kRead, path, reason);
     // Standard streams and the like are nobody's secret; everything else as if it were read.
     if (parse_proc(path)) return std::nullopt;
@@ -186,7 +163,7 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
       if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
     }
     // A folder is a way to all that lies below it.
-    if (above_read_block(policy, path))
+    if (policy.above_read_block(path))
       return refuse(Kind::kRead, path, "a link to it would lead to a blocked path below");
   }
   // Nobody is asked: who makes a link seldom means that somebody shall write through it.

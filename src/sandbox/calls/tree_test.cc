@@ -206,12 +206,15 @@ TEST(ServeTree, ALinkLeadsToWhatMayBeRead) {
   folder.file("r/file", "x");
   folder.file("partly/key", "secret");
   folder.file("partly/open/file", "x");
+  folder.file("each/one/key", "secret");
   ASSERT_EQ(::symlink((folder / "home").c_str(), (folder / "w/to-home").c_str()), 0);
   ASSERT_EQ(::symlink((folder / "home/none/x").c_str(), (folder / "w/dangling").c_str()), 0);
   std::vector<std::string> denied;
-  const Grants grants = {.read = {folder / "w", folder / "r", folder / "partly"},
-                         .write = {folder / "w", folder / "r", folder / "partly"},
-                         .block = {folder / "partly/key"},
+  const std::vector<std::string> granted = {folder / "w", folder / "r", folder / "partly",
+                                            folder / "each"};
+  const Grants grants = {.read = granted,
+                         .write = granted,
+                         .block = {folder / "partly/key", folder / "each/*/key"},
                          .kernel_decides = {{folder / "w", true, true}}};
   const std::string result = serve(
       grants,
@@ -248,6 +251,7 @@ TEST(ServeTree, ALinkLeadsToWhatMayBeRead) {
         add("dangling/further", "w/l");
         add(folder / "partly/key", "w/l");
         add(folder / "partly", "w/l");
+        add(folder / "each/one", "w/l");
         add("/proc/self/environ", "w/l");
         add("/proc/self/root" + (folder / "home/key"), "w/l");
         add("/proc/self/cwd", "w/l");
@@ -261,7 +265,8 @@ TEST(ServeTree, ALinkLeadsToWhatMayBeRead) {
       &denied);
   EXPECT_EQ(result,
             "ok ok ok ok ok ok ok ok ok | EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES "
-            "EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES ");
+            "EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES "
+            "EACCES ");
   EXPECT_THAT(denied, Contains("read " + (folder / "home/key")));
   EXPECT_THAT(denied, Contains("read " + (folder / "home/not/there/yet")));
   EXPECT_THAT(denied, Contains("read " + (folder / "home/none/x/further")));
