@@ -49,39 +49,60 @@ std::string verdict_text(const Event& event) {
   return event.verdict == Verdict::kDeny ? "denied" : "allowed";
 }
 
+// The journal's columns, those of them that a terminal of this width can show: fewer, rather than
+// all of them broken. 0: no terminal.
+struct LogColumn {
+  Table::Column column;
+  Table::Cell (*cell)(const JournalRow&);
+};
+std::vector<LogColumn> columns_for(size_t width) {
+  const bool whole = width == 0 || width >= kWhole;
+  const bool medium = whole || width >= kMedium;
+  std::vector<LogColumn> columns;
+  const auto add = [&](bool fits, Table::Column column, Table::Cell (*cell)(const JournalRow&)) {
+    if (fits) columns.push_back({std::move(column), cell});
+  };
+  // Rows are kept for 30 days: the year is known.
+  add(medium, {"time"},
+      [](const JournalRow& row) { return Table::Cell{local_text(row.event.time).substr(5)}; });
+  add(!medium, {"time"},
+      [](const JournalRow& row) { return Table::Cell{local_text(row.event.time).substr(11)}; });
+  add(medium, {"run"}, [](const JournalRow& row) {
+    return Table::Cell{row.run.id.substr(0, 6), Colour::kDim};
+  });
+  add(true, {""}, [](const JournalRow& row) {
+    const bool denied = row.event.verdict == Verdict::kDeny;
+    const Colour colour = row.event.enforced ? Colour::kRed : Colour::kYellow;
+    return Table::Cell{verdict_text(row.event), denied ? colour : Colour::kNone};
+  });
+  add(true, {"kind"},
+      [](const JournalRow& row) { return Table::Cell{std::string(label(row.event.kind))}; });
+  add(true, {"resource", false, 8},
+      [](const JournalRow& row) { return Table::Cell{row.event.resource}; });
+  add(medium, {"count", true},
+      [](const JournalRow& row) { return Table::Cell{std::to_string(row.event.count)}; });
+  add(medium, {"program", false, 4},
+      [](const JournalRow& row) { return Table::Cell{std::string(last_of(row.event.program))}; });
+  add(whole, {"rule", false, 5}, [](const JournalRow& row) {
+    return Table::Cell{row.event.rule, Colour::kDim};
+  });
+  return columns;
+}
+
 std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& options, bool titles) {
-  std::string out;
   if (options.json) {
+    std::string out;
     for (const JournalRow& row : rows) out += to_line(row_json(row));
     return out;
   }
-  // A narrow terminal gets fewer columns, which it can show, rather than all of them broken.
   const size_t width = terminal_width(STDOUT_FILENO);
-  const bool whole = width == 0 || width >= kWhole;
-  const bool medium = whole || width >= kMedium;
-  std::vector<Table::Column> columns = {{"time"}};
-  if (medium) columns.push_back({"run"});
-  columns.push_back({""});
-  columns.push_back({"kind"});
-  columns.push_back({"resource", false, 8});
-  if (medium) columns.push_back({"count", true});
-  if (medium) columns.push_back({"program", false, 4});
-  if (whole) columns.push_back({"rule", false, 5});
+  const std::vector<LogColumn> shown = columns_for(width);
+  std::vector<Table::Column> columns;
+  for (const LogColumn& each : shown) columns.push_back(each.column);
   Table table(std::move(columns));
   for (const JournalRow& row : rows) {
-    const Event& event = row.event;
-    const bool denied = event.verdict == Verdict::kDeny;
-    // Kept for 30 days: the year is known.
-    std::vector<Table::Cell> cells = {{local_text(event.time).substr(medium ? 5 : 11)}};
-    if (medium) cells.push_back({row.run.id.substr(0, 6), Colour::kDim});
-    cells.push_back({verdict_text(event), !denied          ? Colour::kNone
-                                          : event.enforced ? Colour::kRed
-                                                           : Colour::kYellow});
-    cells.push_back({std::string(label(event.kind))});
-    cells.push_back({event.resource});
-    if (medium) cells.push_back({std::to_string(event.count)});
-    if (medium) cells.push_back({std::string(last_of(event.program))});
-    if (whole) cells.push_back({event.rule, Colour::kDim});
+    std::vector<Table::Cell> cells;
+    for (const LogColumn& each : shown) cells.push_back(each.cell(row));
     table.add(std::move(cells));
   }
   return table.to_string(width, wants_colour(STDOUT_FILENO), titles);

@@ -36,6 +36,8 @@ struct Grants {
   // The child gets a network namespace of its own, with lo up, and these connections out of it.
   bool own_network = false;
   std::vector<std::string> connect = {};
+  // A person, who is asked of what is neither granted nor blocked, while the call waits: yes or no.
+  std::function<bool(const std::string& resource)> ask = nullptr;
 };
 
 // Runs `code` in the child and returns what it returned ("died: 9" if it was killed by a signal).

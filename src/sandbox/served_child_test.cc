@@ -53,8 +53,20 @@ class Denials final : public Journal {
   std::vector<std::string> lines_;
 };
 
+class Person final : public Asker {
+ public:
+  explicit Person(const Grants& grants) : grants_(grants) {}
+  Answer ask(const Question& question) override {
+    return grants_.ask(question.resource) ? Answer::kOnce : Answer::kNo;
+  }
+
+ private:
+  const Grants& grants_;
+};
+
 std::shared_ptr<const Policy> policy_of(const Grants& grants) {
   PolicyInputs inputs;
+  if (grants.ask) inputs.manifest.otherwise = Otherwise::kAsk;
   const auto add = [&](Verdict verdict, Kind kind, const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
       Extra extra;
@@ -223,7 +235,8 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   interrupt.sa_handler = do_nothing;
   ::sigaction(kInterruptSignal, &interrupt, nullptr);
   Denials journal;
-  Arbiter arbiter(plan.policy, &journal, nullptr, plan.enforcement, nullptr);
+  Person person(grants);
+  Arbiter arbiter(plan.policy, &journal, grants.ask ? &person : nullptr, plan.enforcement, nullptr);
   compartment.root = Fd(::open("/", O_PATH | O_CLOEXEC));
   compartment.proc = Fd(::open("/proc", O_PATH | O_CLOEXEC));
   NameCache names;

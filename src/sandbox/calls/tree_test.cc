@@ -444,6 +444,87 @@ TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
   EXPECT_EQ(result, "EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY | ok ok ok ok ");
 }
 
+// Somebody changes names while the call waits for a person, who says yes to what was asked.
+TEST(ServeTree, WhatIsMovedIsWhatWasJudged) {
+  const Folder folder;
+  folder.file("asked", "x");
+  folder.file("key", "secret");
+  folder.file("w/file", "x");
+  const std::string file = folder / "w/file";
+  const std::string link = folder / "w/link";
+  const std::string to = folder / "w/to";
+  const auto exchanged_for_key = [&](const std::string& name) {
+    ::unlink(name.c_str());
+    EXPECT_EQ(::symlink((folder / "key").c_str(), name.c_str()), 0);
+  };
+  const auto move = [&](const std::string& from, unsigned flags, const std::string& swapped) {
+    std::string asked;
+    Grants grants = {.read = {folder / "w"}, .write = {folder / "w", folder / "asked"}};
+    grants.ask = [&](const std::string& resource) {
+      asked = resource;
+      if (!swapped.empty()) exchanged_for_key(swapped);
+      return true;
+    };
+    ::unlink(link.c_str());
+    EXPECT_EQ(::symlink((folder / "asked").c_str(), link.c_str()), 0);
+    folder.file("w/file", "x");
+    const std::string result = serve(grants, [&] {
+      return outcome_of(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD,
+                                    flags == 0 ? to.c_str() : link.c_str(), flags));
+    });
+    EXPECT_EQ(asked, folder / "asked");
+    return result;
+  };
+  EXPECT_EQ(move(link, 0, ""), "ok");
+  EXPECT_EQ(move(file, RENAME_EXCHANGE, ""), "ok");
+  ::unlink(to.c_str());
+  EXPECT_EQ(move(link, 0, link), "EBUSY") << "another link";
+  EXPECT_NE(::access(to.c_str(), F_OK), 0);
+  EXPECT_EQ(move(file, RENAME_EXCHANGE, file), "EBUSY") << "a link that was a file";
+  EXPECT_EQ(move(file, RENAME_EXCHANGE, link), "EBUSY") << "another link that comes back";
+}
+
+TEST(ServeTree, ALinkStandsWhereItWasJudged) {
+  const Folder folder;
+  folder.folder("w/b");
+  folder.file("w/asked", "x");
+  folder.file("w/link", "x");
+  const std::string inner = folder / "w/a/l";
+  const std::string outer = folder / "w/link";
+  const auto made = [&](bool moves, const std::function<long()>& make) {
+    folder.folder("w/a");
+    ::unlink(inner.c_str());
+    ::unlink(outer.c_str());
+    EXPECT_EQ(::symlink("../asked", outer.c_str()), 0);
+    Grants grants = {.read = {folder / "w/a", folder / "w/b", outer}, .write = {folder / "w"}};
+    bool asked = false;
+    grants.ask = [&](const std::string& resource) {
+      asked = resource == folder / "w/asked";
+      // From where "../asked" is another file.
+      if (moves) {
+        EXPECT_EQ(::rename((folder / "w/a").c_str(), (folder / "w/b/a").c_str()), 0);
+      }
+      return true;
+    };
+    const std::string result = serve(grants, [&] { return outcome_of(make()); });
+    EXPECT_TRUE(asked);
+    if (moves) {
+      EXPECT_NE(::faccessat(AT_FDCWD, (folder / "w/b/a/l").c_str(), F_OK, AT_SYMLINK_NOFOLLOW), 0);
+      EXPECT_EQ(::rename((folder / "w/b/a").c_str(), (folder / "w/a").c_str()), 0);
+    }
+    return result;
+  };
+  const std::vector<std::function<long()>> ways = {
+      [&] { return ::symlink("../asked", inner.c_str()); },
+      [&] { return ::rename(outer.c_str(), inner.c_str()); },
+      [&] { return ::link(outer.c_str(), inner.c_str()); },
+  };
+  for (const auto& way : ways) {
+    EXPECT_EQ(made(false, way), "ok");
+    EXPECT_EQ(made(true, way), "EBUSY");
+  }
+}
+
 TEST(ServeTree, LinksAreFreeInAuditsAndWhereEverythingIsGranted) {
   const Folder folder;
   folder.folder("w");
