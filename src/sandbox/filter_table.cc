@@ -76,6 +76,11 @@ constexpr CallCase kSendto[] = {{kFastOpen3, attempt(EOPNOTSUPP)}, {kWithAddress
 constexpr CallCase kSendmsg[] = {{kFastOpen2, attempt(EOPNOTSUPP)}};
 constexpr CallCase kSendmmsg[] = {{kFastOpen3, attempt(EOPNOTSUPP)}};
 
+// ---- getxattr(path, name, value, size), lgetxattr, fgetxattr ----
+// Without room for a value the answer is its length, which is status as a file's own.
+TESTS(kWithRoom, {3, ~0u, {}});
+constexpr CallCase kGetxattr[] = {{kWithRoom, kNotify}};
+
 // ---- setsockopt(fd, level, name) ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
 // routes (IP_OPTIONS, IPV6_RTHDR, IPV6_2292PKTOPTIONS) would send a connected socket's segments to
@@ -268,9 +273,9 @@ constexpr CallRule kRules[] = {
     ATTEMPT(quotactl, EPERM), REFUSE(nfsservctl, ENOSYS), REFUSE(getpmsg, ENOSYS),
     REFUSE(putpmsg, ENOSYS), REFUSE(afs_syscall, ENOSYS), REFUSE(tuxcall, ENOSYS),
     REFUSE(security, ENOSYS), ALLOW(gettid), ALLOW(readahead), NOTIFY(setxattr), NOTIFY(lsetxattr),
-    NOTIFY(fsetxattr), NOTIFY(getxattr), NOTIFY(lgetxattr), NOTIFY(fgetxattr), ALLOW(listxattr),
-    ALLOW(llistxattr), ALLOW(flistxattr), NOTIFY(removexattr), NOTIFY(lremovexattr),
-    NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
+    NOTIFY(fsetxattr), CASES(getxattr, kGetxattr, kAllow), CASES(lgetxattr, kGetxattr, kAllow),
+    CASES(fgetxattr, kGetxattr, kAllow), ALLOW(listxattr), ALLOW(llistxattr), ALLOW(flistxattr),
+    NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
     {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
     ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS), ALLOW(io_setup), ALLOW(io_destroy),
     ALLOW(io_getevents), ALLOW(io_submit), ALLOW(io_cancel), REFUSE(get_thread_area, ENOSYS),

@@ -150,33 +150,63 @@ TEST_F(Filter, OtherArchitecturesDie) {
 // Every call that takes a path and that Landlock does not decide must be served; this list is made
 // from the manual, not from the table.
 TEST_F(Filter, WhatNamesAPathIsServed) {
-  for (int number : {__NR_open,          __NR_creat,
-                     __NR_openat,        __NR_openat2,
-                     __NR_mkdir,         __NR_mkdirat,
-                     __NR_rmdir,         __NR_unlink,
-                     __NR_unlinkat,      __NR_rename,
-                     __NR_renameat,      __NR_renameat2,
-                     __NR_link,          __NR_linkat,
-                     __NR_symlink,       __NR_symlinkat,
-                     __NR_mknod,         __NR_mknodat,
-                     __NR_chmod,         __NR_fchmod,
-                     __NR_fchmodat,      __NR_fchmodat2,
-                     __NR_chown,         __NR_lchown,
-                     __NR_fchown,        __NR_fchownat,
-                     __NR_truncate,      __NR_utime,
-                     __NR_utimes,        __NR_utimensat,
-                     __NR_futimesat,     __NR_setxattr,
-                     __NR_lsetxattr,     __NR_fsetxattr,
-                     __NR_setxattrat,    __NR_removexattr,
-                     __NR_lremovexattr,  __NR_fremovexattr,
-                     __NR_removexattrat, __NR_getxattr,
-                     __NR_lgetxattr,     __NR_fgetxattr,
-                     __NR_getxattrat,    __NR_readlink,
-                     __NR_readlinkat,    __NR_inotify_add_watch,
-                     __NR_execve,        __NR_execveat,
-                     __NR_connect,       __NR_bind,
+  for (int number : {__NR_open,
+                     __NR_creat,
+                     __NR_openat,
+                     __NR_openat2,
+                     __NR_mkdir,
+                     __NR_mkdirat,
+                     __NR_rmdir,
+                     __NR_unlink,
+                     __NR_unlinkat,
+                     __NR_rename,
+                     __NR_renameat,
+                     __NR_renameat2,
+                     __NR_link,
+                     __NR_linkat,
+                     __NR_symlink,
+                     __NR_symlinkat,
+                     __NR_mknod,
+                     __NR_mknodat,
+                     __NR_chmod,
+                     __NR_fchmod,
+                     __NR_fchmodat,
+                     __NR_fchmodat2,
+                     __NR_chown,
+                     __NR_lchown,
+                     __NR_fchown,
+                     __NR_fchownat,
+                     __NR_truncate,
+                     __NR_utime,
+                     __NR_utimes,
+                     __NR_utimensat,
+                     __NR_futimesat,
+                     __NR_setxattr,
+                     __NR_lsetxattr,
+                     __NR_fsetxattr,
+                     __NR_setxattrat,
+                     __NR_removexattr,
+                     __NR_lremovexattr,
+                     __NR_fremovexattr,
+                     __NR_removexattrat,
+                     __NR_getxattrat,
+                     __NR_readlink,
+                     __NR_readlinkat,
+                     __NR_inotify_add_watch,
+                     __NR_execve,
+                     __NR_execveat,
+                     __NR_connect,
+                     __NR_bind,
                      __NR_listen}) {
     EXPECT_EQ(run(number), kNotify) << number;
+  }
+}
+
+TEST_F(Filter, TheLengthOfAnAttributeIsStatus) {
+  for (const int number : {__NR_getxattr, __NR_lgetxattr, __NR_fgetxattr}) {
+    EXPECT_EQ(run(number, {1, 1, 1, 0}), kAllow);
+    EXPECT_EQ(run(number, {1, 1, 1, 1}), kNotify);
+    EXPECT_EQ(run(number, {1, 1, 1, uint64_t{1} << 32U}), kNotify) << "the kernel reads it whole";
   }
 }
 

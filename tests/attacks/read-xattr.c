@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
   const char* name = "user.token";
   take("getxattr", getxattr(key, name, value, sizeof value));
   take("lgetxattr", lgetxattr(key, name, value, sizeof value));
+  // No length by its lower half.
+  take("much room", syscall(SYS_getxattr, key, name, value, (uint64_t)1 << 32));
   struct {
     uint64_t value;
     uint32_t size, flags;

@@ -687,8 +687,8 @@ def judge_inside(header, world):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bulkhead")
-    parser.add_argument("--programs", required=True)
+    parser.add_argument("--bulkhead", type=os.path.abspath)
+    parser.add_argument("--programs", type=os.path.abspath, required=True)
     parser.add_argument("--node", default=shutil.which("node") or "/usr/bin/node")
     parser.add_argument("--as", dest="identity", choices=("root", "user"), required=True)
     parser.add_argument("--plain-only", action="store_true")

@@ -225,8 +225,8 @@ class Run:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mode", required=True, choices=[f"{i}-{g}" for i in ("root", "user") for g in ("granted", "served", "workspace", "plain")])
-    parser.add_argument("--bulkhead")
-    parser.add_argument("--programs")
+    parser.add_argument("--bulkhead", type=os.path.abspath)
+    parser.add_argument("--programs", type=os.path.abspath)
     parser.add_argument("--node", default=shutil.which("node") or "/usr/bin/node")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("job")

@@ -316,7 +316,8 @@ Reply serve_xattr(Call& call) {
 
 // What programs keep in user.* is content as good as a file's own: the address that a file was
 // downloaded from, with its token, stands there. The kernel's own attributes (labels, capabilities,
-// access lists) are status. The name is in memory, so never CONTINUE.
+// access lists) are status, and so is every length (the filter lets those pass). The name is in
+// memory, so never CONTINUE.
 Reply serve_get_xattr(Call& call) {
   Target target;
   uint64_t name_at = call.arg(1);
