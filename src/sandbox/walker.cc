@@ -223,17 +223,24 @@ int Walker::resolve(const Call& call, const Spelling& spelling, Follow last, Fou
                              RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
   if (fd >= 0) {
     found->fd.reset(fd);
-    if (const int error = read_own_link(fd, &found->canonical); error != 0) return error;
-    if (!found->canonical.ends_with(kDeleted)) return 0;
-    // Removed meanwhile, or named so.
-    return find_again(found->canonical, std::move(found->fd), found) == 0 && found->is_path
-               ? 0
-               : ENOENT;
+    return name_found(found);
   }
   const int error = errno;
   if (error == ELOOP || error == ENOENT || error == EXDEV || error == EAGAIN)
     return walk(call, spelling, follow ? Follow::kYes : Follow::kNo, found);
   return error;
+}
+
+// Fills in the canonical path of found->fd, which was opened by some name just now. ENOENT where it
+// has none any more: the kernel then tells the old one with a suffix, which no rule speaks of.
+int Walker::name_found(Found* found) const {
+  if (const int error = read_own_link(found->fd.get(), &found->canonical); error != 0) return error;
+  if (!found->canonical.ends_with(kDeleted)) return 0;
+  // Or it is named so.
+  find_again(found->canonical, std::move(found->fd), found);
+  if (found->is_path) return 0;
+  *found = {};
+  return ENOENT;
 }
 
 // Sees whether `text` names in the compartment what `fd` is. If so, found holds it as opened by

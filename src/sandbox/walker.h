@@ -116,6 +116,7 @@ class Walker {
   int follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
                    Found* found) const;
   int find_again(std::string text, Fd fd, Found* found) const;
+  int name_found(Found* found) const;
 
   int root_;
   Processes& processes_;

@@ -37,7 +37,9 @@ int Walker::resolve_scoped(const Call& call, int folder, std::string_view path, 
     const int fd = openat2_raw(start.fd.get(), text.c_str(), flags, 0, resolve_flags);
     if (fd >= 0) {
       found->fd.reset(fd);
-      return read_own_link(fd, &found->canonical);
+      const int error = name_found(found);
+      if (error == ENOENT) continue;  // written anew meanwhile: it is there again
+      return error;
     }
     if (errno != ENOENT) return errno;
     // For creating: the folder of what is missing, under the same rules.
@@ -85,7 +87,7 @@ int Walker::resolve_unbounded(const Call& call, int folder, std::string_view pat
         found->canonical = spelling.text;
     } else {
       found->fd.reset(fd);
-      error = read_own_link(fd, &found->canonical);
+      error = name_found(found);
     }
   } else {
     error = resolve(call, spelling, last, found);

@@ -252,19 +252,23 @@ class World:
             file.write(content)
         os.chmod(path, mode)
 
+    def attribute(self, path, label):
+        try:
+            os.setxattr(path, "user.token", self.secret(label))
+        except OSError:
+            pass  # a file system without them, where the attack itself says so
+
     def build(self):
         home, work, arguments = self.home, self.work, self.arguments
         self.file(f"{home}/.ssh/id_rsa", b"-----BEGIN KEY-----\n" + self.secret("key") + b"\n", 0o600)
-        try:
-            os.setxattr(f"{home}/.ssh/id_rsa", "user.token", self.secret("attribute"))
-        except OSError:
-            pass  # a file system without them, where read-xattr says so
+        self.attribute(f"{home}/.ssh/id_rsa", "attribute")
         self.file(f"{home}/.ssh/known-" + self.secret("listing").decode(), b"")
         os.symlink(self.secret("link").decode(), f"{home}/.ssh/link")
         self.file(f"{home}/.aws/credentials", self.secret("cloud"), 0o600)
         self.file(f"{home}/.bashrc", b"# start-up file\n")
         if self.header.one("act") == "replace":
             self.file(f"{home}/.netrc", self.secret("replaced"), 0o600)
+            self.attribute(f"{home}/.netrc", "replaced-attribute")
         self.file(f"{home}/.config/bulkhead/canary", b"\n", 0o600)
         self.file(f"{home}/.local/state/bulkhead/keys/canary", b"\n", 0o600)
         os.chmod(f"{home}/.config/bulkhead", 0o700)
@@ -276,10 +280,7 @@ class World:
         self.file(f"{self.readonly}/file.txt", b"read, never write\n")
         self.file(f"{self.readonly}/folder/inner.txt", b"inner\n")
         self.file(f"{self.writeonly}/file.txt", self.secret("writeonly"))
-        try:
-            os.setxattr(f"{self.writeonly}/file.txt", "user.token", self.secret("writeonly"))
-        except OSError:
-            pass
+        self.attribute(f"{self.writeonly}/file.txt", "writeonly")
         self.file(f"{work}/allowed.txt", b"allowed\n")
         self.file(f"{work}/.git/HEAD", b"ref: refs/heads/main\n")
         self.file(f"{work}/.git/config", b"[core]\n")
@@ -535,6 +536,7 @@ class World:
         while started.poll() is None:
             with open(netrc + ".new", "wb") as file:
                 file.write(self.secret("replaced"))
+            self.attribute(netrc + ".new", "replaced-attribute")
             os.replace(netrc + ".new", netrc)
 
     def follow_links(self):

@@ -53,6 +53,10 @@ Reply serve_readlink(Call& call) {
     const auto place = parse_proc(found.canonical);
     // The links of the compartment's own processes tell what they opened and where they are.
     if (place && place->inner_process == 1) return Reply::error(EACCES);
+    if (!found.is_path) {
+      call.note_refusal(Kind::kRead, found.canonical, "a link without a name");
+      return Reply::error(EACCES);
+    }
     if (!place)
       if (auto no = call.refuse_unless(Kind::kRead, found.canonical)) return std::move(*no);
     char target[PATH_MAX];

@@ -67,6 +67,10 @@ std::optional<Reply> locate(const Call& call, const Target& target, Found* found
   return std::nullopt;
 }
 
+bool held_for_reading(const Found& found) {
+  return found.held && (*found.held & O_PATH) == 0 && (*found.held & O_ACCMODE) != O_WRONLY;
+}
+
 // Finds it and decides; nullopt: go ahead.
 std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found) {
   if (auto no = locate(call, target, found)) return no;
@@ -75,8 +79,9 @@ std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* fo
   } else if (S_ISREG(found->type) || S_ISDIR(found->type) || S_ISCHR(found->type) ||
              S_ISBLK(found->type)) {
     // A pipe, a socket, or a file that has no name left (a memfd, O_TMPFILE) is the caller's own
-    // matter. One that has a name somewhere outside is not.
-    if (found->links != 0) {
+    // matter. One that has a name somewhere outside is not; nor is what the caller cannot read by
+    // the descriptor that led here, and that may have had another's name until a moment ago.
+    if (found->links != 0 || (kind == Kind::kRead && !held_for_reading(*found))) {
       call.note_refusal(kind, found->canonical, "a file from outside of the compartment");
       return Reply::error(EPERM);
     }
