@@ -117,6 +117,10 @@ std::string_view advice(std::string_view step, int error) {
   if (step.starts_with("bind granted paths") && error == E2BIG) {
     return "grant a folder above them instead of more than 64 single paths";
   }
+  if (step.starts_with("limit core dumps")) {
+    return "a hard limit of 0 does not keep them from the program that kernel.core_pattern names: "
+           "start where `ulimit -Hc` says 1 or more";
+  }
   if (error == EPERM || error == EACCES) {
     return "user namespaces seem to be restricted here (on Ubuntu: sysctl "
            "kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile); see `bulkhead "

@@ -365,6 +365,35 @@ TEST_F(CompartmentTest, ResourceLimits) {
   EXPECT_EQ(output("ulimit -n; ulimit -c; ulimit -Hn", inputs), "77\n0\n77\n");
 }
 
+TEST_F(CompartmentTest, NoCoreReachesTheMachinesCrashHandler) {
+  // 0 would not keep it from a program in kernel.core_pattern.
+  EXPECT_EQ(output("ulimit -c 0 && grep 'core file' /proc/self/limits | tr -s ' '"),
+            "Max core file size 1 1 bytes \n");
+}
+
+TEST_F(CompartmentTest, StartsWhereCoreDumpsAreForbidden) {
+  const auto pattern = read_file("/proc/sys/kernel/core_pattern", 256);
+  ASSERT_TRUE(pattern.ok());
+  const bool is_file = !pattern->starts_with('|') && !pattern->starts_with('@');
+  const pid_t child = ::fork();  // which nobody can take back
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_CORE, &none) != 0) ::_exit(98);
+    const auto made = plan("exit 3");
+    auto compartment = made.ok() ? launch(*made) : made.error();
+    if (!compartment.ok())
+      ::_exit(compartment.error().message.find("core_pattern") == std::string::npos ? 97 : 4);
+    const Everywhere everywhere(compartment->listener.get());
+    const ProgramEvent event = last_event(*compartment);
+    kill_compartment(*compartment);
+    ::_exit(event.value);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), is_file ? 3 : 4);
+}
+
 TEST_F(CompartmentTest, StartsWithFewDescriptors) {
   rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

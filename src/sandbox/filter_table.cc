@@ -4,6 +4,7 @@
 // Landlock, a namespace or the missing capabilities decide it anyway. Whoever adds a row states
 // which.
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -80,6 +81,16 @@ constexpr CallCase kSendmmsg[] = {{kFastOpen3, attempt(EOPNOTSUPP)}};
 // Without room for a value the answer is its length, which is status as a file's own.
 TESTS(kWithRoom, {3, ~0u, {}});
 constexpr CallCase kGetxattr[] = {{kWithRoom, kNotify}};
+
+// ---- setrlimit(what, limits), prlimit64(pid, what, limits, old): of core dumps ----
+// Left at 1 (child.cc), since 0 would hand the memory to the machine's crash handler. Pretended,
+// because programs with secrets lower it themselves and give up where they cannot.
+VALUES(kCore, RLIMIT_CORE);
+TESTS(kSetCore, {0, ~0u, kCore});
+TESTS(kSwapCore, {1, ~0u, kCore}, {2, ~0u, {}}, {3, ~0u, {}});
+TESTS(kSetCore64, {1, ~0u, kCore}, {2, ~0u, {}});
+constexpr CallCase kSetrlimit[] = {{kSetCore, refuse(0)}};
+constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
 
 // ---- setsockopt(fd, level, name) ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
@@ -264,7 +275,7 @@ constexpr CallRule kRules[] = {
     ATTEMPT(vhangup, EPERM), REFUSE(modify_ldt, ENOSYS), ATTEMPT(pivot_root, EPERM),
     REFUSE(_sysctl, ENOSYS), CASES(prctl, kPrctl, refuse(EINVAL)), ALLOW(arch_prctl),
     ALLOW(adjtimex),  // reading; setting needs a capability that nobody here has
-    ALLOW(setrlimit), ATTEMPT(chroot, EPERM), ALLOW(sync), ATTEMPT(acct, EPERM),
+    CASES(setrlimit, kSetrlimit, kAllow), ATTEMPT(chroot, EPERM), ALLOW(sync), ATTEMPT(acct, EPERM),
     ATTEMPT(settimeofday, EPERM), ATTEMPT(mount, EPERM), ATTEMPT(umount2, EPERM),
     ATTEMPT(swapon, EPERM), ATTEMPT(swapoff, EPERM), ATTEMPT(reboot, EPERM),
     ATTEMPT(sethostname, EPERM), ATTEMPT(setdomainname, EPERM), ATTEMPT(iopl, EPERM),
@@ -305,7 +316,7 @@ constexpr CallRule kRules[] = {
     ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(dup3), ALLOW(pipe2), ALLOW(inotify_init1),
     ALLOW(preadv), ALLOW(pwritev), ALLOW(rt_tgsigqueueinfo), ATTEMPT(perf_event_open, EPERM),
     ALLOW(recvmmsg), ATTEMPT(fanotify_init, EPERM), ATTEMPT(fanotify_mark, EPERM),
-    ALLOW(prlimit64), ATTEMPT(name_to_handle_at, EOPNOTSUPP), ATTEMPT(open_by_handle_at, EPERM),
+    CASES(prlimit64, kPrlimit, kAllow), ATTEMPT(name_to_handle_at, EOPNOTSUPP), ATTEMPT(open_by_handle_at, EPERM),
     ALLOW(clock_adjtime), ALLOW(syncfs), CASES(sendmmsg, kSendmmsg, kAllow), ATTEMPT(setns, EPERM),
     ALLOW(getcpu), ATTEMPT(process_vm_readv, EPERM), ATTEMPT(process_vm_writev, EPERM),
     REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -200,6 +201,16 @@ TEST_F(Filter, WhatNamesAPathIsServed) {
                      __NR_listen}) {
     EXPECT_EQ(run(number), kNotify) << number;
   }
+}
+
+TEST_F(Filter, TheLimitOfCoreDumpsStays) {
+  const uint64_t core = RLIMIT_CORE | uint64_t{1} << 32U;  // the kernel ignores the upper half
+  EXPECT_EQ(run(__NR_setrlimit, {core, 1}), fails(0));
+  EXPECT_EQ(run(__NR_prlimit64, {0, core, 1, 0}), fails(0));
+  EXPECT_EQ(run(__NR_prlimit64, {0, core, uint64_t{1} << 32U, 1}), fails(EPERM));
+  EXPECT_EQ(run(__NR_prlimit64, {0, core, 0, 1}), kAllow) << "asks for it";
+  EXPECT_EQ(run(__NR_setrlimit, {RLIMIT_NOFILE, 1}), kAllow);
+  EXPECT_EQ(run(__NR_prlimit64, {0, RLIMIT_NOFILE, 1, 1}), kAllow);
 }
 
 TEST_F(Filter, TheLengthOfAnAttributeIsStatus) {
