@@ -24,6 +24,14 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
   return Reply::error(EPERM);
 }
 
+std::optional<Reply> refuse_above_block(Call& call, const std::string& path) {
+  if (call.service().plan.enforcement == Enforcement::kAuditOnly ||
+      !call.service().arbiter.policy().above_block(path))
+    return std::nullopt;
+  call.note_refusal(Kind::kWrite, path, "a blocked path lies below it, or would");
+  return Reply::error(EACCES);
+}
+
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling) {
   std::string path;
   const Walker& walker = call.service().walker;

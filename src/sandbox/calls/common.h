@@ -34,6 +34,12 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
 // Reads and spells the path at `address`, relative to `folder`. 0 or errno.
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 
+// For what is at `path` (canonical), or would be: EACCES, journalled, where a block speaks of what
+// lies below, or would lie below a folder of that name ("**/.git/hooks" of "x/.git"). Moving the
+// folder, or putting there what is none (a link, a file in which git reads which folder it stands
+// for), would be a way around the block. nullopt otherwise and in audit runs.
+std::optional<Reply> refuse_above_block(Call& call, const std::string& path);
+
 // calls/links.cc
 // True where no symlink could lead to anything that the compartment may not read or write: audit
 // runs, and policies that grant everything.

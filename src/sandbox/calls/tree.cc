@@ -110,18 +110,6 @@ struct RenameRight {
   }
 };
 
-// A folder above a blocked path: moving or removing it would move the block's target out of its
-// rule.
-std::optional<Reply> refuse_above_block(Call& call, const Name& name) {
-  if (call.service().plan.enforcement == Enforcement::kAuditOnly) return std::nullopt;
-  if (!call.service().arbiter.policy().above_block(name.path())) return std::nullopt;
-  struct stat about {};
-  if (name.exists(&about) && !S_ISDIR(about.st_mode) && !S_ISLNK(about.st_mode))
-    return std::nullopt;
-  call.note_refusal(Kind::kWrite, name.path(), "a blocked path lies below it");
-  return Reply::error(EACCES);
-}
-
 }  // namespace
 
 Reply serve_make(Call& call) {
@@ -147,6 +135,8 @@ Reply serve_make(Call& call) {
   if (node)
     if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (node)
+    if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
   if (name.kernel_may_write(call)) return Reply::go_on();
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
@@ -172,7 +162,7 @@ Reply serve_remove(Call& call) {
   if (!name.exists(&about)) return Reply::error(errno);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (folder)
-    if (auto no = refuse_above_block(call, name)) return std::move(*no);
+    if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
   if (folder) {
     call.service().walker.note_change();
     withdraw_from_kernel(call.service().plan, name.path());
@@ -217,8 +207,10 @@ Reply serve_rename(Call& call) {
     if (auto no = call.refuse_unless(Kind::kRead, from.path())) return std::move(*no);
   if (exchange && gains(to, from))
     if (auto no = call.refuse_unless(Kind::kRead, to.path())) return std::move(*no);
-  if (auto no = refuse_above_block(call, from)) return std::move(*no);
-  if (auto no = refuse_above_block(call, to)) return std::move(*no);
+  // A file that goes away takes nothing along.
+  if (exchange || !S_ISREG(about.st_mode))
+    if (auto no = refuse_above_block(call, from.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, to.path())) return std::move(*no);
   const bool free = links_are_free(call);
   const Moved moved = Moved::of(from);
   const Moved back = exchange ? Moved::of(to) : Moved();
@@ -302,6 +294,7 @@ Reply serve_link(Call& call) {
     return Reply::error(EACCES);
   }
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, to.path())) return std::move(*no);
   const bool free = links_are_free(call);
   if (S_ISLNK(from.type) && !free) {
     char target[PATH_MAX];
@@ -337,6 +330,7 @@ Reply serve_symlink(Call& call) {
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
   if (auto no = refuse_link(call, name.path(), target)) return std::move(*no);
   walker.note_change();
   // Elsewhere never: the kernel would read both texts again, and they may be others by then.

@@ -183,6 +183,58 @@ TEST(ServeTree, NothingAboveABlockedPathMoves) {
   EXPECT_THAT(denied, Contains("write " + (folder / "w/a")));
 }
 
+// "x/.git" is where a block looks for hooks: a link or a file there leads git to other ones.
+TEST(ServeTree, WhereABlockExpectsAFolderStandsNothingElse) {
+  const Folder folder;
+  folder.folder("w/evil");
+  folder.file("w/file", "gitdir: evil");
+  folder.file("w/worktree/.git", "gitdir: elsewhere");
+  folder.folder("w/x");
+  std::vector<std::string> denied;
+  const Grants grants = {.read = {folder.path()},
+                         .write = {folder / "w"},
+                         .block_write = {"**/.git/hooks", folder / "w/place/settings"},
+                         .kernel_decides = {}};
+  const std::string git = folder / "w/x/.git";
+  const std::string result = serve(
+      grants,
+      [&] {
+        std::string text;
+        const auto add = [&](long value) { text += outcome_of(value) + " "; };
+        const auto write_to = [&](const std::string& path, int flags) {
+          const Fd fd(::open(path.c_str(), O_WRONLY | flags, 0644));
+          add(fd.get());
+        };
+        write_to(git, O_CREAT);
+        write_to(git, O_CREAT | O_EXCL);
+        add(::symlink("../evil", git.c_str()));
+        add(::link((folder / "w/file").c_str(), git.c_str()));
+        add(::rename((folder / "w/file").c_str(), git.c_str()));
+        add(::rename((folder / "w/evil").c_str(), git.c_str()));
+        add(::mknod(git.c_str(), S_IFREG | 0644, 0));
+        add(::symlink("evil", (folder / "w/place").c_str()));
+        text += "| ";
+        write_to(folder / "w/worktree/.git", 0);
+        write_to(folder / "w/worktree/.git", O_TRUNC);
+        add(::rename((folder / "w/file").c_str(), (folder / "w/worktree/.git").c_str()));
+        add(::renameat2(AT_FDCWD, (folder / "w/worktree/.git").c_str(), AT_FDCWD,
+                        (folder / "w/file").c_str(), RENAME_EXCHANGE));
+        text += "| ";
+        // As it was.
+        text += read_all(folder / "w/worktree/.git") + " ";
+        add(::mkdir(git.c_str(), 0755));
+        write_to(git + "/index", O_CREAT);
+        write_to(git + "/hooks", O_CREAT);
+        add(::unlink((folder / "w/worktree/.git").c_str()));
+        return text;
+      },
+      &denied);
+  EXPECT_EQ(result,
+            "EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES | EACCES EACCES EACCES EACCES "
+            "| gitdir: elsewhere ok ok EACCES ok ");
+  EXPECT_THAT(denied, Contains("write " + git));
+}
+
 TEST(ServeTree, ANewNameGivesNoRightToRead) {
   const Folder folder;
   folder.file("drop/a", "written blindly");
