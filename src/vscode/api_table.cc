@@ -14,12 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 25> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 26> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
     {"uri-write", ArgumentKind::kUriWrite},
     {"uri-remove", ArgumentKind::kUriRemove},
+    {"uri-folder", ArgumentKind::kUriFolder},
     {"uri-moved", ArgumentKind::kUriMoved},
     {"editor-read", ArgumentKind::kEditorRead},
     {"editor-write", ArgumentKind::kEditorWrite},

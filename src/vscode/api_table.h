@@ -18,8 +18,9 @@ enum class ArgumentKind : uint8_t {
   kUriRead,        // a resource whose content is read
   kUriReadOrNone,  // the same, where null means every folder of the workspace
   kUriStatus,
-  kUriWrite,
-  kUriRemove,   // written, and no blocked path below it
+  kUriWrite,    // and no blocked path below it, which nothing but a folder may stand above
+  kUriRemove,   // the same: what goes takes along what is below
+  kUriFolder,   // a folder that is made
   kUriMoved,    // besides: its links come to stand elsewhere
   kEditorRead,  // an editor's id, which stands for its document
   kEditorWrite,

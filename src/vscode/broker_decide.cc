@@ -124,16 +124,17 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
   return Ruling::pass();
 }
 
-Broker::Ruling Broker::decide_removed(const Json& uri, const Asked& asked) {
+// A file, or what is removed with all that is in it.
+Broker::Ruling Broker::decide_written(const Json& uri, const Asked& asked) {
   Ruling ruling = decide_file(Kind::kWrite, uri, asked);
   if (!ruling.passes()) return ruling;
   const auto resource = parse_resource(uri, remote_authority_);
   const auto canonical =
       resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
   if (!canonical || !arbiter_.policy().above_block(*canonical)) return Ruling::pass();
-  arbiter_.note_refusal(Kind::kVscode, *canonical, "a blocked path lies in it",
+  arbiter_.note_refusal(Kind::kVscode, *canonical, "a blocked path lies in it, or would",
                         Attempt{0, 0, asked.method, nullptr});
-  return Ruling::deny("bulkhead: a blocked path lies in it");
+  return Ruling::deny("bulkhead: a blocked path lies in it, or would");
 }
 
 bool Broker::knows(const std::set<std::string>& names, const std::string& name) {
@@ -263,8 +264,7 @@ Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
       const Json& uri = member(key);
       if (uri.is_null()) continue;
       named = true;
-      Ruling ruling = moves ? decide_removed(uri, asked) : decide_file(Kind::kWrite, uri, asked);
-      if (!ruling.passes()) return ruling;
+      if (Ruling ruling = decide_written(uri, asked); !ruling.passes()) return ruling;
     }
     if (moves)
       if (Ruling ruling = decide_moved(member("oldResource"), asked); !ruling.passes())
@@ -312,10 +312,11 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kUriStatus:
       return decide_file(Kind::kReadStatus, value, asked);
-    case ArgumentKind::kUriWrite:
+    case ArgumentKind::kUriFolder:
       return decide_file(Kind::kWrite, value, asked);
+    case ArgumentKind::kUriWrite:
     case ArgumentKind::kUriRemove:
-      return decide_removed(value, asked);
+      return decide_written(value, asked);
     case ArgumentKind::kUriMoved:
       return decide_moved(value, asked);
     case ArgumentKind::kEditorRead:
@@ -327,8 +328,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
           document = editor->second;
       }
       if (document.is_null()) return Ruling::deny("bulkhead: no such editor");
-      return decide_file(check.kind == ArgumentKind::kEditorRead ? Kind::kRead : Kind::kWrite,
-                         document, asked);
+      return check.kind == ArgumentKind::kEditorRead ? decide_file(Kind::kRead, document, asked)
+                                                     : decide_written(document, asked);
     }
     case ArgumentKind::kEdit:
       return decide_edit(value, asked);

@@ -25,6 +25,8 @@ using ::testing::HasSubstr;
 inline constexpr const char* kTable = R"({"methods":{
   "MainThreadFileSystem":{"$readFile":{"needs":"workspace-files","check":["0 uri-read"]},
                           "$watch":{"needs":"workspace-files","otherwise":"quiet","check":["0 uri-read"]},
+                          "$writeFile":{"needs":"workspace-files","check":["0 uri-write"]},
+                          "$mkdir":{"needs":"workspace-files","check":["0 uri-folder"]},
                           "$delete":{"needs":"workspace-files","check":["0 uri-remove"]},
                           "$rename":{"needs":"workspace-files","check":["0 uri-remove","0 uri-moved","1 uri-remove"]},
                           "$registerFileSystemProvider":{"needs":"workspace-files","check":["1 scheme"]}},
@@ -87,7 +89,7 @@ class BrokerTest : public ::testing::Test {
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
-            "block":["${home}/.ssh","${workspace}/.git"]},
+            "block":["${home}/.ssh","${workspace}/.git","**/.tool/hooks"]},
             "vscode":[)" +
         permissions + R"(],"otherwise":")" + std::string(asker != nullptr ? "ask" : "deny") + "\"}";
     auto manifest = parse_manifest(ManifestBytes::of("m.json", text));

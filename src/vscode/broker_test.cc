@@ -285,6 +285,27 @@ TEST_F(BrokerTest, EachNameOnTheWayIsInUseOnceItHasPassed) {
   EXPECT_GE(refused, 20);
 }
 
+// A file called ".git" tells git which folder to look into instead.
+TEST_F(BrokerTest, WhereABlockExpectsAFolderNoFileIsWritten) {
+  const auto ask = [&](const char* method, const char* name) {
+    return call("MainThreadFileSystem", method, {uri(work(name))});
+  };
+  const auto edit = [&](const char* key, const char* name) {
+    return call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                {Json{{"edits", {{{key, uri(work(name))}}}}}});
+  };
+  EXPECT_EQ(ask("$writeFile", "new.txt"), "passed");
+  EXPECT_EQ(edit("newResource", "new.txt"), "passed");
+  fs::create_directories(folder_ / "work/sub");
+  EXPECT_THAT(ask("$writeFile", "sub/.tool"), HasSubstr("blocked path lies in it, or would"));
+  EXPECT_THAT(edit("newResource", "sub/.tool"), HasSubstr("blocked path lies in it, or would"));
+  EXPECT_THAT(edit("resource", "sub/.tool"), HasSubstr("blocked path lies in it, or would"));
+  EXPECT_EQ(ask("$mkdir", "sub/.tool"), "passed");
+  fs::create_directories(folder_ / "work/sub/.tool");
+  EXPECT_EQ(ask("$writeFile", "sub/.tool/index"), "passed");
+  EXPECT_THAT(ask("$writeFile", "sub/.tool/hooks"), HasSubstr("NoPermissions"));
+}
+
 TEST_F(BrokerTest, ATreeIsNotMovedWithLinksThatWouldLeadElsewhere) {
   fs::create_directories(folder_ / "work/tree/sub");
   fs::create_symlink("../a.txt", folder_ / "work/tree/sub/inside");
