@@ -98,10 +98,12 @@ std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& opt
   const size_t width = terminal_width(STDOUT_FILENO);
   const std::vector<LogColumn> shown = columns_for(width);
   std::vector<Table::Column> columns;
+  columns.reserve(shown.size());
   for (const LogColumn& each : shown) columns.push_back(each.column);
   Table table(std::move(columns));
   for (const JournalRow& row : rows) {
     std::vector<Table::Cell> cells;
+    cells.reserve(shown.size());
     for (const LogColumn& each : shown) cells.push_back(each.cell(row));
     table.add(std::move(cells));
   }

@@ -74,8 +74,9 @@ std::string meaning(const Call& call, std::string text) {
         call.service().walker.open_exact(next, O_PATH | O_NOFOLLOW, 0, &link) == 0)
       n = ::readlinkat(link.get(), "", target, sizeof target);
     if (n <= 0) return normalize(base.append("/").append(unresolved));
-    const std::string to(target, static_cast<size_t>(n));
-    text = (to[0] == '/' ? to : base + "/" + to) + std::string(rest);
+    std::string to(target, static_cast<size_t>(n));
+    if (to[0] != '/') to = entry_path(base, to);
+    text = to.append(rest);
   }
   return normalize(text);
 }
