@@ -1,0 +1,137 @@
+// That what the workbench opens is what was decided on: names that are exchanged meanwhile.
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead {
+namespace {
+
+using namespace testing;
+
+TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
+  using Change = RenameLock::Change;
+  fs::create_directories(folder_ / "work/real/deep");
+  std::ofstream(folder_ / "work/real/deep/b.txt") << "b";
+  fs::create_symlink("real/deep", folder_ / "work/way");
+  const auto answer = [&] {
+    RpcReply reply;
+    reply.number = number_;
+    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  };
+  const auto free = [&](const std::string& name) {
+    return !renames_.in_use(work(name), Change::kLinkOrFolder);
+  };
+  ASSERT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("way/b.txt"))}), "passed");
+  for (const char* name : {"way", "real", "real/deep", "real/deep/b.txt"})
+    EXPECT_FALSE(free(name)) << name;
+  EXPECT_FALSE(renames_.in_use(work("real/deep/b.txt"), Change::kFile)) << "saving goes on";
+  EXPECT_TRUE(free("a.txt"));
+  answer();
+  for (const char* name : {"way", "real", "real/deep/b.txt"}) EXPECT_TRUE(free(name)) << name;
+
+  ASSERT_NE(call("MainThreadFileSystem", "$readFile", {uri(work("link"))}), "passed");
+  EXPECT_TRUE(free("link")) << "refused";
+  const auto edit = [&](const char* from, const char* to) {
+    return call(
+        "MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+        {Json{{"edits", {{{"oldResource", uri(work(from))}, {"newResource", uri(work(to))}}}}}});
+  };
+  ASSERT_EQ(edit("real", "moved"), "passed");
+  EXPECT_TRUE(renames_.in_use(work("real/new"), Change::kLinkOrFolder)) << "a link made in it";
+  answer();
+  EXPECT_FALSE(renames_.in_use(work("real/new"), Change::kLinkOrFolder));
+}
+
+// Somebody exchanges names while a person is asked.
+TEST_F(BrokerTest, WhatWasExchangedMeanwhileIsNotOpened) {
+  struct : Asker {
+    Answer ask(const Question&) override {
+      if (exchange) exchange();
+      return Answer::kOnce;
+    }
+    void cancel() noexcept override {}
+    std::function<void()> exchange;
+  } asker;
+  start({"me.mine"}, &asker);
+  const fs::path asked = "/etc/passwd";  // neither granted nor blocked, nor in the test's /tmp
+  const fs::path other = "/etc/group";
+  const fs::path way = folder_ / "work/way";
+  // Answered by a thread that waited for the person.
+  struct : Outbox {
+    void to_host(std::vector<uint8_t> body) override {
+      if (body[0] != static_cast<uint8_t>(RpcType::kAcknowledged)) became.set_value(text(body));
+    }
+    void to_workbench(std::vector<uint8_t>) override { became.set_value("passed"); }
+    std::promise<std::string> became;
+  } outbox;
+  const auto read = [&] {
+    fs::remove(way);
+    fs::create_symlink(asked, way);
+    outbox.became = {};
+    const std::string json = Json{uri(way)}.dump();
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = 1;
+    request.method = "$readFile";
+    request.json = json;
+    auto became = outbox.became.get_future();
+    EXPECT_TRUE(broker_->from_host(write_request(request), outbox).ok());
+    return became.get();
+  };
+  EXPECT_EQ(read(), "passed");
+  asker.exchange = [&] {
+    fs::remove(way);
+    fs::create_symlink(other, way);
+  };
+  EXPECT_THAT(read(), HasSubstr("was exchanged meanwhile"));
+  asker.exchange = nullptr;
+  EXPECT_EQ(read(), "passed");
+  broker_.reset();  // before who answers
+}
+
+// Somebody exchanges a link for another one to the same file, under the rename lock as each of the
+// compartment's calls does: once the request has passed, no name on its way may change any more.
+TEST_F(BrokerTest, EachNameOnTheWayIsInUseOnceItHasPassed) {
+  fs::create_directories(folder_ / "work/real");
+  std::ofstream(folder_ / "work/real/b.txt") << "b";
+  for (const char* name : {"one", "two"}) fs::create_symlink("real", folder_ / "work" / name);
+  fs::create_symlink("one", folder_ / "work/way");
+  std::atomic<bool> ends = false;
+  std::jthread other([&] {
+    const std::string way = work("way");
+    for (int i = 0; !ends.load(); ++i) {
+      fs::create_symlink(i % 2 == 0 ? "two" : "one", work("next"));
+      while (!ends.load()) {
+        const auto lock = renames_.take(true);
+        if (renames_.in_use(way, RenameLock::Change::kLinkOrFolder)) continue;
+        fs::rename(work("next"), way);
+        break;
+      }
+    }
+  });
+  int passed = 0;
+  int refused = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while ((passed < 200 || refused < 20) && !HasFailure() &&
+         std::chrono::steady_clock::now() < until) {
+    if (call("MainThreadFileSystem", "$readFile", {uri(work("way/b.txt"))}) != "passed") {
+      ++refused;
+      continue;
+    }
+    ++passed;
+    const std::string now = fs::read_symlink(work("way")).string();
+    EXPECT_TRUE(renames_.in_use(work(now), RenameLock::Change::kLinkOrFolder)) << now;
+    RpcReply reply;
+    reply.number = number_;
+    ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  }
+  ends = true;
+  EXPECT_GE(passed, 200);
+  EXPECT_GE(refused, 20);
+}
+
+}  // namespace
+}  // namespace bulkhead
