@@ -440,7 +440,7 @@ Status Host::prepare() {
 
 // What can be told of the review only now: what else the window has.
 void Host::tell_review(const InitialData& data) {
-  Json message;
+  Json message, greeting;
   {
     const std::lock_guard guard(mutex_);
     const std::vector<std::string> shared = contested_settings(*confinement_, data);
@@ -462,9 +462,10 @@ void Host::tell_review(const InitialData& data) {
                    {"cannot", confinement_->review.cannot},
                    {"unusual", confinement_->review.unusual},
                    {"widened", confinement_->widened}};
+    greeting = hello(reviewed_ ? "running" : "review");
   }
   if (!control_) return;
-  control_->hello(hello(reviewed_ ? "running" : "review"));
+  control_->hello(std::move(greeting));
   if (!reviewed_) control_->keep("review", std::move(message));
 }
 

@@ -22,6 +22,7 @@ or altered process; and the attack's own word "EFFECT". Exit 0: as it should be,
 """
 import argparse
 import array
+import errno
 import fcntl
 import fnmatch
 import hashlib
@@ -76,10 +77,8 @@ class Server:
     def __init__(self, world):
         self.world, self.messages, self.sockets = world, [], []
         w = world
-        self.collector = self.tcp(self.collect)
+        self.collector = self.on_both(self.collect)
         w.facts["COLLECTOR"] = self.port(self.collector)
-        six = self.bound(socket.AF_INET6, socket.SOCK_STREAM, ("::1", w.facts["COLLECTOR"]))
-        self.listen(six, self.collect)
         udp = self.bound(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
         self.datagrams(udp, lambda data, peer: self.messages.append(f"udp {data!r}"))
         w.facts["COLLECTOR_UDP"] = self.port(udp)
@@ -114,6 +113,17 @@ class Server:
         sock.bind(address)
         self.sockets.append(sock)
         return sock
+
+    def on_both(self, serve):
+        """One port of IPv4 and IPv6. Of the free port of the one, the other may be taken by somebody else."""
+        for attempt in range(20):
+            four = self.tcp(serve)
+            try:
+                self.listen(self.bound(socket.AF_INET6, socket.SOCK_STREAM, ("::1", self.port(four))), serve)
+                return four
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or attempt == 19:
+                    raise
 
     def at_path(self, path, kind):
         sock = self.bound(socket.AF_UNIX, kind, path)

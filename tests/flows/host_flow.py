@@ -36,7 +36,7 @@ class Hosting(Flow):
             self.skipTest("needs node-modules")
         self.logs = self.folder("logs")
         self.script = self.file("server/host.cjs", HOST)
-        self.launch = self.file("launch.json", json.dumps({"server": self.folder("server"), "extensions": self.folder("links"), "actors": []}))
+        self.launch = self.file("launch.json", json.dumps({"server": self.folder("server"), "extensions": self.folder("links"), "actors": [], "settingFamilies": []}))
         for name in ("one", "two"):
             self.file(f"packages/{name}/package.json", json.dumps({"publisher": "a", "name": name, "version": "1.0.0", "main": "./main.js", "engines": {"vscode": "*"}}))
             self.file(f"packages/{name}/main.js")
@@ -70,6 +70,7 @@ class Hosting(Flow):
             started.wait()
 
         self.addCleanup(end)
+        self.started = started
         return started, ours
 
     def connect(self, server):
@@ -91,17 +92,22 @@ class Hosting(Flow):
     def noted(self, what):
         return os.path.exists(os.path.join(self.logs, what))
 
+    def notes(self, what):
+        """Whether it comes to be noted while the host lives."""
+        wait_for(lambda: self.noted(what) or self.started.poll() is not None)
+        return self.noted(what)
+
     def complaint(self):
         self.said.seek(0)
         return self.said.read()
 
     def test_it_starts_while_the_connection_is_made(self):
         _, server = self.start(self.first_message("one"))
-        self.assertTrue(wait_for(lambda: self.noted("started")), "nobody has connected yet")
+        self.assertTrue(self.notes("started"), "nobody has connected yet")
         browser = self.connect(server)
         self.assertFalse(self.noted("told"))
         self.say(browser, self.first_message("one"))
-        self.assertTrue(wait_for(lambda: self.noted("told")), self.complaint())
+        self.assertTrue(self.notes("told"), self.complaint())
 
     def test_it_waits_where_it_is_not_known_what_for(self):
         _, server = self.start()
@@ -110,12 +116,12 @@ class Hosting(Flow):
         self.assertIn(READY, browser.recv(4096) + browser.recv(4096))
         self.assertFalse(self.noted("started"))
         self.say(browser, self.first_message("one"))
-        self.assertTrue(wait_for(lambda: self.noted("told")), self.complaint())
+        self.assertTrue(self.notes("told"), self.complaint())
 
     def test_it_is_told_nothing_where_the_message_is_for_another(self):
         for other in (self.first_message("two"), self.first_message("one").replace("/global", "/elsewhere")):
             started, server = self.start(self.first_message("one"))
-            self.assertTrue(wait_for(lambda: self.noted("started")))
+            self.assertTrue(self.notes("started"))
             self.say(self.connect(server), other)
             self.assertEqual(started.wait(flow.TIMEOUT), 125)
             self.assertIn("other extensions or folders", self.complaint())
@@ -138,7 +144,7 @@ class Hosting(Flow):
 
     def test_a_server_that_goes_away_ends_it(self):
         started, server = self.start(self.first_message("one"))
-        self.assertTrue(wait_for(lambda: self.noted("started")))
+        self.assertTrue(self.notes("started"))
         server.close()
         self.assertEqual(started.wait(flow.TIMEOUT), 0, self.complaint())
 

@@ -458,11 +458,18 @@ for (const mode of modes) {
         await page.locator(".monaco-button", { hasText: "Create" }).last().click();
         await page.locator(".monaco-list-row", { hasText: "Work" }).first().waitFor({ timeout: PATIENCE });
         await editor.page.locator(".modal-editor-part .codicon-close").first().click();
+        // It may be on its way to the disk still.
+        editor.page.locator(".monaco-dialog-box").getByRole("button", { name: "Save", exact: true }).click({ timeout: PATIENCE }).catch(() => {});
         await page.waitFor({ state: "hidden", timeout: PATIENCE });
         await switchProfile("Work");
         await settled(editor, 0);
         for (const name of ["first", "second", "third"]) assert.ok(!(await status(editor)).some((each) => each.startsWith(name)), name);
         await editor.photograph("profile");
+        await editor.command("Extensions: Install from VSIX...");
+        await editor.typeInto(world.path("third.vsix"));
+        await editor.page.locator(".quick-input-widget").getByRole("button", { name: "Install" }).click({ timeout: PATIENCE });
+        await says(editor, "third 0");
+        await settled(editor, 1);
         await switchProfile("Default");
         for (const name of ["first", "second", "third"]) await says(editor, `${name} 0`);
         await settled(editor, 3);

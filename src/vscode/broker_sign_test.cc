@@ -1,0 +1,174 @@
+// Whose it is what a person sees, and that nobody else's is taken.
+
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead {
+namespace {
+
+using namespace testing;
+
+TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
+  const auto title = [&](const std::string& method, const std::vector<Json>& arguments, size_t i) {
+    EXPECT_EQ(call("MainThreadQuickOpen", method, arguments), "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    const Json options = Json::parse(std::get<RpcRequest>(*passed).json).at(i);
+    return options.value("title", Json("none")).dump() +
+           (options.contains("_title") ? " _title" : "");
+  };
+  const std::string own = "Bulkhead ? Prompts (me.mine)";
+  const std::string asked = "\"" + own + " — Password\"", bare = "\"" + own + "\"";
+  EXPECT_EQ(title("$show", {1, Json{{"title", "Password"}}, Json()}, 1), asked);
+  EXPECT_EQ(title("$show", {1, Json::object(), Json()}, 1), bare);
+  EXPECT_EQ(title("$show", {1}, 1), bare);
+  EXPECT_EQ(title("$input", {Json{{"title", "Password"}, {"password", true}}, false}, 0), asked);
+  EXPECT_EQ(title("$input", {Json(), false}, 0), bare);
+  // Its first update, and those that change the title.
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"value", "x"}}}, 0), "\"none\"");
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"title", nullptr}}}, 0), bare);
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"_title", "Bulkhead asks"}}}, 0),
+            "\"none\"");
+  EXPECT_EQ(call("MainThreadQuickOpen", "$dispose", {7}), "passed");
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  // Undefined options make a request mixed.
+  RpcRequest mixed;
+  mixed.number = ++number_;
+  mixed.proxy = proxy_of("MainThreadQuickOpen");
+  mixed.method = "$input";
+  mixed.mixed = true;
+  mixed.arguments = {{RpcArgument::Type::kUndefined, {}, {}},
+                     {RpcArgument::Type::kJson, "false", {}}};
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
+  mixed.number = ++number_;
+  mixed.method = "$show";
+  mixed.arguments = {{RpcArgument::Type::kUndefined, {}, {}}};
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
+}
+
+TEST_F(BrokerTest, ViewsAreThoseThatItDeclaresAlone) {
+  const auto fills = [this](const Json& view) {
+    return call("MainThreadTreeViews", "$registerTreeViewDataProvider", {view, Json::object()});
+  };
+  EXPECT_EQ(fills("mine.view"), "passed");
+  for (const char* view : {"cloud.view", "workbench.scm", "bulkhead.compartments", "mine", ""})
+    EXPECT_NE(fills(view), "passed") << view;
+  EXPECT_NE(fills(nullptr), "passed");
+}
+
+TEST_F(BrokerTest, WhatOthersDeclareIsNotTakenOver) {
+  const auto takes = [this](const Json& name) {
+    return call("MainThreadAuthentication", "$registerAuthenticationProvider", {name});
+  };
+  EXPECT_EQ(takes({{"id", "mine"}}), "passed");
+  for (const char* name : {"cloud", "cloud.panel", "cloud.editor", "cloud.view"}) {
+    EXPECT_NE(takes(name), "passed") << name;
+    EXPECT_NE(takes({{"id", name}}), "passed") << name;
+  }
+}
+
+// The window has one list of status items, and every host counts its own from 0.
+TEST_F(BrokerTest, StatusItemsAreTheirExtensionsAndSaySo) {
+  const std::string whose = "Bulkhead ? Prompts (me.mine)";
+  const auto shown = [&](const std::vector<Json>& arguments) {
+    EXPECT_EQ(call("MainThreadStatusBar", "$setEntry", arguments), "passed");
+    const auto request = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*request).json);
+  };
+  const Json said = {{"label", "Bulkhead: all is well"}, {"role", "button"}};
+  Json item = shown({"0", "status.extensionMessage", nullptr, "Bulkhead", "$(shield) 3", "Fine",
+                     false, nullptr, nullptr, nullptr, true, 1, said});
+  EXPECT_EQ(item[0], "me.mine/0");
+  EXPECT_EQ(item[1], "me.mine.status.extensionMessage");
+  EXPECT_EQ(item[2], "me.mine");
+  EXPECT_EQ(item[3], "Bulkhead (me.mine)");
+  EXPECT_EQ(item[5], whose + "\n\nFine");
+  EXPECT_EQ(item[12]["label"], whose + ", Bulkhead: all is well");
+  EXPECT_EQ(item[12]["role"], "button");
+  // Given back by the workbench, they are signed once.
+  const std::vector<Json> again(item.begin() + 1, item.end());
+  item = shown({"me.mine.y", again[0], again[1], again[2], again[3], again[4], again[5], again[6],
+                again[7], again[8], again[9], again[10], again[11]});
+  EXPECT_EQ(std::vector<Json>(item.begin() + 1, item.end()), again);
+  item = shown({"me.mine.x",
+                "me.mine.x",
+                "cloud.other",
+                "Mine (Extension)",
+                "text",
+                {{"value", "<!-- **Fine**"}, {"isTrusted", false}}});
+  EXPECT_EQ(item[0], "me.mine.x");
+  EXPECT_EQ(item[2], "me.mine");
+  EXPECT_EQ(item[3], "Mine (me.mine)");
+  EXPECT_EQ(item[5]["value"], "me.mine\n\n<!-- **Fine**");
+  EXPECT_EQ(shown({"bulkhead.companion.bulkhead.status"})[0],
+            "me.mine/bulkhead.companion.bulkhead.status");
+  EXPECT_EQ(shown({"me.mined.x"})[0], "me.mine/me.mined.x");
+  EXPECT_EQ(shown({"1"})[5], whose) << "also where it says nothing";
+  EXPECT_EQ(call("MainThreadStatusBar", "$disposeEntry", {"0"}), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["me.mine/0"])"));
+}
+
+// Where an argument is undefined, as the extension of a message in the status bar.
+TEST_F(BrokerTest, StatusItemsOfAnyFormSaySo) {
+  sent_ = {};
+  RpcRequest request;
+  request.number = ++number_;
+  request.proxy = proxy_of("MainThreadStatusBar");
+  request.method = "$setEntry";
+  request.mixed = true;
+  for (const char* json : {R"("0")", "", "", R"("Name")", R"("text")", ""})
+    request.arguments.push_back(*json == 0 ? RpcArgument{}
+                                           : RpcArgument{RpcArgument::Type::kJson, json, {}});
+  ASSERT_TRUE(broker_->from_host(write_request(request), sent_).ok());
+  ASSERT_EQ(sent_.workbench.size(), 1U);
+  const auto passed = parse_rpc(sent_.workbench[0]);
+  const auto& arguments = std::get<RpcRequest>(*passed).arguments;
+  ASSERT_EQ(arguments.size(), 6U);
+  EXPECT_EQ(arguments[0].json, R"("me.mine/0")");
+  EXPECT_EQ(arguments[1].json, R"("me.mine")");
+  EXPECT_EQ(arguments[2].json, R"("me.mine")");
+  EXPECT_EQ(arguments[3].json, "\"Name (me.mine)\"");
+  EXPECT_EQ(arguments[5].json, "\"Bulkhead ? Prompts (me.mine)\"");
+}
+
+// Where they have no name, every host counts them from 0.
+TEST_F(BrokerTest, CollectionsOfProblemsAreToldFromOtherHosts) {
+  for (const char* method : {"$changeMany", "$clear"}) {
+    EXPECT_EQ(call("MainThreadDiagnostics", method, {"_generated_0", Json::array()}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["me.mine/_generated_0",)"));
+    EXPECT_EQ(call("MainThreadDiagnostics", method, {"eslint", Json::array()}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["eslint",)"));
+  }
+}
+
+TEST_F(BrokerTest, TooltipsOfStatusItemsComeBackSigned) {
+  RpcRequest request;
+  request.number = 7;
+  request.method = "$provideTooltip";
+  request.json = R"(["me.mine/3"])";
+  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+  EXPECT_THAT(text(sent_.host.at(0)), HasSubstr(R"(["3"])"));
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = 7;
+  reply.json = R"({"value":"Bulkhead"})";
+  ASSERT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"({"value":"me.mine\n\nBulkhead"})"));
+}
+
+TEST_F(BrokerTest, StatusItemsOfOthersDoNotComeIn) {
+  RpcRequest request;
+  request.method = "$acceptStaticEntries";
+  request.json =
+      R"([[{"entryId":"cloud.other.account","text":"SECRET"},{"entryId":"0","text":"SECRET"},
+                      {"entryId":"me.mine.x","text":"own"}]])";
+  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+  EXPECT_EQ(text(sent_.host.at(0)).find("SECRET"), std::string::npos);
+  EXPECT_THAT(text(sent_.host.at(0)), HasSubstr("own"));
+}
+
+}  // namespace
+}  // namespace bulkhead
