@@ -155,6 +155,9 @@ for (const mode of modes) {
       });
       await step("an extension's own source control stands beside Git's", async () => {
         const view = editor.page.locator(".scm-view");
+        // Only rows that are in sight exist.
+        const graph = editor.page.locator('.pane-header[aria-expanded="true"]', { hasText: /graph/i }).first();
+        if (await graph.isVisible()) await graph.click({ position: { x: 8, y: 10 } });
         await view.getByText("Proof Changes").waitFor({ timeout: 20_000 });
         await view.getByText("page.html").first().waitFor();
         await view.getByText("first.js").first().waitFor();

@@ -466,7 +466,10 @@ for (const mode of modes) {
         for (const name of ["first", "second", "third"]) assert.ok(!(await status(editor)).some((each) => each.startsWith(name)), name);
         await editor.photograph("profile");
         await editor.command("Extensions: Install from VSIX...");
+        // It fills itself in once it is there.
+        await editor.rows().filter({ hasText: "projects" }).first().waitFor({ timeout: PATIENCE });
         await editor.typeInto(world.path("third.vsix"));
+        await editor.rows().filter({ hasText: "third.vsix" }).first().waitFor({ timeout: PATIENCE });
         await editor.page.locator(".quick-input-widget").getByRole("button", { name: "Install" }).click({ timeout: PATIENCE });
         await says(editor, "third 0");
         await settled(editor, 1);
