@@ -3,6 +3,7 @@
 namespace bulkhead {
 namespace {
 
+constexpr auto kInitialized = static_cast<uint8_t>(HostSignal::kInitialized);
 constexpr auto kReady = static_cast<uint8_t>(HostSignal::kReady);
 constexpr size_t kMostHeld = 64;
 
@@ -14,6 +15,7 @@ Status HostSession::begin(Outbox& outbox) {
 }
 
 Status HostSession::from_workbench(Bytes body, Outbox& outbox) {
+  heard_ = initialized_;
   if (broker_ && host_ready_) return broker_->from_workbench(body, outbox);
   if (broker_) {
     // It has no reason to say much before the host has answered.
@@ -30,7 +32,11 @@ Status HostSession::from_workbench(Bytes body, Outbox& outbox) {
 }
 
 Status HostSession::from_host(Bytes body, Outbox& outbox) {
-  if (host_ready_ && broker_) return broker_->from_host(body, outbox);
+  if (host_ready_ && broker_) {
+    BULKHEAD_CHECK(broker_->from_host(body, outbox));
+    if (body.size() == 1 && body[0] == kInitialized) initialized_ = true;
+    return {};
+  }
   if (host_ready_) return Error{"the extension host spoke before it was told what it is for"};
   if (body.size() != 1 || body[0] != kReady)
     return Error{"the extension host spoke before it was ready"};

@@ -26,6 +26,7 @@ class HostSession final : public Judge {
   Status begin(Outbox& outbox) override;
   Status from_host(Bytes body, Outbox& outbox) override;
   Status from_workbench(Bytes body, Outbox& outbox) override;
+  bool is_initialized() const override { return heard_; }
 
   // Ends the threads that wait for a person.
   void stop();
@@ -35,7 +36,8 @@ class HostSession final : public Judge {
 
   Admit admit_;
   std::unique_ptr<Broker> broker_;
-  bool host_ready_ = false;
+  bool host_ready_ = false, initialized_ = false;
+  bool heard_ = false;                      // that it is initialized, by the workbench
   std::vector<std::vector<uint8_t>> held_;  // from the workbench, until the host is ready
 };
 

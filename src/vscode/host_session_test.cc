@@ -88,9 +88,12 @@ TEST_F(HostSessionTest, TheHostIsReadyBeforeThereIsOne) {
   ASSERT_EQ(sent_.host.size(), 1U);
   EXPECT_EQ(Json::parse(sent_.host[0])["parentPid"], 0) << "what it must not have";
   EXPECT_EQ(sent_.workbench.size(), 1U) << "ready was said before";
+  EXPECT_FALSE(session_->is_initialized());
   ASSERT_TRUE(host(kInitialized).ok());
   EXPECT_EQ(sent_.workbench.size(), 2U);
+  EXPECT_FALSE(session_->is_initialized()) << "the workbench may never have heard";
   ASSERT_TRUE(workbench(request()).ok());
+  EXPECT_TRUE(session_->is_initialized());
   EXPECT_EQ(sent_.host.at(1), request());
 }
 

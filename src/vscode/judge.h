@@ -34,6 +34,9 @@ class Judge {
   }
   virtual Status from_host(Bytes body, Outbox& outbox) = 0;
   virtual Status from_workbench(Bytes body, Outbox& outbox) = 0;
+  // The workbench has heard that the host is at work, and speaks to it. A page that goes away
+  // before does not say so.
+  virtual bool is_initialized() const { return true; }
 };
 
 }  // namespace bulkhead

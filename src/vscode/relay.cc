@@ -347,8 +347,11 @@ Status Relay::Loop::move_bytes() {
     auto next = host_ ? host_end_.tick(now) : now + Endpoint::kKeepAlive;
     if (workbench_) next = std::min(next, workbench_->tick(now));
     if (workbench_ && !browser_) {
-      if (now - cut_off_at_ >= grace_) return Error{"the browser did not come back in time"};
-      next = std::min(next, cut_off_at_ + grace_);
+      const bool early = !judge_.is_initialized();
+      const auto grace = early ? std::min(grace_, options_.early_grace) : grace_;
+      if (now - cut_off_at_ >= grace)
+        return early ? Status{} : Error{"the browser did not come back in time"};
+      next = std::min(next, cut_off_at_ + grace);
     }
     send_posted();
     BULKHEAD_CHECK(check_kept());

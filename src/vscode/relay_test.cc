@@ -41,6 +41,8 @@ void limit_time(int fd) {
 // Forwards, like a broker that allows everything; "refuse…" of the host is answered at once.
 class Forward final : public Judge {
  public:
+  bool initialized = true;
+  bool is_initialized() const override { return initialized; }
   Status begin(Outbox& outbox) override {
     outbox.to_workbench({'r', 'e', 'a', 'd', 'y'});
     return {};
@@ -398,6 +400,15 @@ TEST_F(RelayTest, ABrowserThatDoesNotComeBackEndsTheHost) {
   relay_.reset();
   host_->read_to_end();
   EXPECT_TRUE(host_->disconnected());
+}
+
+TEST_F(RelayTest, APageThatIsLoadedAnewBeforeTheHostIsAtWorkIsNotWaitedFor) {
+  RelayOptions options;
+  options.early_grace = std::chrono::milliseconds(1);
+  judge_.initialized = false;
+  open_both(options);
+  browser_->cut();
+  EXPECT_TRUE(end().ok());
 }
 
 TEST_F(RelayTest, AWindowThatClosesEndsTheHostWithoutError) {
