@@ -42,6 +42,14 @@ Result<Json> read_json(const std::string& file) {
   return json;
 }
 
+// Empty texts stand for what is none, so that the others keep their places.
+std::vector<std::string> texts_of(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& each : list)
+    texts.push_back(each.is_string() ? each.get<std::string>() : std::string());
+  return texts;
+}
+
 // What vscode/launcher/prepare.mjs wrote.
 struct Launch {
   std::string server;
@@ -62,10 +70,8 @@ Result<Launch> read_launch(const std::string& file) {
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
   launch.extensions = extensions->get<std::string>();
-  for (const Json& each : *actors)
-    launch.actors.push_back(each.is_string() ? each.get<std::string>() : std::string());
-  for (const Json& each : *families)
-    launch.setting_families.push_back(each.is_string() ? each.get<std::string>() : std::string());
+  launch.actors = texts_of(*actors);
+  launch.setting_families = texts_of(*families);
   return launch;
 }
 
@@ -552,8 +558,10 @@ Result<int> Host::run() {
   // The host first: then nobody is left who waits for an answer.
   const uint64_t one = 1;
   (void)!::write(end_.get(), &one, sizeof one);
-  if (prepared_.valid() && status.ok()) status = prepared_.get();
-  if (prepared_.valid()) prepared_.wait();  // else the arbiter might come into being only now
+  if (prepared_.valid()) {
+    const Status& prepared = prepared_.get();  // waits: the arbiter might come into being only now
+    if (status.ok()) status = prepared;
+  }
   if (arbiter_) arbiter_->stop_asking();
   session_.stop();
   if (supervising_.joinable()) supervising_.join();

@@ -17,6 +17,11 @@ namespace {
 
 using ::testing::Contains;
 
+// The tree, granted for both; the kernel decides in it.
+Grants whole(const std::string& tree) {
+  return {.read = {tree}, .write = {tree}, .kernel_decides = {{tree, true, true}}};
+}
+
 TEST(ServeLinks, ALinkLeadsToWhatMayBeRead) {
   const Folder folder;
   folder.file("home/key", "secret");
@@ -99,11 +104,8 @@ TEST(ServeLinks, AMovedLinkIsJudgedWhereItComesToStand) {
   folder.file("w/sub/file", "x");
   folder.folder("w/sub/deeper");
   std::vector<std::string> denied;
-  const Grants grants = {.read = {folder / "w"},
-                         .write = {folder / "w"},
-                         .kernel_decides = {{folder / "w", true, true}}};
   const std::string result = serve(
-      grants,
+      whole(folder / "w"),
       [&] {
         std::string text;
         const auto add = [&](long value) { text += outcome_of(value) + " "; };
@@ -202,11 +204,8 @@ TEST(ServeLinks, AFolderIsMovedWithItsLinks) {
   folder.folder("w/stale");
   ASSERT_EQ(::symlink((folder / "key").c_str(), (folder / "w/stale/link").c_str()), 0);
   std::vector<std::string> denied;
-  const Grants grants = {.read = {folder / "w"},
-                         .write = {folder / "w"},
-                         .kernel_decides = {{folder / "w", true, true}}};
   const std::string result = serve(
-      grants,
+      whole(folder / "w"),
       [&] {
         std::string text;
         const auto move = [&](const char* from, const char* to, unsigned flags = 0) {
