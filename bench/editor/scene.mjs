@@ -12,6 +12,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const SETTINGS = { "editor.quickSuggestions": { other: "on", comments: "on", strings: "on" }, "files.autoSave": "off" };
 const MEGABYTE = 1 << 20;
 const PATIENCE = 120_000;
+const USED = 15_000; // milliseconds; vscode/launcher/compile_cache.cjs writes after ten seconds
 
 export const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -62,9 +63,11 @@ class Watched extends Editor {
 }
 
 export class Scene {
+  #before = 0; // stamps of the use before
+
   /**
    * @param {"plain" | "compartments"} mode
-   * @param {{ tool?: boolean, trivial?: number }} extensions
+   * @param {{ tool?: boolean, trivial?: number }} extensions with the tool, the editor has been used before
    * @param {(scene: Scene) => void} began told before anything is started
    */
   static async start(mode, { tool = false, trivial = 0 }, began = () => {}) {
@@ -84,10 +87,16 @@ export class Scene {
       scene.trivial = Array.from({ length: trivial }, (_, i) => `trivial-${i}`);
       for (const name of scene.trivial) editor.install(path.join(here, "trivial"), (packaged) => ({ ...packaged, name }));
       await editor.serve();
-      if (!scene.plain) {
-        // The very first start of a version makes an edited copy of the workbench, which is no part of any figure.
+      if (tool) {
+        // Used once before, as an editor is: copies are made, and what may be kept of compiled code is.
+        await editor.browse();
+        await until("the tool's code", () => scene.#stamps().length > 0, PATIENCE);
+        await pause(USED);
+      }
+      if (tool || !scene.plain) {
         await editor.end();
         Object.assign(editor, { serverEnded: false, log: "" });
+        scene.#before = scene.#stamps().length;
         await editor.serve();
       }
       await editor.browse();
@@ -187,9 +196,9 @@ export class Scene {
     return !fs.existsSync(folder) ? [] : fs.readdirSync(folder).filter((name) => /^tool-.*\.json$/.test(name)).map((name) => JSON.parse(fs.readFileSync(path.join(folder, name), "utf8"))).sort((a, b) => a.evaluated - b.evaluated);
   }
 
-  /** Milliseconds from the server's fork to each step of the tool's latest host. */
+  /** Milliseconds from the server's fork to each step of the tool's latest host, the count-th since the start. */
   async start(count) {
-    const stamp = await until(() => "the tool's code", () => this.#stamps()[count - 1], PATIENCE);
+    const stamp = await until(() => "the tool's code", () => this.#stamps()[this.#before + count - 1], PATIENCE);
     const notes = fs.readFileSync(this.forks, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
     const pid = await this.#pidOfTool();
     const forked = notes.findLast((note) => note.pid === pid && note.forked).forked;

@@ -72,10 +72,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
   const std::string node = find_node(*places);
   if (node.empty() || !is_file(node))
     return fail("no Node.js was found: run `make code` once, which installs the right one");
-  char self[PATH_MAX] = {};
-  if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0)
-    return fail("cannot find out where bulkhead itself is: is /proc there?");
-  std::vector<std::string> words = {node,      launcher,      "--bulkhead", self,
+  std::vector<std::string> words = {node,      launcher,      "--bulkhead", places->program,
                                     "--state", places->state, "--sockets",  places->sockets()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;

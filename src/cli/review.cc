@@ -83,7 +83,8 @@ Result<PolicyInputs> inputs_for(const Places& places, const Shipped& shipped,
                       .home = canonical_or_same(places.home),
                       .config = canonical_or_same(places.config),
                       .state = canonical_or_same(places.state),
-                      .runtime = canonical_or_same(places.runtime)};
+                      .runtime = canonical_or_same(places.runtime),
+                      .bulkhead = own_files(places)};
   return inputs;
 }
 

@@ -143,7 +143,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   const Variables& variables = session.inputs.variables;
   if (auto cache =
           node_cache(*session.policy, variables.state, session.subject, variables.workspace);
-      cache && (options.dry_run || make_directories(cache->source, 0700).ok()))
+      cache && (options.dry_run || make_node_cache(*cache)))
     plan_options.kept.push_back(std::move(*cache));
   std::vector<std::string> found = command;
   found.front() = session.program->path;

@@ -324,7 +324,8 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
                       .home = session.places.home,
                       .config = canonical_or_same(session.places.config),
                       .state = canonical_or_same(session.places.state),
-                      .runtime = canonical_or_same(session.places.runtime)};
+                      .runtime = canonical_or_same(session.places.runtime),
+                      .bulkhead = own_files(session.places)};
   if (inputs.variables.extension.empty() && !options.manifest.empty()) {
     BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
     inputs.variables.extension = std::string(parent_of(file));

@@ -29,6 +29,7 @@ void Compiler::check_inputs() {
   check("config", variables.config);
   check("state", variables.state);
   check("runtime", variables.runtime);
+  for (const std::string& path : variables.bulkhead) check("bulkhead", path);
   for (const std::string& path : inputs_.scratch)
     if (!is_canonical(path) || path == "/")
       complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)));

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "policy/links.h"
 
 namespace bulkhead {
 namespace {
@@ -52,7 +53,15 @@ bool holds_data(const std::string& folder) {
          is_folder(folder + "/manifests/sets");
 }
 
-Result<std::string> data_folder() {
+Result<std::string> own_program() {
+  std::array<char, PATH_MAX> buffer{};
+  const ssize_t size = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  if (size <= 0)
+    return errno_error("find out where bulkhead itself is: cannot read /proc/self/exe");
+  return std::string(buffer.data(), static_cast<size_t>(size));
+}
+
+Result<std::string> data_folder(const std::string& program) {
   if (const char* named = std::getenv("BULKHEAD_DATA"); named != nullptr && named[0] != '\0') {
     if (named[0] != '/')
       return Error{fmt::format("BULKHEAD_DATA={} must be an absolute path", named), EINVAL};
@@ -63,10 +72,7 @@ Result<std::string> data_folder() {
                    ENOENT};
     return normalize(named);
   }
-  std::array<char, PATH_MAX> buffer{};
-  const ssize_t size = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
-  if (size <= 0) return errno_error("read /proc/self/exe");
-  const std::string folder(parent_of(std::string_view(buffer.data(), static_cast<size_t>(size))));
+  const std::string folder(parent_of(program));
   const std::string installed = join(folder, "../share/bulkhead");
   if (holds_data(installed)) return installed;
   // A build folder lies at most four levels below the source: build/PRESET/bin/bulkhead.
@@ -203,7 +209,8 @@ Result<Sets> load_all_sets(const std::string& folder) {
 Result<Places> find_places() {
   Places places;
   BULKHEAD_TRY(places.home, home_folder());
-  BULKHEAD_TRY(places.data, data_folder());
+  BULKHEAD_TRY(places.program, own_program());
+  BULKHEAD_TRY(places.data, data_folder(places.program));
   std::string config = absolute_variable("XDG_CONFIG_HOME");
   if (config.empty()) config = join(places.home, ".config");
   places.config = join(config, "bulkhead");
@@ -217,6 +224,12 @@ Result<Places> find_places() {
     if (is_folder(usual)) places.runtime = usual;
   }
   return places;
+}
+
+std::vector<std::string> own_files(const Places& places) {
+  const std::string data = follow_links(places.data);
+  // With Node and VS Code's server, where they were installed into the source tree.
+  return {places.program, data + "/manifests", data + "/node_modules", data + "/vscode"};
 }
 
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {

@@ -19,6 +19,7 @@ struct Places {
   // The folder that holds manifests/ (sets, baseline, blocklist): BULKHEAD_DATA, else
   // <prefix>/share/bulkhead beside the program, else the source tree that the program was built in.
   std::string data;
+  std::string program;  // bulkhead's own, as it was started; may be gone meanwhile
   std::string config;   // $XDG_CONFIG_HOME/bulkhead
   std::string state;    // $XDG_STATE_HOME/bulkhead
   std::string runtime;  // $XDG_RUNTIME_DIR, else /run/user/UID where that exists; may be empty
@@ -31,6 +32,10 @@ struct Places {
   std::string sockets() const { return runtime.empty() ? state + "/run" : runtime + "/bulkhead"; }
 };
 Result<Places> find_places();
+
+// What runs outside of compartments, and decides for them: bulkhead's program, manifests, launcher
+// and Node. Canonical. Not the rest of a source tree, which people may well open in the editor.
+std::vector<std::string> own_files(const Places& places);
 
 // Sets, baseline and the built-in blocklist from places.data; user and organisation files where
 // they exist. A file that somebody else can write (another owner than the user or root, or writable

@@ -102,6 +102,15 @@ TEST_F(ConfigTest, PlacesFollowTheXdgVariables) {
   EXPECT_EQ(found.organisation, "/etc/bulkhead/policy.json");
 }
 
+TEST_F(ConfigTest, OwnFilesAreTheDataAndTheProgram) {
+  Places places = find_places().value();
+  EXPECT_EQ(places.program, std::filesystem::read_symlink("/proc/self/exe"));
+  places.data = "/no-such/share";
+  EXPECT_THAT(own_files(places),
+              ElementsAre(places.program, "/no-such/share/manifests", "/no-such/share/node_modules",
+                          "/no-such/share/vscode"));
+}
+
 TEST_F(ConfigTest, RelativeXdgVariablesAreIgnored) {
   set("HOME", "/home/somebody");
   set("XDG_CONFIG_HOME", "cfg");

@@ -78,7 +78,8 @@ TEST(Manual, EveryExampleCompiles) {
                         .home = "/h",
                         .config = "/h/c",
                         .state = "/h/st",
-                        .runtime = "/r"};
+                        .runtime = "/r",
+                        .bulkhead = {"/b"}};
     inputs.search_path = {"/usr/bin"};
     const auto json = nlohmann::json::parse(example.text, nullptr, false);
     ASSERT_TRUE(json.is_object()) << file;

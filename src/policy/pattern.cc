@@ -157,12 +157,14 @@ const std::string* only_value(std::string_view variable, const Variables& variab
   if (variable == "config") value = &variables.config;
   if (variable == "state") value = &variables.state;
   if (variable == "runtime") value = &variables.runtime;
+  if (variable == "bulkhead" && variables.bulkhead.size() == 1) value = &variables.bulkhead[0];
   if (variable == "tmp") value = &kTmp;
   return value == nullptr || value->empty() ? nullptr : value;
 }
 
 std::vector<std::string> values_of(std::string_view variable, const Variables& variables) {
   if (variable == "workspace") return variables.workspace;
+  if (variable == "bulkhead") return variables.bulkhead;
   const std::string* value = only_value(variable, variables);
   if (value == nullptr) return {};
   return {*value};

@@ -20,8 +20,8 @@ namespace bulkhead {
 struct Variables;
 
 // Names that ${…} knows. ${tmp} is /tmp; the others are fields of Variables.
-inline constexpr std::array<std::string_view, 8> kVariableNames = {
-    "workspace", "extension", "storage", "home", "config", "state", "runtime", "tmp"};
+inline constexpr std::array<std::string_view, 9> kVariableNames = {
+    "workspace", "extension", "storage", "home", "config", "state", "runtime", "bulkhead", "tmp"};
 
 // In a component, this byte stands for "*": no component of a path can hold it.
 inline constexpr char kStar = '/';

@@ -58,9 +58,10 @@ struct Variables {
   std::string extension;               // the extension's or program's own folder; may be empty
   std::string storage;                 // its own writable folder; may be empty
   std::string home;
-  std::string config;   // bulkhead's own configuration folder
-  std::string state;    // bulkhead's own state folder: journal, storage
-  std::string runtime;  // XDG_RUNTIME_DIR; may be empty
+  std::string config;                 // bulkhead's own configuration folder
+  std::string state;                  // bulkhead's own state folder: journal, storage
+  std::string runtime;                // XDG_RUNTIME_DIR; may be empty
+  std::vector<std::string> bulkhead;  // what it runs itself: see own_files()
 };
 
 // A remembered answer, or a command-line flag.

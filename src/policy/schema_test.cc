@@ -288,7 +288,8 @@ bool accepted(const Document& document) {
                       .home = "/h",
                       .config = "/c",
                       .state = "/st",
-                      .runtime = "/r"};
+                      .runtime = "/r",
+                      .bulkhead = {"/b"}};
   const ManifestBytes bytes = ManifestBytes::of("document.json", document.text);
   if (document.schema == "manifest") {
     auto parsed = parse_manifest(bytes);

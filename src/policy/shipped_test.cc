@@ -40,6 +40,7 @@ class ShippedTest : public ::testing::Test {
     result.variables.state = "/home/me/.local/state/bulkhead";
     result.variables.storage = "/home/me/.local/state/bulkhead/storage/tool";
     result.variables.runtime = "/run/user/1000";
+    result.variables.bulkhead = {"/home/me/bulkhead/vscode", "/opt/bin/bulkhead"};
     result.scratch = {"/tmp", "/dev/shm"};
     result.search_path = {"/usr/bin", "/bin"};
     return result;
@@ -238,39 +239,34 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/.config/bulkhead/grants.json",
                            "/home/me/.local/state/bulkhead/journal.db",
                            "/home/me/.local/state/bulkhead/journal.db-wal",
+                           "/home/me/.local/state/bulkhead/node-cache/0/x",
+                           "/home/me/.local/state/bulkhead/code/data/token-7",
+                           "/home/me/.local/state/bulkhead/code/data/User/History/x",
                            "/home/me/.config/Code/User/globalStorage/state.vscdb"}) {
     denied(Kind::kRead, path);
     denied(Kind::kWrite, path);
   }
-  for (const char* path : {"/home/me/.bashrc",
-                           "/home/me/.profile",
-                           "/home/me/.zshenv",
-                           "/home/me/.config/fish/config.fish",
-                           "/home/me/.config/autostart/x.desktop",
-                           "/home/me/.config/systemd/user/x.service",
-                           "/var/spool/cron/crontabs/me",
-                           "/etc/cron.d/x",
-                           "/home/me/Library/LaunchAgents/x.plist",
-                           "/home/me/.config/Code/User/settings.json",
-                           "/home/me/.vscode/extensions/x",
-                           "/home/me/.gitconfig",
-                           "/home/me/.local/bin/ls",
-                           "/home/me/p/.git/hooks/post-checkout",
-                           "/home/me/p/.git/config",
-                           "/home/me/p/.git/modules/m/hooks/x",
-                           "/srv/bare.git/hooks/x",
-                           "/home/me/p/.vscode/tasks.json",
-                           "/home/me/p/.vscode/launch.json",
-                           "/home/me/p/.vscode/settings.json",
-                           "/home/me/p/x.code-workspace",
-                           "/etc/bulkhead/policy.json",
-                           "/home/me/p/bulkhead.json",
-                           "/proc/sys/kernel/core_pattern",
-                           "/sys/kernel/x",
-                           "/run/systemd/notify",
-                           "/dev/log",
-                           "/etc/ld.so.preload",
-                           "/etc/sudoers"})
+  for (const char* path :
+       {"/home/me/.bashrc", "/home/me/.profile", "/home/me/.zshenv",
+        "/home/me/.config/fish/config.fish", "/home/me/.config/autostart/x.desktop",
+        "/home/me/.config/systemd/user/x.service", "/var/spool/cron/crontabs/me", "/etc/cron.d/x",
+        "/home/me/Library/LaunchAgents/x.plist", "/home/me/.config/Code/User/settings.json",
+        "/home/me/.vscode/extensions/x", "/home/me/.gitconfig", "/home/me/.local/bin/ls",
+        "/home/me/p/.git/hooks/post-checkout", "/home/me/p/.git/config",
+        "/home/me/p/.git/modules/m/hooks/x", "/srv/bare.git/hooks/x",
+        "/home/me/p/.vscode/tasks.json", "/home/me/p/.vscode/launch.json",
+        "/home/me/p/.vscode/settings.json", "/home/me/p/x.code-workspace",
+        "/etc/bulkhead/policy.json", "/home/me/p/bulkhead.json",
+        "/home/me/bulkhead/vscode/launcher/preload.cjs", "/opt/bin/bulkhead",
+        // What `bulkhead code` runs outside of compartments, and acts on.
+        "/home/me/.local/state/bulkhead/editor/4.139.1-0/launch.json",
+        "/home/me/.local/state/bulkhead/editor/4.139.1-0/compiled/x",
+        "/home/me/.local/state/bulkhead/code/extensions/x/main.js",
+        "/home/me/.local/state/bulkhead/code/data/Machine/settings.json",
+        "/home/me/.local/state/bulkhead/code/data/User/settings.json",
+        "/home/me/.local/state/bulkhead/code/data/User/profiles/x/tasks.json",
+        "/proc/sys/kernel/core_pattern", "/sys/kernel/x", "/run/systemd/notify", "/dev/log",
+        "/etc/ld.so.preload", "/etc/sudoers"})
     denied(Kind::kWrite, path);
   // Blocked for writing only.
   for (const char* path :

@@ -1,7 +1,12 @@
 #include "sandbox/node_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
 
 #include "base/fd.h"
 #include "policy/pattern.h"
@@ -54,6 +59,56 @@ TEST_F(NodeCacheTest, EachSubjectHasOneForEachWorkspace) {
   EXPECT_NE(source("s", {"/a"}), source("s", {"/b"}));
   EXPECT_NE(source("s", {"/a", "/b"}), source("s", {"/a/b"}));
   EXPECT_NE(source("s/a", {}), source("s", {"/a"}));
+}
+
+class MakeNodeCacheTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(folder_.data()), nullptr); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  KeptFolder cache(const std::string& name) const {
+    return {folder_ + "/node-cache/" + name, "/tmp/node-compile-cache"};
+  }
+  bool is_there(const std::string& name) const {
+    return std::filesystem::exists(std::filesystem::symlink_status(cache(name).source));
+  }
+  void used_days_ago(const std::string& name, long days) const {
+    const struct timespec then { ::time(nullptr) - days * 24 * 60 * 60, 0 };
+    const struct timespec times[] = {then, then};
+    ASSERT_EQ(::utimensat(AT_FDCWD, cache(name).source.c_str(), times, AT_SYMLINK_NOFOLLOW), 0);
+  }
+  std::string folder_ = "/var/tmp/node-cache-XXXXXX";
+};
+
+TEST_F(MakeNodeCacheTest, IsForItsUserAlone) {
+  ASSERT_TRUE(make_node_cache(cache("a")));
+  EXPECT_TRUE(make_node_cache(cache("a")));
+  struct stat status {};
+  ASSERT_EQ(::stat(cache("a").source.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+}
+
+TEST_F(MakeNodeCacheTest, WhatNobodyUsedForAMonthGoesAsANewOneComes) {
+  for (const char* name : {"used", "again", "unused"}) ASSERT_TRUE(make_node_cache(cache(name)));
+  ASSERT_TRUE(write_file_atomically(folder_ + "/kept", "", 0600).ok());
+  std::filesystem::create_directory_symlink(folder_, cache("unused").source + "/link");
+  used_days_ago("used", 29);
+  used_days_ago("again", 31);
+  used_days_ago("unused", 31);
+  ASSERT_TRUE(make_node_cache(cache("again")));
+  EXPECT_TRUE(is_there("unused"));  // none was added
+  ASSERT_TRUE(make_node_cache(cache("new")));
+  EXPECT_TRUE(is_there("used"));
+  EXPECT_TRUE(is_there("again"));
+  EXPECT_FALSE(is_there("unused"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/kept"));
+}
+
+TEST_F(MakeNodeCacheTest, ALinkOrAFileIsNone) {
+  ASSERT_TRUE(make_node_cache(cache("a")));
+  std::filesystem::create_directory_symlink("a", cache("link").source);
+  ASSERT_TRUE(write_file_atomically(cache("file").source, "", 0600).ok());
+  EXPECT_FALSE(make_node_cache(cache("link")));
+  EXPECT_FALSE(make_node_cache(cache("file")));
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   base.files.read.push_back(own_entry(request.server));
   // An extension learns where another one is, and looks there; what is linked to is the server's.
   base.files.read.push_back(own_entry(canonical_or_same(request.builtin)));
-  base.files.read.push_back(
-      own_entry(canonical_or_same(request.places.data + "/vscode/launcher/host.cjs")));
+  for (const char* script : {"/vscode/launcher/compile_cache.cjs", "/vscode/launcher/host.cjs"})
+    base.files.read.push_back(own_entry(canonical_or_same(request.places.data + script)));
   // Node looks for packages in every folder above as well, where those that VS Code was installed
   // with may lie.
   for (std::string_view above = parent_of(request.server); above.size() > 1;
@@ -96,7 +96,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
                       .home = canonical_or_same(request.places.home),
                       .config = canonical_or_same(request.places.config),
                       .state = canonical_or_same(request.places.state),
-                      .runtime = canonical_or_same(request.places.runtime)};
+                      .runtime = canonical_or_same(request.places.runtime),
+                      .bulkhead = own_files(request.places)};
   return inputs;
 }
 

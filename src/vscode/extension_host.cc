@@ -428,12 +428,14 @@ Status Host::prepare() {
   // By what a person agreed to: no code that an earlier version left runs before this one's review.
   if (auto cache =
           node_cache(*confinement.policy, variables.state, confinement.digest, variables.workspace);
-      cache && make_directories(cache->source, 0700).ok())
+      cache && make_node_cache(*cache))
     plan_options.kept.push_back(std::move(*cache));
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);
   plan_->inherited = host_channel_.get();
+  for (const KeptFolder& kept : plan_->kept)  // vscode/launcher/compile_cache.cjs
+    plan_->environment.push_back("BULKHEAD_COMPILE_CACHE=" + kept.place);
 
   {
     const std::lock_guard guard(mutex_);

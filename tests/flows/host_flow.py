@@ -19,6 +19,12 @@ HOST = """
 const fs = require("node:fs");
 const note = (what) => fs.writeFileSync(process.argv[2] + "/" + what, "");
 note("started");
+const cache = require("node:module").getCompileCacheDir();
+if (cache) {
+  const again = fs.existsSync(cache + "/../mark") ? "-again" : "";
+  fs.writeFileSync(cache + "/../mark", "");
+  note(cache.split("/").slice(0, 3).join("-") + (process.env.BULKHEAD_COMPILE_CACHE ?? "") + again);
+}
 process.on("message", (message, socket) => {
   if (message.type !== "VSCODE_EXTHOST_IPC_SOCKET") return;
   socket.on("data", (bytes) => note(bytes.includes("allExtensions") ? "told" : "other"));
@@ -51,7 +57,7 @@ class Hosting(Flow):
             "extensions": {"allExtensions": [{"identifier": {"value": f"a.{name}"}, "extensionLocation": place(f"{self.root}/packages/{name}")}],
                            "myExtensions": [{"value": f"a.{name}"}]}})
 
-    def start(self, identity=None):
+    def start(self, identity=None, preload=()):
         ours, theirs = socket.socketpair()
         environment = {**self.environment, "NODE_CHANNEL_FD": str(theirs.fileno()), "BULKHEAD_FOLDER": self.project}
         if identity is not None:
@@ -59,7 +65,7 @@ class Hosting(Flow):
         # A file: nobody reads a pipe while the host runs.
         self.said = tempfile.TemporaryFile("w+")
         self.addCleanup(self.said.close)
-        started = subprocess.Popen([options.bulkhead, "host", "--launch", self.launch, "--", self.node, self.script, self.logs], cwd=self.project,
+        started = subprocess.Popen([options.bulkhead, "host", "--launch", self.launch, "--", self.node, *preload, self.script, self.logs], cwd=self.project,
                                    env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self.said, stderr=self.said)
         theirs.close()
         ours.settimeout(flow.TIMEOUT)
@@ -108,6 +114,20 @@ class Hosting(Flow):
         self.assertFalse(self.noted("told"))
         self.say(browser, self.first_message("one"))
         self.assertTrue(self.notes("told"), self.complaint())
+
+    def test_it_keeps_what_it_compiled(self):
+        preload = ["--require", os.path.join(options.source, "vscode/launcher/compile_cache.cjs")]
+        first, _ = self.start(self.first_message("one"), preload)
+        self.assertTrue(self.notes("-tmp-node-compile-cache"), self.complaint())
+        first.terminate()
+        first.wait(flow.TIMEOUT)
+        self.start(self.first_message("one"), preload)
+        self.assertTrue(self.notes("-tmp-node-compile-cache-again"), self.complaint())
+        # Another extension has another one.
+        os.remove(os.path.join(self.logs, "-tmp-node-compile-cache-again"))
+        os.remove(os.path.join(self.logs, "-tmp-node-compile-cache"))
+        self.start(self.first_message("two"), preload)
+        self.assertTrue(self.notes("-tmp-node-compile-cache"), self.complaint())
 
     def test_it_waits_where_it_is_not_known_what_for(self):
         _, server = self.start()

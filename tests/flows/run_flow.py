@@ -195,6 +195,16 @@ class Refusing(Flow):
         self.file("home/.local/state/bulkhead/node-cache", "in the way")
         self.assertEqual(self.node(code="console.log(require('fs').readdirSync('/tmp').length)").stdout, "0\n")
 
+    def test_bulkhead_itself_cannot_be_written(self):
+        mark = os.path.join(options.source, f"vscode/launcher/mark-{os.getpid()}-{options.user}")
+        self.addCleanup(lambda: os.path.exists(mark) and os.remove(mark))
+        editor = self.file("home/.local/state/bulkhead/editor/1.0.0-0/launch.json", "{}")
+        for file in (mark, os.path.realpath(options.bulkhead), editor):
+            done = self.run_program("--write", os.path.dirname(file), "--", "sh", "-c", f": >> {file}")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("[bulkhead]", done.stderr)
+        self.assertFalse(os.path.exists(mark))
+
     def test_a_granted_tmp_does_not_give_what_others_compiled(self):
         folder = f"/tmp/node-compile-cache-{os.getpid()}-{options.user}"
         os.mkdir(folder)

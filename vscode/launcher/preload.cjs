@@ -7,15 +7,18 @@
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host
 //
-// BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag }.
+// BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag,
+// compiled }.
 "use strict";
 
 const childProcess = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { syncBuiltinESMExports } = require("node:module");
+const compileCache = require("./compile_cache.cjs");
 
 const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
+compileCache.keep(launch.compiled);
 
 /** The edited copy where the server asks for the published workbench. */
 const redirected = (file) => (file === launch.script ? launch.workbench : file);
@@ -48,6 +51,8 @@ function withoutPreload(options) {
   return kept;
 }
 
+const requiring = (name) => ["--require", path.join(__dirname, name)];
+
 const { fork } = childProcess;
 childProcess.fork = (modulePath, args, options = {}) => {
   if (!Array.isArray(args) || !args.includes("--type=extensionHost"))
@@ -61,7 +66,8 @@ childProcess.fork = (modulePath, args, options = {}) => {
     // For the companion.
     env.BULKHEAD_RUNTIME = launch.sockets;
     env.BULKHEAD_PROGRAM = launch.bulkhead;
-    return fork(modulePath, args, { ...options, env, execArgv });
+    env.BULKHEAD_COMPILE_CACHE = launch.compiled;
+    return fork(modulePath, args, { ...options, env, execArgv: [...requiring("compile_cache.cjs"), ...execArgv] });
   }
   // Fail closed: a host that nobody placed holds whatever the page asked for. The lock is a file
   // beside the workspace's storage, which several hosts of a window would fight over.
@@ -69,7 +75,7 @@ childProcess.fork = (modulePath, args, options = {}) => {
     ...options,
     env,
     execPath: launch.bulkhead,
-    execArgv: ["host", "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, "--require", path.join(__dirname, "host.cjs"), ...execArgv],
+    execArgv: ["host", "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, ...requiring("compile_cache.cjs"), ...requiring("host.cjs"), ...execArgv],
   });
 };
 

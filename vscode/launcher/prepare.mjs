@@ -76,7 +76,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const hash = createHash("sha256");
   for (const part of [source, placed, edits, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
-  const folder = path.join(state, "code", `${version}-${tag}`);
+  const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
   const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
@@ -94,10 +94,11 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     workbench: path.join(folder, "workbench.js"),
     extensions: linked.extensions,
     companion: linked.companion,
+    compiled: path.join(folder, "compiled"),
     actors: /** @type {string[]} */ ([]),
     settingFamilies: told.settingFamilies,
   };
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  fs.mkdirSync(launch.compiled, { recursive: true, mode: 0o700 });
   const whole = (file, text) => {
     const temporary = `${file}.${process.pid}`;
     fs.writeFileSync(temporary, text, { mode: 0o600 });
