@@ -112,33 +112,39 @@ bool interrupt_pending(pid_t pid) {
   if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_wait(kNothing);
   tcflush(terminal, TCIFLUSH);
 
-  const auto say = [&](std::string_view what) {
-    while (!what.empty()) {
-      const ssize_t n = write(terminal, what.data(), what.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) report_and_wait(kNothing);
-      what.remove_prefix(static_cast<size_t>(n));
-    }
-  };
-  say(text);
-  say(kKeys);
   struct timespec start = {};
   clock_gettime(CLOCK_MONOTONIC, &start);
-  for (int tries = 0; tries < 3; ++tries) {
+  const auto left = [&] {
     struct timespec now = {};
     clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t passed =
         int64_t{now.tv_sec - start.tv_sec} * 1000 + (now.tv_nsec - start.tv_nsec) / 1'000'000;
+    return static_cast<int>(std::max<int64_t>(0, patience_ms - passed));
+  };
+  const auto say = [&](std::string_view what) {
+    while (!what.empty()) {
+      const ssize_t n = write(terminal, what.data(), what.size());
+      if (n > 0) what.remove_prefix(static_cast<size_t>(n));
+      if (n > 0 || (n < 0 && errno == EINTR)) continue;
+      // A program may hold the terminal's output (TCOOFF), so that nobody sees what is asked.
+      if (n == 0 || errno != EAGAIN || left() == 0) report_and_wait(kNothing);
+      tcflow(terminal, TCOON);
+      struct pollfd room = {.fd = terminal, .events = POLLOUT, .revents = 0};
+      poll(&room, 1, std::min(left(), 50));
+    }
+  };
+  say(text);
+  say(kKeys);
+  for (int tries = 0; tries < 3; ++tries) {
     struct pollfd waiting = {.fd = terminal, .events = POLLIN, .revents = 0};
-    const int64_t left = std::max<int64_t>(0, patience_ms - passed);
-    const int ready = poll(&waiting, 1, static_cast<int>(left));
+    const int ready = poll(&waiting, 1, left());
     if (ready == 0) {
       say("\nbulkhead: no answer in time: no\n");
       report_and_wait(kNothing);
     }
     std::array<char, 256> line = {};
     const ssize_t n = ready < 0 ? -1 : read(terminal, line.data(), line.size());
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) {  // end of file (Ctrl-D) or hang-up
       say("\n");
       report_and_wait(kNothing);
@@ -260,7 +266,9 @@ std::optional<Answer> parse_answer(std::string_view line) {
 }
 
 Result<std::unique_ptr<TerminalAsker>> TerminalAsker::open(Options options) {
-  Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  // Not to wait for a program that holds the terminal's output. The flag is this descriptor's
+  // alone.
+  Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!terminal) return errno_error("open /dev/tty to ask on");
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_error("make a pipe");

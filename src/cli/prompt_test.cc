@@ -312,6 +312,32 @@ TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {
   EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
 
+TEST(TerminalAsker, AProgramThatHoldsTheOutputHidesNoQuestion) {
+  Session session([](int) { return tcflow(0, TCOOFF) == 0 ? ask_once({}) : 97; });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("o\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
+}
+
+// Again and again: perhaps nobody sees the question, but it ends.
+TEST(TerminalAsker, AProgramThatHoldsTheOutputHoldsUpNobody) {
+  Session session([](int) {
+    const pid_t holder = fork();
+    if (holder == 0) {
+      setpgid(0, 0);
+      signal(SIGTTOU, SIG_IGN);
+      while (tcflow(0, TCOOFF) == 0) {
+      }
+      _exit(0);
+    }
+    const int code = ask_once({.lock_file = "", .patience = std::chrono::milliseconds(300)});
+    kill(holder, SIGKILL);
+    waitpid(holder, nullptr, 0);
+    return code;
+  });
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
 volatile sig_atomic_t g_interrupts = 0;
 
 TEST(TerminalAsker, CtrlCIsNoAndReachesTheJob) {

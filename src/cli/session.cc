@@ -109,6 +109,7 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
                        std::optional<uint64_t>& into) -> Status {
     if (text.empty()) return {};
     into = parse_size(text);
+    if (into == 0) return Error{.message = fmt::format("{} {}: must be more than 0", name, text)};
     if (into) return {};
     return Error{.message = fmt::format("{} {}: not a size such as 512MiB or 2GiB", name, text)};
   };
@@ -116,6 +117,8 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
                            std::optional<std::chrono::milliseconds>& into) -> Status {
     if (text.empty()) return {};
     into = parse_duration(text);
+    if (into == std::chrono::milliseconds(0))
+      return Error{.message = fmt::format("{} {}: must be more than 0", name, text)};
     if (into) return {};
     return Error{.message =
                      fmt::format("{} {}: not a duration such as 30s, 10m or 2h", name, text)};

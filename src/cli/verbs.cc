@@ -95,6 +95,15 @@ std::string complaint(const CLI::App& app, const CLI::Error& error) {
       return option->count() > 1 ? fmt::format("{} is given more than once", name)
                                  : fmt::format("{} needs {}", name, option->get_type_name());
   }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    // "Could not convert: --cpu = abc"; all that is converted are numbers.
+    const std::string_view text = error.what();
+    const size_t name = text.find("--");
+    const size_t equals = text.find(" = ");
+    if (name < equals && equals != std::string_view::npos)
+      return fmt::format("{} {}: not a number that it takes", text.substr(name, equals - name),
+                         text.substr(equals + 3));
+  }
   return error.what();
 }
 

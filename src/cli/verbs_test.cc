@@ -77,6 +77,13 @@ TEST(Verbs, WrongOptionsSayWhereToLook) {
   EXPECT_EQ(run_words({"run", "--otherwise", "maybe", "true"}, nullptr, &err), kExitFailed);
   EXPECT_THAT(err, HasSubstr("ask"));
   EXPECT_EQ(run_words({"run", "--files", "many", "true"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("--files many: not a number"));
+  for (const char* limit : {"--memory", "--written", "--wall-time", "--cpu-time", "--cpu"}) {
+    EXPECT_EQ(run_words({"run", limit, "0", "true"}, nullptr, &err), kExitFailed);
+    EXPECT_THAT(err, HasSubstr(limit));
+  }
+  EXPECT_EQ(run_words({"run", "--cpu-time", "0s", "true"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("--cpu-time 0s: must be more than 0"));
   EXPECT_EQ(run_words({"run"}, nullptr, &err), kExitFailed);
   EXPECT_THAT(err, HasSubstr("no program to run"));
 }

@@ -179,7 +179,7 @@ constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
                                {kHarmlessTest, kAllow}};
 
 // ---- fcntl: a lease on a file that was opened for reading would hold up its other users ----
-VALUES(kSetLease, 1024 /* F_SETLEASE */);
+VALUES(kSetLease, 1024 /* F_SETLEASE */, 1040 /* F_SETDELEG: of folders, 6.19 */);
 TESTS(kLease, {1, ~0u, kSetLease});
 constexpr CallCase kFcntl[] = {{kLease, refuse(EACCES)}};
 

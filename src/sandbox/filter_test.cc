@@ -431,6 +431,7 @@ TEST_F(Filter, ProcessControls) {
   EXPECT_EQ(run(__NR_setpriority, {1, 77, 5}), kAllow);
   EXPECT_EQ(run(__NR_ioprio_set, {2, 0, 5}), fails(EPERM));
   EXPECT_EQ(run(__NR_fcntl, {3, 1024 | kHigh, 0}), fails(EACCES)) << "F_SETLEASE";
+  EXPECT_EQ(run(__NR_fcntl, {3, 1040, 0}), fails(EACCES)) << "F_SETDELEG";
   EXPECT_EQ(run(__NR_fcntl, {3, 1, 0}), kAllow);
 }
 

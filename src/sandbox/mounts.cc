@@ -179,6 +179,10 @@ bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   if (!write_setting("/proc/sys/user/max_user_namespaces", "0") && errno != ENOENT) {
     return failed(failure, "forbid further user namespaces");
   }
+  // A user has 128 in all, and editors outside that get none see no file change (inotify(7)).
+  if (!write_setting("/proc/sys/user/max_inotify_instances", "32") && errno != ENOENT) {
+    return failed(failure, "limit", "watches");
+  }
   // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Of this network
   // namespace alone. Not vital, so a failure is none.
   if (setup.as_root) write_setting("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");

@@ -415,14 +415,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (!options.is_object()) return Ruling::pass();
       if (const auto ports = options.find("portMapping");
           ports != options.end() && !ports->empty()) {
-        const Ruling ruling = decide_permission("tunnels", asked);
-        if (!ruling.passes()) return ruling;
+        if (Ruling ruling = decide_permission("tunnels", asked); !ruling.passes()) return ruling;
       }
       const auto roots = options.find("localResourceRoots");
       if (roots == options.end() || !roots->is_array()) return Ruling::pass();
       for (const Json& root : *roots) {
-        const Ruling ruling = decide_file(Kind::kRead, root, asked);
-        if (!ruling.passes()) return ruling;
+        if (Ruling ruling = decide_file(Kind::kRead, root, asked); !ruling.passes()) return ruling;
       }
       return Ruling::pass();
     }

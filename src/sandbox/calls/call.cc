@@ -29,6 +29,7 @@ const char* proc_refusal(const Call& call, const ProcPlace& place, Kind kind) {
   if (kind != Kind::kRead &&
       (last == "uid_map" || last == "gid_map" || last == "projid_map" || last == "setgroups"))
     return "identity maps of the compartment";
+  if (kind != Kind::kRead && last == "autogroup") return "the priority of the user's whole session";
   return nullptr;
 }
 

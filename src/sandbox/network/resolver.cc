@@ -257,9 +257,11 @@ void Resolver::Loop::expire(Clock::time_point now) {
   std::vector<uint64_t> idle;
   for (auto& [key, client] : clients_) {
     if (client.last + kClientPatience > now) continue;
-    const bool waits = std::any_of(pending_.begin(), pending_.end(), [&](const auto& entry) {
-      return entry.second.origin.udp < 0 && entry.second.origin.client == key;
-    });
+    // By name: clang 14 captures no structured binding.
+    const auto waits_for = [id = key](const auto& entry) {
+      return entry.second.origin.udp < 0 && entry.second.origin.client == id;
+    };
+    const bool waits = std::any_of(pending_.begin(), pending_.end(), waits_for);
     if (waits)
       client.last = now;
     else
