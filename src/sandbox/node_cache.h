@@ -1,7 +1,7 @@
 // Node's cache of compiled code, kept from run to run. tsc, eslint, prettier and others have Node
 // keep what it compiled in the folder for temporary files (module.enableCompileCache), which in a
-// compartment would be empty at each start: a twentieth of a second a run. VS Code's hosts do the same
-// (vscode/launcher/compile_cache.cjs), a quarter of their start.
+// compartment would be empty at each start: a twentieth of a second a run. VS Code's hosts do the
+// same (vscode/launcher/compile_cache.cjs), a quarter of their start.
 //
 // Each subject has one for each workspace, in bulkhead's own state, where no compartment reaches it
 // by its path. What a run leaves there is code that later ones execute, so it never leads from one
