@@ -115,6 +115,10 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       RpcRequest changed = request;
       // Whose problems and debuggers they are, of which there may be too many to build.
       const auto renamed = with_own_names(request);
+      if (renamed && renamed->empty()) {
+        act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
+        return;
+      }
       if (renamed) changed = std::get<RpcRequest>(*parse_rpc(*renamed));
       const Shown shown = shown_by(request);
       const std::string whose = whose_status_item(request, shown);
@@ -135,7 +139,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
-        if (!spelt && shown == Shown::kNothing && !Disarm::concerns(text)) return text;
+        // What an extension only keeps for itself is shown to nobody.
+        const bool is_kept = request.method == "$setValue";
+        if (!spelt && shown == Shown::kNothing && (is_kept || !Disarm::concerns(text))) return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
         Json value =
@@ -145,7 +151,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
-                            disarm().disarm(value, strings) + sign_in(value, index);
+                            (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
         if (here == 0) return text;
         changes += here;
         texts.push_back(dumped(value));

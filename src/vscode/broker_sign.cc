@@ -179,27 +179,30 @@ std::string Broker::host_prefix() const {
 // Collections of problems and debuggers have names of the whole window: a host could empty
 // another's list, or be the debugger of its programs. A name for problems stays as it is where the
 // settings or problem matchers of this host alone have it, for a task's problems are to take their
-// place.
+// place. Empty where the request cannot be read.
 std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& request) {
   if (request.proxy < 1 || request.proxy > options_.actors.size()) return std::nullopt;
   const std::string& actor = options_.actors[request.proxy - 1U];
   const auto is_own = [this](const std::string& part) {
     return knows(own_views_, part) && !knows(others_parts_, part);
   };
+  std::optional<std::vector<uint8_t>> changed;
   if (actor == "MainThreadDiagnostics")
-    return with_argument(request, 0, [&](Json& name) {
+    changed = with_argument(request, 0, [&](Json& name) {
       if (!is_own("problems/" + text_of(name))) name = host_prefix() + text_of(name);
     });
   // Each host registers all that it knows of, and whoever comes last has them.
-  if (request.method == "$registerDebugTypes")
-    return with_argument(request, 0, [&](Json& types) {
+  else if (request.method == "$registerDebugTypes")
+    changed = with_argument(request, 0, [&](Json& types) {
       Json own = Json::array();
       if (types.is_array())
         for (Json& type : types)
           if (is_own("debug/" + text_of(type))) own.push_back(std::move(type));
       types = std::move(own);
     });
-  return std::nullopt;
+  else
+    return std::nullopt;
+  return changed ? std::move(*changed) : std::vector<uint8_t>();
 }
 
 // "publisher.name" or "publisher.name.item", as VS Code makes them.

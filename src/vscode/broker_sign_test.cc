@@ -148,6 +148,12 @@ TEST_F(BrokerTest, CollectionsOfProblemsAreToldFromOtherHosts) {
   }
 }
 
+TEST_F(BrokerTest, ProblemsThatCannotBeReadDoNotPassUnderAnotherName) {
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
+  EXPECT_NE(call(proxy_of("MainThreadDiagnostics"), "$changeMany", R"(["cloud",)" + deep + "]"),
+            "passed");
+}
+
 // Every host registers all debuggers that there are, and the last one has them.
 TEST_F(BrokerTest, NobodyIsTheDebuggerOfOthersPrograms) {
   EXPECT_EQ(call("MainThreadDebugService", "$registerDebugTypes",
