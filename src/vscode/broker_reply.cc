@@ -26,7 +26,7 @@ std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
 // asked.
 size_t Broker::refuse_edits(Json& value, bool* unfit) {
   const Asked asked{"an edit in a reply", 0, false};
-  const auto passes = [&](Ruling ruling) {
+  const auto passes = [&](const Ruling& ruling) {
     if (ruling.way == Ruling::Way::kAsk)
       arbiter_.note_refusal(Kind::kVscode, "workspace-edit", "not granted, and not asked about",
                             Attempt{0, 0, asked.method, nullptr});
