@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 26> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 27> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 26> kKinds = {{
     {"command-id", ArgumentKind::kCommandId},
     {"setting", ArgumentKind::kSetting},
     {"view", ArgumentKind::kView},
+    {"notebook", ArgumentKind::kNotebook},
     {"declared", ArgumentKind::kDeclared},
     {"scheme", ArgumentKind::kScheme},
     {"log-file", ArgumentKind::kLogFile},

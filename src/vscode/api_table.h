@@ -30,6 +30,7 @@ enum class ArgumentKind : uint8_t {
   kCommandId,    // a command that is registered
   kSetting,      // a setting's key
   kView,         // a view or custom editor, which only this host's extensions declare
+  kNotebook,     // a type of notebooks, the same
   kDeclared,     // what no other extension declares: a sign-in provider, a type of webview
   kScheme,       // a scheme that is taken over
   kLogFile,      // a file in this host's log folder

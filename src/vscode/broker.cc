@@ -10,7 +10,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 namespace {
 constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
@@ -88,9 +88,10 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
   if (!ruling.passes()) forget(request.number);
   switch (ruling.way) {
     case Ruling::Way::kPass: {
-      if (request.method == "$startFileSearch") {
+      const bool text_search = request.method == "$startTextSearch";
+      if (text_search || request.method == "$startFileSearch") {
         const std::lock_guard lock(mutex_);
-        searches_.insert(request.number);
+        searches_.emplace(request.number, text_search);
       }
       if (request.method == "$unregisterCommand") {
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
@@ -112,13 +113,20 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         strings = Disarm::Strings::kMessages;
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;
+      // Whose problems and debuggers they are, of which there may be too many to build.
+      const auto renamed = with_own_names(request);
+      if (renamed && renamed->empty()) {
+        act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
+        return;
+      }
+      if (renamed) changed = std::get<RpcRequest>(*parse_rpc(*renamed));
       const Shown shown = shown_by(request);
       const std::string whose = whose_status_item(request, shown);
       if (request.mixed && changed.arguments.size() < signed_count(shown))
         changed.arguments.resize(signed_count(shown));
       std::vector<std::string> texts;
       texts.reserve(changed.arguments.size() + 1);
-      size_t changes = 0;
+      size_t changes = renamed ? 1 : 0;
       bool readable = true;
       const auto sign_in = [&](Json& value, size_t index) -> size_t {
         if (shown == Shown::kNothing) return 0;
@@ -131,7 +139,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
-        if (!spelt && shown == Shown::kNothing && !Disarm::concerns(text)) return text;
+        // What an extension only keeps for itself is shown to nobody.
+        const bool is_kept = request.method == "$setValue";
+        if (!spelt && shown == Shown::kNothing && (is_kept || !Disarm::concerns(text))) return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
         Json value =
@@ -141,13 +151,13 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
-                            disarm().disarm(value, strings) + sign_in(value, index);
+                            (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
         if (here == 0) return text;
         changes += here;
-        texts.push_back(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+        texts.push_back(dumped(value));
         return texts.back();
       };
-      if (!request.mixed) changed.json = clean(request.json, kWhole);
+      if (!request.mixed) changed.json = clean(changed.json, kWhole);
       for (size_t i = 0; i < changed.arguments.size(); ++i)
         if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty()) {
           argument.json = clean(argument.json, i);
@@ -178,13 +188,14 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
   }
 }
 
+bool Broker::granted(std::string_view permission) const {
+  return arbiter_.enforcement() == Enforcement::kAuditOnly ||
+         arbiter_.policy().decide_vscode(permission).verdict == Verdict::kAllow;
+}
+
 Disarm Broker::disarm() {
-  const auto granted = [this](std::string_view permission) {
-    return arbiter_.enforcement() == Enforcement::kAuditOnly ||
-           arbiter_.policy().decide_vscode(permission).verdict == Verdict::kAllow;
-  };
   return Disarm({.may_run =
-                     [this, granted](const std::string& command) {
+                     [this](const std::string& command) {
                        if (knows(registered_commands_, command) || owns_command(command))
                          return true;
                        const std::string needs = permission_of(command);
@@ -201,49 +212,6 @@ Disarm Broker::disarm() {
                      },
                  .may_fetch = granted("open-external"),
                  .may_paste = granted("clipboard")});
-}
-
-void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
-  const auto* reply = std::get_if<RpcReply>(&message);
-  if (reply == nullptr || reply->json.empty()) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
-  auto strings = Disarm::Strings::kText;
-  bool is_tooltip = false;
-  {
-    const std::lock_guard lock(mutex_);
-    is_tooltip = tooltip_requests_.erase(reply->number) > 0;
-    if (snippet_requests_.erase(reply->number) > 0) strings = Disarm::Strings::kSnippets;
-  }
-  if (!is_tooltip && !Disarm::concerns(reply->json)) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
-  Json value = is_moderate(reply->json) ? Json::parse(reply->json, nullptr, false)
-                                        : Json(Json::value_t::discarded);
-  if (value.is_discarded()) {  // it cannot be cleaned
-    RpcReply none;
-    none.type = RpcType::kReplyErrorEmpty;
-    none.number = reply->number;
-    outbox.to_workbench(write_reply(none));
-    return;
-  }
-  size_t changes = disarm().disarm(value, strings);
-  if (is_tooltip) {
-    std::string ids;
-    for (const std::string& id : options_.extensions) ids += (ids.empty() ? "" : ", ") + id;
-    sign_tooltip(value, signatures(), ids);
-    ++changes;
-  }
-  if (changes == 0) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
-  RpcReply changed = *reply;
-  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  changed.json = text;
-  outbox.to_workbench(write_reply(changed));
 }
 
 // Asks the workbench, in the host's place, for every command that exists.

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -78,6 +79,7 @@ class Broker final : public Judge {
   Ruling decide_permission(std::string_view permission, const Asked& asked);
   Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
+  Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
   Ruling decide_external(const Json& value, const Asked& asked);
   void forget(uint32_t number);
@@ -85,9 +87,10 @@ class Broker final : public Judge {
   std::string signature(const std::string& id) const;
   static std::string signature(const std::string& id, std::string_view name);
   std::string signatures() const;
-  // What a request shows to a person.
+  // What a request shows to a person, or has to be changed for.
   enum class Shown : uint8_t {
     kNothing,
+    kTextSearch,
     kMessage,
     kProgress,
     kPick,
@@ -96,24 +99,25 @@ class Broker final : public Judge {
     kStatusItem,
     kStatusItemGone,
     kChatStatusItem,
-    kProblems,
   };
   Shown shown_by(const RpcRequest& request) const;
   static bool is_signed(Shown shown, size_t index);  // an argument that says whose it is
   static size_t signed_count(Shown shown);           // so many arguments there are at least
   // The number of changes. `whose`: the extension that a status item says it is of.
   size_t sign_argument(Shown shown, size_t index, Json& value, const std::string& whose);
-  size_t sign_status_item(size_t index, Json& value, const std::string& whose) const;
+  size_t sign_status_item(size_t index, Json& value, const std::string& whose);
   std::string whose_status_item(const RpcRequest& request, Shown shown) const;
   std::string host_prefix() const;
   bool is_own_status_item(const std::string& id) const;
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
-  void sign_title(Json& options) const;
+  void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
   bool knows(const std::set<std::string>& names, const std::string& name);
   bool owns_command(const std::string& command);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
+  std::optional<std::vector<uint8_t>> with_own_names(const RpcRequest& request);
+  bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
   bool is_elsewhere(std::string_view canonical) const;
@@ -125,9 +129,14 @@ class Broker final : public Judge {
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool filter_status_items(const RpcRequest& request, Outbox& outbox);
   bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_own_work(const RpcRequest& request, Outbox& outbox);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
+  // Requests of the workbench whose replies act, when a person picks what they offer.
+  enum class Awaited : uint8_t { kTooltip, kSnippets, kItems, kResource };
+  static std::optional<Awaited> awaited_of(std::string_view method);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
+  size_t refuse_edits(Json& value, bool* unfit);
   void ask_for_commands(Outbox& outbox);
   Result<bool> take_commands(const RpcMessage& message, Outbox& outbox);
   Status check_changes(const RpcRequest& request);
@@ -138,6 +147,7 @@ class Broker final : public Judge {
   BrokerOptions options_;
   bool initialised_ = false, host_initialised_ = false;
   uint32_t last_number_ = 0;  // of the host's requests
+  uint32_t last_asked_ = 0;   // of the workbench's
   std::string remote_authority_;
   std::string logs_;
   std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
@@ -152,17 +162,18 @@ class Broker final : public Judge {
   bool told_contested_ = false;
   std::set<std::string> own_views_;         // ids in the package.json of this host's extensions
   std::set<std::string> others_parts_;      // views, sign-in providers, types of webviews of others
-  std::set<uint32_t> tooltip_requests_;     // of the workbench, whose replies are tooltips
   std::set<std::string> others_declared_;   // commands of others, perhaps not registered yet
   std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title
-  std::set<uint32_t> snippet_requests_;      // of the workbench, whose replies hold snippets
+  std::map<uint32_t, Awaited> awaited_;
   std::set<std::string> own_schemes_;
-  std::set<std::string> answered_;       // files that a person was asked about, and said yes
-  std::map<std::string, Json> editors_;  // editor id → its document's URI
-  std::set<uint32_t> searches_;          // requests whose replies list files
+  std::set<std::string> answered_;           // files that a person was asked about, and said yes
+  std::map<std::string, Json> editors_;      // editor id → its document's URI
+  std::map<std::string, Json> all_editors_;  // also those that this host is not told of
+  Json active_;                              // the URI of the document that a person writes in
+  std::map<uint32_t, bool> searches_;  // requests whose replies list files, or (true) tell of text
   struct Asking {
     std::shared_ptr<std::atomic<bool>> done;
     std::jthread thread;

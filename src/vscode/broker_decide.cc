@@ -12,7 +12,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
   Attempt attempt;
@@ -80,7 +80,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
 // name on the way to what was decided on.
 Broker::Ruling Broker::use(const std::string& path, const std::string& canonical,
                            RenameLock::Use use, const Asked& asked) {
-  if (options_.renames == nullptr) return Ruling::pass();
+  if (options_.renames == nullptr || asked.number == 0) return Ruling::pass();  // in a reply
   const auto names = names_on_the_way(path);
   bool began = !names.empty();
   for (const std::string& name : names)
@@ -200,6 +200,15 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;
   }
+  // What these change or copy is whatever a person has before them.
+  if (needs == "workspace-edit" || needs == "clipboard")
+    if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
+  if (const std::string key = text_of(at(at(arguments, 1), 0));
+      command.ends_with("etContext") && key.starts_with("bulkhead")) {
+    arbiter_.note_refusal(Kind::kVscode, key, "says what only Bulkhead says",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: " + key + " is not this extension's to set");
+  }
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
   const bool names_resources = std::any_of(
       options_.resource_commands.begin(), options_.resource_commands.end(),
@@ -247,6 +256,17 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, 
     }
   }
   return Ruling::pass();
+}
+
+// The document that a person writes in. Between this and the edit they may turn to another one.
+Broker::Ruling Broker::decide_active(const Asked& asked) {
+  Json document;
+  {
+    const std::lock_guard lock(mutex_);
+    document = active_;
+  }
+  if (document.is_null()) return Ruling::deny("bulkhead: no document is being edited");
+  return decide_written(document, asked);
 }
 
 Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
@@ -298,6 +318,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return decide_file(Kind::kRead, value, asked);
     case ArgumentKind::kUriReadOrNone: {
       if (is_none(value)) return Ruling::pass();
+      if (value.is_array()) {
+        for (const Json& each : value)
+          if (Ruling ruling = decide_file(Kind::kRead, each, asked); !ruling.passes())
+            return ruling;
+        return Ruling::pass();
+      }
       // VS Code reads one or the other of them: all that are there must be readable.
       bool named = false;
       for (const char* key : {"uri", "baseUri"}) {
@@ -364,6 +390,11 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (knows(own_views_, view) && !knows(others_parts_, view) && !is_editors_family(view))
         return Ruling::pass();
       return refuse(view, "shows something in a view that is not its own");
+    }
+    case ArgumentKind::kNotebook: {
+      const std::string type = "notebook/" + text_of(value);
+      if (knows(own_views_, type) && !knows(others_parts_, type)) return Ruling::pass();
+      return refuse(text_of(value), "reads notebooks of a type that is not its own");
     }
     case ArgumentKind::kDeclared: {
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);

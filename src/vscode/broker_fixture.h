@@ -50,7 +50,12 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadQuickOpen":{"$show":"window","$input":"window","$createOrUpdate":"window","$dispose":"free"},
   "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
                       "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
-  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]}}
+  "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
+                         "$checkExists":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
+                         "$startTextSearch":{"needs":"workspace-files","check":["1 uri-read-or-none"]}},
+  "MainThreadDebugService":{"$registerDebugTypes":"free"},
+  "MainThreadNotebook":{"$registerNotebookSerializer":{"needs":"window","check":["2 notebook"]}},
+  "MainThreadChatStatus":{"$setEntry":"window"}
 }})";
 
 inline const std::vector<std::string> kActors = {
@@ -60,7 +65,8 @@ inline const std::vector<std::string> kActors = {
     "MainThreadLogger",        "MainThreadWorkspace",       "MainThreadMessageService",
     "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen",
     "MainThreadStatusBar",     "MainThreadTreeViews",       "MainThreadAuthentication",
-    "MainThreadDiagnostics"};
+    "MainThreadDiagnostics",   "MainThreadDebugService",    "MainThreadNotebook",
+    "MainThreadChatStatus"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -109,6 +115,7 @@ class BrokerTest : public ::testing::Test {
     options.actors = kActors;
     options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
                         {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
+                        {"type", "workspace-edit"},      {"paste", "clipboard"},
                         {"classified.here", "commands"}, {"bad.*", "refuse"}};
     options.renames = &renames_;
     options.resource_commands = {"vscode.open", "_open.*"};
@@ -123,11 +130,12 @@ class BrokerTest : public ::testing::Test {
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
                                         {"command": "classified.here"}],
                                        "views": {"explorer": [{"id": "mine.view"}, {"id": "cloud.view"}, {"id": "workbench.scm"}]},
+                                       "debuggers": [{"type": "mine"}, {"type": "node"}], "notebooks": [{"type": "mine"}],
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
                                       {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
                                        "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
-                                       "customEditors": [{"viewType": "cloud.editor"}],
+                                       "customEditors": [{"viewType": "cloud.editor"}], "debuggers": [{"type": "node"}],
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
                                       {"commands": [{"command": "git.commit"}],
@@ -138,6 +146,29 @@ class BrokerTest : public ::testing::Test {
     EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
               init);  // what it must not have was taken out before
     begin({"editor.own", "other.command"});
+    deliver("$anything", "[]");
+    sent_ = {};
+  }
+  // A request of the workbench, and what the host gets of it.
+  std::string deliver(const std::string& method, const std::string& json) {
+    sent_ = {};
+    RpcRequest request;
+    request.number = ++asked_;
+    request.method = method;
+    request.json = json;
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
+    return sent_.host.empty() ? "" : text(sent_.host[0]);
+  }
+  // What the workbench gets of the host's reply to that.
+  std::string answer(const Json& value) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = asked_;
+    const std::string json = value.dump();
+    reply.json = json;
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return sent_.workbench.empty() ? "" : text(sent_.workbench[0]);
   }
   // The host is initialised, and the workbench tells which commands exist.
   void begin(const std::vector<std::string>& commands) {
@@ -222,6 +253,7 @@ class BrokerTest : public ::testing::Test {
   RenameLock renames_;
   std::unique_ptr<Broker> broker_;
   uint32_t number_ = 0;
+  uint32_t asked_ = 100;  // the workbench's
   Sent sent_;
 };
 

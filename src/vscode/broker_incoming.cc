@@ -8,7 +8,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 bool Broker::is_elsewhere(std::string_view canonical) const {
   return arbiter_.enforcement() != Enforcement::kAuditOnly &&
@@ -90,6 +90,18 @@ bool Broker::names_withheld(const Json& value, int depth) {
 
 bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox) {
   Json& delta = arguments.at(0);
+  const auto list_of = [&](const char* name) {
+    const auto list = delta.find(name);
+    return list != delta.end() && list->is_array() ? *list : Json::array();
+  };
+  for (const Json& editor : list_of("addedEditors"))
+    if (editor.is_object())
+      all_editors_[text_of(editor.value("id", Json()))] = editor.value("documentUri", Json());
+  for (const Json& id : list_of("removedEditors")) all_editors_.erase(text_of(id));
+  if (const auto active = delta.find("newActiveEditor"); active != delta.end()) {
+    const auto editor = all_editors_.find(text_of(*active));
+    active_ = editor == all_editors_.end() ? Json() : editor->second;
+  }
   const auto keep = [&](const char* list, const char* key) {
     if (!delta.contains(list) || !delta[list].is_array()) return;
     Json kept = Json::array();
@@ -119,7 +131,7 @@ bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox
       !editors_.contains(text_of(delta["newActiveEditor"])))
     delta["newActiveEditor"] = nullptr;
   RpcRequest changed = request;
-  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = dumped(arguments);
   changed.json = text;
   outbox.to_host(write_request(changed));
   return true;
@@ -129,16 +141,13 @@ bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox
 bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
   Json arguments = arguments_of(request, [](size_t i) { return i == 0; });
   if (!arguments.is_array() || arguments.empty() || request.mixed) {
-    outbox.to_workbench(acknowledgement(request.number));
-    outbox.to_workbench(empty_reply(request.number));
+    withhold(request, outbox);
     return true;
   }
   Json& first = arguments[0];
   if (request.method == "$provideTooltip") {
     const std::string id = text_of(first);
     if (id.starts_with(host_prefix())) first = id.substr(host_prefix().size());
-    const std::lock_guard lock(mutex_);
-    if (tooltip_requests_.size() < kMaxAnswered) tooltip_requests_.insert(request.number);
   } else {
     Json kept = Json::array();
     if (first.is_array())
@@ -148,7 +157,7 @@ bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
     first = std::move(kept);
   }
   RpcRequest changed = request;
-  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = dumped(arguments);
   changed.json = text;
   outbox.to_host(write_request(changed));
   return true;
@@ -194,14 +203,63 @@ bool Broker::filter_settings(const RpcRequest& request, Json& arguments, Outbox&
   }
   if (!withheld.changed) return false;
   RpcRequest changed = request;
-  const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = dumped(arguments);
   changed.json = text;
   outbox.to_host(write_request(changed));
   return true;
 }
 
+namespace {
+
+// What every host is told of a person's own work, and the permission that it takes to hear it.
+std::string_view heard_with(std::string_view method) {
+  if (method.starts_with("$shellE") || method == "$cwdChange" ||
+      method == "$acceptTerminalSelection")
+    return "terminal-read";
+  if (method.starts_with("$acceptDebugSession") || method == "$acceptBreakpointsDelta" ||
+      method == "$acceptStackFrameFocus")
+    return "debug";
+  if (method.starts_with("$onDidStartTask") || method.starts_with("$onDidEndTask") ||
+      method == "$OnDidEndTask")
+    return "tasks";
+  return method == "$publishTestResults" ? "testing" : "";
+}
+
+}  // namespace
+
+bool Broker::filter_own_work(const RpcRequest& request, Outbox& outbox) {
+  const std::string_view method = request.method;
+  const std::string_view needs = heard_with(method);
+  const bool connection = method == "$updateRemoteConnectionData";  // it holds the server's token
+  const bool opened = method == "$acceptTerminalOpened";
+  const bool variables = method == "$initEnvironmentVariableCollections";
+  if (needs.empty() && !connection && !opened && !variables) return false;
+  if (!needs.empty() && granted(needs)) return false;
+  std::optional<std::vector<uint8_t>> changed;
+  if (opened)  // by whom and with what it was started
+    changed = with_argument(request, 3, [](Json& started) {
+      if (!started.is_object()) return;
+      for (const char* secret : {"env", "args"}) started.erase(secret);
+    });
+  if (variables)  // that other extensions give to terminals
+    changed = with_argument(request, 0, [this](Json& collections) {
+      Json own = Json::array();
+      if (collections.is_array())
+        for (Json& each : collections)
+          if (each.is_array() && !each.empty() && own_extension(each[0]))
+            own.push_back(std::move(each));
+      collections = std::move(own);
+    });
+  if (changed)
+    outbox.to_host(std::move(*changed));
+  else
+    withhold(request, outbox);
+  return true;
+}
+
 bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
   const std::string_view method = request.method;
+  if (filter_own_work(request, outbox)) return true;
   const bool documents = method == "$acceptDocumentsAndEditorsDelta";
   const bool markers = method == "$acceptMarkersChange";
   const bool about_document =
@@ -219,14 +277,11 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
   Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
     return !about_document || holds(text, "\"$mid\"");  // as the workbench marks its resources
   });
-  const auto withhold = [&] {
-    outbox.to_workbench(acknowledgement(request.number));
-    outbox.to_workbench(empty_reply(request.number));
-    return true;
-  };
   // What cannot be read cannot be judged; the first two are never mixed.
-  if (!arguments.is_array() || (request.mixed && (documents || markers || settings)))
-    return withhold();
+  if (!arguments.is_array() || (request.mixed && (documents || markers || settings))) {
+    withhold(request, outbox);
+    return true;
+  }
   if (arguments.empty()) return false;
   if (settings) return filter_settings(request, arguments, outbox);
   const std::lock_guard lock(mutex_);
@@ -238,12 +293,14 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
         if (pair.is_array() && !pair.empty() && may_read(pair[0])) kept.push_back(std::move(pair));
     arguments[0] = std::move(kept);
     RpcRequest changed = request;
-    const std::string text = arguments.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = dumped(arguments);
     changed.json = text;
     outbox.to_host(write_request(changed));
     return true;
   }
-  return names_withheld(arguments, 0) && withhold();
+  if (!names_withheld(arguments, 0)) return false;
+  withhold(request, outbox);
+  return true;
 }
 
 // What the policy was made for can change while the host lives: then it has to start anew.
@@ -285,17 +342,34 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
-    if (inserts_snippets(request->method)) {
+    last_asked_ = std::max(last_asked_, request->number);
+    if (const auto awaited = awaited_of(request->method)) {
       const std::lock_guard lock(mutex_);
-      if (snippet_requests_.size() < kMaxAnswered) snippet_requests_.insert(request->number);
+      if (awaited_.size() >= kMaxAnswered) {  // it answers nothing
+        withhold(*request, outbox);
+        return {};
+      }
+      awaited_[request->number] = *awaited;
     }
     if (filter_incoming(*request, outbox)) return {};
   } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
     forget(reply->number);
     bool search = false;
+    bool text_search = false;
     {
       const std::lock_guard lock(mutex_);
-      search = searches_.erase(reply->number) > 0;
+      if (const auto found = searches_.find(reply->number); found != searches_.end()) {
+        text_search = found->second;
+        search = !text_search;
+        searches_.erase(found);
+      }
+    }
+    if (text_search && reply->type == RpcType::kReplyOkJson) {
+      // Whether there was more tells of files that were left out.
+      RpcReply changed = *reply;
+      changed.json = R"({"limitHit":false})";
+      outbox.to_host(write_reply(changed));
+      return {};
     }
     if (search && reply->type == RpcType::kReplyOkJson) {
       Json found = Json::parse(reply->json, nullptr, false);
@@ -305,7 +379,7 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
         for (Json& uri : found)
           if (may_read(uri)) kept.push_back(std::move(uri));
         RpcReply changed = *reply;
-        const std::string text = kept.dump(-1, ' ', false, Json::error_handler_t::replace);
+        const std::string text = dumped(kept);
         changed.json = text;
         outbox.to_host(write_reply(changed));
         return {};

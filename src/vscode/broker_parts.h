@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "policy/extension_id.h"
@@ -21,13 +23,6 @@ inline constexpr size_t kMaxAnswered = 4096;
 inline constexpr size_t kMaxWaiting = 64U << 20U;
 // The number of our own request; a host counts its own from 1 and never comes here.
 inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
-
-// Requests whose replies hold snippets.
-inline bool inserts_snippets(std::string_view method) {
-  return method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
-         method.starts_with("$provideInline") || method.starts_with("$providePasteEdits") ||
-         method.starts_with("$provideDocumentOnDrop") || method.starts_with("$resolvePaste");
-}
 
 inline std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
@@ -54,12 +49,55 @@ inline std::vector<uint8_t> empty_reply(uint32_t number) {
   return write_reply(reply);
 }
 
+inline std::string dumped(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 // Every request is acknowledged before it is answered: the sender counts those to see that the
 // other side is alive.
 inline std::vector<uint8_t> acknowledgement(uint32_t number) {
   std::vector<uint8_t> body(5, static_cast<uint8_t>(RpcType::kAcknowledged));
   for (unsigned i = 0; i < 4; ++i) body[1 + i] = static_cast<uint8_t>(number >> (24U - 8U * i));
   return body;
+}
+
+// To the workbench: the host was told, and has nothing to say.
+inline void withhold(const RpcRequest& request, Outbox& outbox) {
+  outbox.to_workbench(acknowledgement(request.number));
+  outbox.to_workbench(empty_reply(request.number));
+}
+
+// The request with one argument changed, the others as they are; nullopt where it cannot be read.
+template <typename Change>
+std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, size_t index,
+                                                  Change change) {
+  const auto changed_text = [&](std::string_view text) -> std::optional<std::string> {
+    if (!is_moderate(text)) return std::nullopt;
+    Json value = Json::parse(text, nullptr, false);
+    if (value.is_discarded()) return std::nullopt;
+    change(value);
+    return dumped(value);
+  };
+  RpcRequest changed = request;
+  if (request.mixed) {
+    if (index >= request.arguments.size()) return std::nullopt;
+    const auto text = changed_text(request.arguments[index].json);
+    if (!text) return std::nullopt;
+    changed.arguments[index].json = *text;
+    return write_request(changed);
+  }
+  const auto elements = split_array(request.json);
+  if (!elements || index >= elements->size()) return std::nullopt;
+  const auto text = changed_text((*elements)[index]);
+  if (!text) return std::nullopt;
+  std::string all = "[";
+  for (size_t i = 0; i < elements->size(); ++i) {
+    if (i > 0) all += ',';
+    all += i == index ? *text : (*elements)[i];
+  }
+  all += ']';
+  changed.json = all;
+  return write_request(changed);
 }
 
 // The arguments of a request as one JSON array; buffers stand as null, being content. Only those
@@ -123,7 +161,9 @@ inline std::vector<std::string> declared_commands(const Json& description) {
   return found;
 }
 
-// Views, custom editors, sign-in providers and types of webviews that a description declares.
+// Views, custom editors, sign-in providers and types of webviews that a description declares. Among
+// the views also "debug/TYPE" of a debugger, "notebook/TYPE", and "problems/NAME" for the names
+// that its problems may have: those of its problem matchers and the first words of its settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -136,9 +176,10 @@ inline DeclaredParts declared_parts(const Json& description) {
       for (const Json& each : list)
         if (each.is_object()) take(each);
   };
-  const auto add = [](std::set<std::string>& names, const Json& one, const char* key) {
+  const auto add = [](std::set<std::string>& names, const Json& one, const char* key,
+                      const char* what = "") {
     if (const auto name = one.find(key); name != one.end() && name->is_string())
-      names.insert(name->get<std::string>());
+      names.insert(what + name->get<std::string>());
   };
   if (const auto events = description.find("activationEvents");
       events != description.end() && events->is_array()) {
@@ -155,6 +196,19 @@ inline DeclaredParts declared_parts(const Json& description) {
       each_of(container, [&](const Json& view) { add(found.views, view, "id"); });
   if (const auto editors = contributes->find("customEditors"); editors != contributes->end())
     each_of(*editors, [&](const Json& editor) { add(found.views, editor, "viewType"); });
+  for (const auto& [list, key, what] :
+       {std::tuple{"debuggers", "type", "debug/"}, std::tuple{"notebooks", "type", "notebook/"},
+        std::tuple{"problemMatchers", "owner", "problems/"}})
+    if (const auto parts = contributes->find(list); parts != contributes->end())
+      each_of(*parts,
+              [&, key = key, what = what](const Json& part) { add(found.views, part, key, what); });
+  if (const auto settings = contributes->find("configuration"); settings != contributes->end())
+    each_of(*settings, [&](const Json& section) {
+      const auto properties = section.find("properties");
+      if (properties == section.end() || !properties->is_object()) return;
+      for (const auto& [key, value] : properties->items())
+        found.views.insert("problems/" + key.substr(0, key.find('.')));
+    });
   if (const auto signs = contributes->find("authentication"); signs != contributes->end())
     each_of(*signs, [&](const Json& provider) { add(found.others, provider, "id"); });
   return found;

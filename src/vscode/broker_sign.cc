@@ -7,7 +7,7 @@
 
 namespace bulkhead {
 
-using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in four files
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 // "Name (publisher.name)": the name is whatever the extension says, its id is true. Nothing in the
 // name can hide what follows it.
@@ -78,11 +78,7 @@ Broker::Shown Broker::shown_by(const RpcRequest& request) const {
     if (actor != "MainThreadStatusBar") return Shown::kNothing;
     return request.method == "$setEntry" ? Shown::kStatusItem : Shown::kStatusItemGone;
   }
-  // Problems are many: only those whose collection has no name are built.
-  if (actor == "MainThreadDiagnostics")
-    return request.mixed || request.json.substr(0, 64).find("_generated_") != std::string_view::npos
-               ? Shown::kProblems
-               : Shown::kNothing;
+  if (request.method == "$startTextSearch") return Shown::kTextSearch;
   if (actor != "MainThreadQuickOpen") return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
   if (request.method == "$input") return Shown::kInput;
@@ -99,6 +95,7 @@ enum StatusItem : size_t {
   kExtensionId = 2,
   kName = 3,
   kTooltip = 5,
+  kClicked = 6,
   kAccessibility = 12,
 };
 
@@ -107,6 +104,7 @@ enum StatusItem : size_t {
 bool Broker::is_signed(Shown shown, size_t index) {
   switch (shown) {
     case Shown::kNothing:
+    case Shown::kTextSearch:
       return false;
     case Shown::kMessage:
       return index == 2;
@@ -117,7 +115,6 @@ bool Broker::is_signed(Shown shown, size_t index) {
     case Shown::kQuickInput:
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
-    case Shown::kProblems:
       return index == 0;
     case Shown::kStatusItem:
       return index <= kName || index == kTooltip;
@@ -138,9 +135,21 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
     return 1;
   }
   if (shown == Shown::kStatusItem) return sign_status_item(index, value, whose);
+  // A search that stops early tells of files that are left out of its results.
+  if (shown == Shown::kTextSearch)
+    return index == 2 && value.is_object() ? value.erase("maxResults") : 0;
+  if (shown == Shown::kChatStatusItem && index == 1 && value.is_object()) {
+    const auto title = value.find("title");
+    if (title != value.end() && title->is_object())
+      sign_title(*title, "label");
+    else
+      sign_title(value);
+    return 1;
+  }
   if (!is_signed(shown, index)) return 0;
   switch (shown) {
     case Shown::kNothing:
+    case Shown::kTextSearch:
       return 0;
     case Shown::kMessage:
     case Shown::kProgress:
@@ -157,12 +166,6 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
       return sign_status_item(kEntryId, value, whose);
-    case Shown::kProblems: {
-      // A collection without a name has a number of its host; named ones may be a task's as well.
-      if (!text_of(value).starts_with("_generated_")) return 0;
-      value = host_prefix() + text_of(value);
-      return 1;
-    }
   }
   return 0;
 }
@@ -171,6 +174,35 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
 // extension of this host is told from others' by this.
 std::string Broker::host_prefix() const {
   return (options_.extensions.empty() ? "?" : options_.extensions.front()) + "/";
+}
+
+// Collections of problems and debuggers have names of the whole window: a host could empty
+// another's list, or be the debugger of its programs. A name for problems stays as it is where the
+// settings or problem matchers of this host alone have it, for a task's problems are to take their
+// place. Empty where the request cannot be read.
+std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& request) {
+  if (request.proxy < 1 || request.proxy > options_.actors.size()) return std::nullopt;
+  const std::string& actor = options_.actors[request.proxy - 1U];
+  const auto is_own = [this](const std::string& part) {
+    return knows(own_views_, part) && !knows(others_parts_, part);
+  };
+  std::optional<std::vector<uint8_t>> changed;
+  if (actor == "MainThreadDiagnostics")
+    changed = with_argument(request, 0, [&](Json& name) {
+      if (!is_own("problems/" + text_of(name))) name = host_prefix() + text_of(name);
+    });
+  // Each host registers all that it knows of, and whoever comes last has them.
+  else if (request.method == "$registerDebugTypes")
+    changed = with_argument(request, 0, [&](Json& types) {
+      Json own = Json::array();
+      if (types.is_array())
+        for (Json& type : types)
+          if (is_own("debug/" + text_of(type))) own.push_back(std::move(type));
+      types = std::move(own);
+    });
+  else
+    return std::nullopt;
+  return changed ? std::move(*changed) : std::vector<uint8_t>();
 }
 
 // "publisher.name" or "publisher.name.item", as VS Code makes them.
@@ -191,7 +223,7 @@ std::string Broker::whose_status_item(const RpcRequest& request, Shown shown) co
   return options_.extensions.empty() ? "an extension" : options_.extensions.front();
 }
 
-size_t Broker::sign_status_item(size_t index, Json& value, const std::string& whose) const {
+size_t Broker::sign_status_item(size_t index, Json& value, const std::string& whose) {
   const std::string label = signature(whose);
   switch (index) {
     case kEntryId: {
@@ -225,6 +257,8 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
     case kTooltip:
       sign_tooltip(value, label, whose);
       return 1;
+    case kClicked:
+      return disarm().disarm_command(value);
     case kAccessibility: {
       if (!value.is_object() || is_none(value)) return 0;
       const std::string said = text_of(value.value("label", Json()));
@@ -249,10 +283,10 @@ void Broker::sign_tooltip(Json& tooltip, const std::string& label, const std::st
 }
 
 // In front: a title that is too long loses its end.
-void Broker::sign_title(Json& options) const {
-  const auto title = options.find("title");
+void Broker::sign_title(Json& options, const char* key) const {
+  const auto title = options.find(key);
   const std::string text = title == options.end() ? "" : text_of(*title);
-  options["title"] = text.empty() ? signatures() : fmt::format("{} — {}", signatures(), text);
+  options[key] = text.empty() ? signatures() : fmt::format("{} — {}", signatures(), text);
 }
 
 // Made with its first update; later ones hold what has changed only.

@@ -134,29 +134,69 @@ TEST_F(BrokerTest, StatusItemsOfAnyFormSaySo) {
   EXPECT_EQ(arguments[5].json, "\"Bulkhead ? Prompts (me.mine)\"");
 }
 
-// Where they have no name, every host counts them from 0.
+// A name that others could have too is told from theirs: a host could empty their lists.
 TEST_F(BrokerTest, CollectionsOfProblemsAreToldFromOtherHosts) {
   for (const char* method : {"$changeMany", "$clear"}) {
-    EXPECT_EQ(call("MainThreadDiagnostics", method, {"_generated_0", Json::array()}), "passed");
-    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["me.mine/_generated_0",)"));
-    EXPECT_EQ(call("MainThreadDiagnostics", method, {"eslint", Json::array()}), "passed");
-    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["eslint",)"));
+    for (const char* name : {"_generated_0", "cloud", "shared", "git", "eslint"}) {
+      EXPECT_EQ(call("MainThreadDiagnostics", method, {name, Json::array({1})}), "passed");
+      EXPECT_THAT(text(sent_.workbench.at(0)),
+                  HasSubstr(Json({std::string("me.mine/") + name, {1}}).dump()));
+    }
+    EXPECT_EQ(call("MainThreadDiagnostics", method, {"mine", Json::array({1})}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["mine",[1]])"))
+        << "a task's problems take the place of its own";
+  }
+}
+
+TEST_F(BrokerTest, ProblemsThatCannotBeReadDoNotPassUnderAnotherName) {
+  const std::string deep = std::string(300, '[') + std::string(300, ']');
+  EXPECT_NE(call(proxy_of("MainThreadDiagnostics"), "$changeMany", R"(["cloud",)" + deep + "]"),
+            "passed");
+}
+
+// Every host registers all debuggers that there are, and the last one has them.
+TEST_F(BrokerTest, NobodyIsTheDebuggerOfOthersPrograms) {
+  EXPECT_EQ(call("MainThreadDebugService", "$registerDebugTypes",
+                 {Json::array({"mine", "node", "php", 1})}),
+            "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"([["mine"]])"));
+}
+
+TEST_F(BrokerTest, NotebooksOfATypeOfOthersAreNotRead) {
+  const auto reads = [this](const Json& type) {
+    return call("MainThreadNotebook", "$registerNotebookSerializer", {1, Json::object(), type});
+  };
+  EXPECT_EQ(reads("mine"), "passed");
+  EXPECT_NE(reads("jupyter-notebook"), "passed");
+}
+
+TEST_F(BrokerTest, ChatStatusItemsSayWhoseTheyAre) {
+  const auto shown = [&](const Json& title) {
+    EXPECT_EQ(call("MainThreadChatStatus", "$setEntry", {"id", Json{{"title", title}}}), "passed");
+    return text(sent_.workbench.at(0));
+  };
+  for (const Json& title : {Json("Signed out"), Json{{"label", "Signed out"}}})
+    EXPECT_THAT(shown(title), HasSubstr("(me.mine) — Signed out"));
+}
+
+TEST_F(BrokerTest, AStatusItemRunsItsOwnCommandsOnly) {
+  const auto shown = [&](const Json& command) {
+    EXPECT_EQ(call("MainThreadStatusBar", "$setEntry",
+                   {"0", "x", "me.mine", "Mine", "text", nullptr, command}),
+              "passed");
+    return text(sent_.workbench.at(0));
+  };
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  for (const char* id : {"mine.hello", "workbench.action.terminal.sendSequence"}) {
+    const bool own = std::string(id) == "mine.hello";
+    EXPECT_EQ(shown(Json{{"id", id}, {"title", "x"}}).find(id) != std::string::npos, own) << id;
+    EXPECT_EQ(shown(id).find(id) != std::string::npos, own) << id;
   }
 }
 
 TEST_F(BrokerTest, TooltipsOfStatusItemsComeBackSigned) {
-  RpcRequest request;
-  request.number = 7;
-  request.method = "$provideTooltip";
-  request.json = R"(["me.mine/3"])";
-  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
-  EXPECT_THAT(text(sent_.host.at(0)), HasSubstr(R"(["3"])"));
-  RpcReply reply;
-  reply.type = RpcType::kReplyOkJson;
-  reply.number = 7;
-  reply.json = R"({"value":"Bulkhead"})";
-  ASSERT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"({"value":"me.mine\n\nBulkhead"})"));
+  EXPECT_THAT(deliver("$provideTooltip", R"(["me.mine/3"])"), HasSubstr(R"(["3"])"));
+  EXPECT_THAT(answer({{"value", "Bulkhead"}}), HasSubstr(R"({"value":"me.mine\n\nBulkhead"})"));
 }
 
 TEST_F(BrokerTest, StatusItemsOfOthersDoNotComeIn) {

@@ -1,7 +1,9 @@
 #include "vscode/disarm.h"
 
+#include <optional>
 #include <set>
 
+#include "policy/extension_id.h"
 #include "vscode/json_text.h"
 
 namespace bulkhead {
@@ -17,6 +19,31 @@ bool is_picture(const std::string& key) {
                                               "light", "gutterIconPath", "contentIconPath", "logo",
                                               "image"};
   return kKeys.contains(key);
+}
+
+// Fields that hold a command, or a list of such.
+bool is_command(const std::string& key) {
+  for (const char* end : {"command", "Command", "commands", "Commands"})
+    if (key.ends_with(end)) return true;
+  return key == "gutterMenuLinkAction";
+}
+
+// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay, and are no
+// command's.
+std::optional<std::string> linked_command(const Json& link, bool is_link) {
+  constexpr std::string_view kScheme = "command:";
+  if (link.is_string()) {
+    const std::string& text = link.get_ref<const std::string&>();
+    if (!is_link || lower_case(text.substr(0, kScheme.size())) != kScheme) return std::nullopt;
+    return text.substr(kScheme.size(), text.find_first_of("?#") - kScheme.size());
+  }
+  if (!link.is_object()) return std::nullopt;
+  const auto scheme = link.find("scheme");
+  if (scheme == link.end() || !scheme->is_string() ||
+      lower_case(scheme->get_ref<const std::string&>()) != "command")
+    return std::nullopt;
+  const auto path = link.find("path");
+  return path != link.end() && path->is_string() ? path->get<std::string>() : std::string();
 }
 
 size_t replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -43,7 +70,8 @@ bool is_web_address(const Json& value) {
 
 bool Disarm::concerns(std::string_view json) noexcept {
   // "\u" may hide any of these.
-  for (const char* word : {"command", "Command", "isTrusted", "CLIPBOARD", "http", "\\u00"})
+  for (const char* word :
+       {"command", "Command", "LinkAction", "isTrusted", "CLIPBOARD", "http", "\\u00"})
     if (holds(json, word)) return true;
   return false;
 }
@@ -92,10 +120,21 @@ size_t Disarm::markdown(Json& object) const {
 
 // {id, title, arguments}: what a button, a lens or an action runs when it is clicked.
 size_t Disarm::command(Json& object) const {
+  size_t changed = 0;
+  if (object.is_array())
+    for (Json& each : object) changed += command(each);
+  if (!object.is_object()) return changed;
   const auto id = object.find("id");
   if (id == object.end() || !id->is_string() || rules_.may_run(id->get<std::string>())) return 0;
   *id = "bulkhead.refused";
   object["arguments"] = Json::array();
+  return 1;
+}
+
+size_t Disarm::disarm_command(Json& value) const {
+  if (!value.is_string()) return command(value);
+  if (rules_.may_run(value.get<std::string>())) return 0;
+  value = nullptr;
   return 1;
 }
 
@@ -124,7 +163,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
       changed += replace_all(text, "](command:", "](#command:");
       changed += replace_all(text, "href=\"command:", "href=\"#command:");
     }
-    if (strings == Strings::kSnippets && !rules_.may_paste) {
+    if ((strings == Strings::kSnippets || strings == Strings::kItems) && !rules_.may_paste) {
       changed += replace_all(text, "$CLIPBOARD", "$WITHHELD");
       changed += replace_all(text, "${CLIPBOARD", "${WITHHELD");
     }
@@ -139,19 +178,34 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     if (shows_markdown) changed += markdown(value);
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
-      if (key == "command" && member.value().is_object()) changed += command(member.value());
+      if (is_command(key)) changed += command(member.value());
+      const bool by_id =
+          strings == Strings::kItems && (key == "o" || (key == "command" && member->is_string()));
+      const auto linked = linked_command(*member, key == "url");
+      if ((linked && !rules_.may_run(*linked)) ||
+          (by_id && !(member->is_string() && rules_.may_run(member->get<std::string>())))) {
+        member = value.erase(member);
+        ++changed;
+        continue;
+      }
       if (key == "enableCommandUris") changed += command_links(member.value());
       if (!rules_.may_fetch && is_picture(key) && is_web_address(member.value())) {
         member = value.erase(member);
         ++changed;
         continue;
       }
-      changed += walk(member.value(), key == "snippet" || is_snippet ? Strings::kSnippets : strings,
-                      depth + 1);
+      const bool inserted = strings != Strings::kItems && (key == "snippet" || is_snippet);
+      changed += walk(member.value(), inserted ? Strings::kSnippets : strings, depth + 1);
       ++member;
     }
   } else if (value.is_array()) {
-    for (Json& child : value) changed += walk(child, strings, depth + 1);
+    for (Json& child : value) {
+      if (const auto linked = linked_command(child, false); linked && !rules_.may_run(*linked)) {
+        child = nullptr;
+        ++changed;
+      }
+      changed += walk(child, strings, depth + 1);
+    }
   }
   return changed;
 }

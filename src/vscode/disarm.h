@@ -30,13 +30,17 @@ class Disarm {
     kText,      // shown or written as they are
     kMessages,  // shown with links in them: notifications, progress
     kSnippets,  // inserted with their variables filled in
+    kItems,     // the same, and "o" of a completion, "command" of a notebook's cell are command ids
   };
   // Returns how many things were taken out.
   size_t disarm(Json& value, Strings strings) const;
+  // The same for a command that stands by itself, whole or as its id.
+  size_t disarm_command(Json& value) const;
 
  private:
   size_t walk(Json& value, Strings strings, int depth) const;
   size_t markdown(Json& object) const;
+  // Without the right to run one, only its id goes: what shows it stays.
   size_t command(Json& object) const;
   size_t command_links(Json& enabled) const;
 

@@ -49,6 +49,10 @@ test("no method that names a file is free of checks", () => {
     ["MainThreadDocuments", ["$tryOpenDocument", "$trySaveDocument"]],
     ["MainThreadBulkEdits", ["$tryApplyWorkspaceEdit"]],
     ["MainThreadNotebookDocuments", ["$tryOpenNotebook", "$trySaveNotebook"]],
+    // An extension's name as whose formatter it is, a document of another's scheme, names in any folder.
+    ["MainThreadLanguageFeatures", ["$registerDocumentFormattingSupport", "$registerRangeFormattingSupport", "$registerCodeActionSupport"]],
+    ["MainThreadDocumentContentProviders", ["$onVirtualDocumentChange"]],
+    ["MainThreadWorkspace", ["$checkExists"]],
   ])
     for (const name of names) assert.ok(methods[actor][name].check?.length > 0, `${actor}.${name}`);
 });

@@ -1,0 +1,123 @@
+// What a host answers to the workbench. Most of it is only shown; some acts when a person picks it,
+// or by itself: commands, snippets, edits of other files.
+#include <algorithm>
+
+#include "vscode/broker_parts.h"
+
+namespace bulkhead {
+
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
+
+std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
+  if (method == "$provideTooltip") return Awaited::kTooltip;
+  if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
+      method == "$provideNotebookCellStatusBarItems")
+    return Awaited::kItems;
+  if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
+    return Awaited::kResource;
+  for (const char* inserts :
+       {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
+    if (method.starts_with(inserts)) return Awaited::kSnippets;
+  return std::nullopt;
+}
+
+// The workbench makes the edits of a rename, a quick fix (some when a file is saved), a paste or an
+// inline suggestion by itself: they are decided like those that a host asks for, but nobody is
+// asked.
+size_t Broker::refuse_edits(Json& value, bool* unfit) {
+  const Asked asked{"an edit in a reply", 0, false};
+  const auto passes = [&](const Ruling& ruling) {
+    if (ruling.way == Ruling::Way::kAsk)
+      arbiter_.note_refusal(Kind::kVscode, "workspace-edit", "not granted, and not asked about",
+                            Attempt{0, 0, asked.method, nullptr});
+    return ruling.passes();
+  };
+  const auto is_edit = [](const Json& edit) {
+    return edit.is_object() && (edit.contains("resource") || edit.contains("oldResource") ||
+                                edit.contains("newResource"));
+  };
+  size_t refused = 0;
+  if (value.is_object()) {
+    const auto edits = value.find("edits");
+    if (edits != value.end() && edits->is_array() &&
+        std::any_of(edits->begin(), edits->end(), is_edit) && !passes(decide_edit(value, asked))) {
+      value["edits"] = Json::array();
+      value["rejectReason"] = "bulkhead: this extension may not change all of these files";
+      ++refused;
+    }
+    const auto uri = value.find("uri");
+    if (value.contains("insertText") && uri != value.end() && !is_none(*uri) &&
+        !passes(decide_written(*uri, asked)))
+      *unfit = true;
+  }
+  if (value.is_structured())
+    for (Json& child : value) refused += refuse_edits(child, unfit);
+  return refused;
+}
+
+void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
+  const auto* reply = std::get_if<RpcReply>(&message);
+  std::optional<Awaited> awaited;
+  if (reply != nullptr) {
+    // A reply that comes before its request would not be looked at, and taken all the same.
+    if (reply->number > last_asked_) return;
+    const std::lock_guard lock(mutex_);
+    if (const auto found = awaited_.find(reply->number); found != awaited_.end()) {
+      awaited = found->second;
+      awaited_.erase(found);
+    }
+  }
+  if (reply == nullptr || reply->json.empty()) {
+    outbox.to_workbench(copy(body));
+    return;
+  }
+  const std::string_view json = reply->json;
+  const bool edits = may_name(json, "resource") || may_name(json, "oldResource") ||
+                     may_name(json, "newResource") ||
+                     (awaited == Awaited::kSnippets && may_name(json, "uri"));
+  const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
+                         (awaited == Awaited::kItems && may_name(json, "o"));
+  if (!edits && !looked_at && !Disarm::concerns(json)) {
+    outbox.to_workbench(copy(body));
+    return;
+  }
+  Json value =
+      is_moderate(json) ? Json::parse(json, nullptr, false) : Json(Json::value_t::discarded);
+  bool unfit = value.is_discarded();
+  size_t changes = 0;
+  if (!unfit) {
+    auto strings = Disarm::Strings::kText;
+    if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
+    if (awaited == Awaited::kItems) strings = Disarm::Strings::kItems;
+    changes = disarm().disarm(value, strings);
+    if (edits || awaited == Awaited::kResource) changes += strip_cached_spellings(value);
+    if (edits) changes += refuse_edits(value, &unfit);
+    // The workbench compares it with a document, and tells where they differ.
+    if (awaited == Awaited::kResource && !value.is_null())
+      unfit = unfit ||
+              !decide_file(Kind::kRead, value, {"the original of a document", 0, false}).passes();
+    if (awaited == Awaited::kTooltip) {
+      std::string ids;
+      for (const std::string& id : options_.extensions) ids += (ids.empty() ? "" : ", ") + id;
+      sign_tooltip(value, signatures(), ids);
+      ++changes;
+    }
+  }
+  if (unfit) {  // it cannot be cleaned
+    RpcReply none;
+    none.type = RpcType::kReplyErrorEmpty;
+    none.number = reply->number;
+    outbox.to_workbench(write_reply(none));
+    return;
+  }
+  if (changes == 0) {
+    outbox.to_workbench(copy(body));
+    return;
+  }
+  RpcReply changed = *reply;
+  const std::string text = dumped(value);
+  changed.json = text;
+  outbox.to_workbench(write_reply(changed));
+}
+
+}  // namespace bulkhead

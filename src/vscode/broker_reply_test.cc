@@ -1,0 +1,118 @@
+// What a host answers, and what the workbench would do with it without asking again.
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead {
+namespace {
+
+using namespace testing;
+
+class BrokerReplyTest : public BrokerTest {
+ protected:
+  std::string reply_to(const std::string& method, const Json& value) {
+    deliver(method, "[1]");
+    return answer(value);
+  }
+  std::string key() const { return (folder_ / "home/.ssh/id_rsa").string(); }
+};
+
+// A quick fix that runs on saving, a rename, a paste: nobody looks at every file that they change.
+TEST_F(BrokerReplyTest, EditsAreDecidedWhateverTheyComeWith) {
+  const auto edit = [&](const std::string& path, const char* member) {
+    Json one = {{member, uri(path)}, {"textEdit", {{"text", "EVIL"}}}};
+    return Json{{"edits", {{{"resource", uri(work("a.txt"))}}, one}}};
+  };
+  for (const char* member : {"resource", "newResource", "oldResource"}) {
+    const auto passes = [&](const std::string& method, const auto& wrap) {
+      EXPECT_THAT(reply_to(method, wrap(edit(work("b.txt"), member))), HasSubstr("EVIL")) << method;
+      for (const std::string& path : {key(), work(".git/hooks"), work("link"), work(".git")})
+        EXPECT_EQ(reply_to(method, wrap(edit(path, member))).find("EVIL"), std::string::npos)
+            << method << path;
+    };
+    passes("$provideRenameEdits", [](const Json& one) { return one; });
+    passes("$provideCodeActions", [](const Json& one) {
+      return Json{{"actions", {{{"title", "Fix"}, {"edit", one}}}}};
+    });
+    passes("$resolveCodeAction", [](const Json& one) { return Json{{"edit", one}}; });
+    passes("$providePasteEdits", [](const Json& one) {
+      return Json::array({Json{{"additionalEdit", one}}});
+    });
+  }
+  EXPECT_THAT(reply_to("$provideRenameEdits", edit(key(), "resource")), HasSubstr("rejectReason"));
+  // However its members are written, and what it may be read as instead.
+  Json spelt = edit(work("b.txt"), "resource");
+  spelt["edits"][1]["resource"]["fsPath"] = key();
+  spelt["edits"][1]["resource"]["external"] = "file://" + key();
+  EXPECT_EQ(reply_to("$provideRenameEdits", spelt).find("id_rsa"), std::string::npos);
+  deliver("$provideRenameEdits", "[1]");
+  sent_ = {};
+  RpcReply escaped;
+  escaped.type = RpcType::kReplyOkJson;
+  escaped.number = asked_;
+  std::string json = edit(key(), "resource").dump();
+  json.replace(json.rfind("resource"), 1, "\\u0072");
+  escaped.json = json;
+  ASSERT_TRUE(broker_->from_host(write_reply(escaped), sent_).ok());
+  EXPECT_EQ(text(sent_.workbench.at(0)).find("EVIL"), std::string::npos);
+}
+
+TEST_F(BrokerReplyTest, ASuggestionForAnotherDocumentIsDecided) {
+  const auto suggest = [&](const std::string& path) {
+    return reply_to("$provideInlineCompletions",
+                    {{"items", {{{"insertText", "EVIL"}, {"uri", uri(path)}}}}});
+  };
+  EXPECT_THAT(suggest(work("a.txt")), HasSubstr("EVIL"));
+  EXPECT_EQ(suggest(key()).find("EVIL"), std::string::npos);
+}
+
+// Completions and cells of notebooks name commands by their ids, links by their addresses, and a
+// suggestion runs one when it is shown.
+TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
+  const std::string evil = "workbench.action.terminal.sendSequence";
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const auto expect = [&](const std::string& method, const auto& wrap) {
+    EXPECT_THAT(reply_to(method, wrap("mine.hello")), HasSubstr("mine.hello")) << method;
+    EXPECT_EQ(reply_to(method, wrap(evil)).find(evil), std::string::npos) << method;
+  };
+  const auto command = [](const std::string& id) { return Json{{"id", id}, {"title", ""}}; };
+  const auto item = [](const std::string& id) { return Json{{"a", "x"}, {"o", id}, {"p", {1}}}; };
+  expect("$provideCompletionItems", [&](const std::string& id) { return Json{{"b", {item(id)}}}; });
+  expect("$resolveCompletionItem", item);
+  expect("$provideNotebookCellStatusBarItems", [](const std::string& id) {
+    return Json{{"items", {{{"command", id}}}}};
+  });
+  for (const char* field : {"shownCommand", "gutterMenuLinkAction", "command"})
+    expect("$provideInlineCompletions", [&](const std::string& id) {
+      return Json{{"items", {{{field, command(id)}}}}};
+    });
+  for (const char* field : {"statusBarCommands", "secondaryCommands"})
+    expect("$anything", [&](const std::string& id) {
+      return Json{{field, Json::array({Json::array({command(id)})})}};
+    });
+  expect("$provideDocumentLinks", [](const std::string& id) {
+    return Json{{"links", {{{"url", {{"scheme", "command"}, {"path", id}}}}}}};
+  });
+  expect("$resolveDocumentLink", [](const std::string& id) {
+    return Json{{"url", "Command:" + id + "?%5B1%5D"}};
+  });
+}
+
+// The workbench would take a reply that overtakes its request.
+TEST_F(BrokerReplyTest, NobodyAnswersWhatWasNotAsked) {
+  ++asked_;
+  EXPECT_EQ(answer({{"b", {{{"o", "workbench.action.terminal.sendSequence"}}}}}), "");
+  --asked_;
+}
+
+TEST_F(BrokerReplyTest, WhoAnswersNothingIsAskedNoMore) {
+  for (int i = 0; i < 5000; ++i) deliver("$provideCompletionItems", "[1]");
+  EXPECT_TRUE(sent_.host.empty());
+  EXPECT_EQ(sent_.workbench.size(), 2U) << "acknowledged, and answered with nothing";
+}
+
+TEST_F(BrokerReplyTest, OriginalsOfDocumentsAreReadable) {
+  EXPECT_THAT(reply_to("$provideOriginalResource", uri(work("a.txt"))), HasSubstr("a.txt"));
+  EXPECT_EQ(reply_to("$provideOriginalResource", uri(key())).find("id_rsa"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bulkhead

@@ -1,0 +1,118 @@
+// A person's own work: terminals, debugging, tasks, and the document before them.
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead {
+namespace {
+
+using namespace testing;
+
+TEST_F(BrokerTest, APersonsTerminalsDebuggingAndTasksStayOutside) {
+  const std::vector<std::pair<std::string, std::string>> told = {
+      {"$shellExecutionStart", "terminal-read"},
+      {"$shellExecutionData", "terminal-read"},
+      {"$shellExecutionEnd", "terminal-read"},
+      {"$shellEnvChange", "terminal-read"},
+      {"$acceptTerminalSelection", "terminal-read"},
+      {"$acceptDebugSessionStarted", "debug"},
+      {"$acceptDebugSessionActiveChanged", "debug"},
+      {"$acceptBreakpointsDelta", "debug"},
+      {"$acceptDebugSessionCustomEvent", "debug"},
+      {"$onDidStartTask", "tasks"},
+      {"$OnDidEndTask", "tasks"},
+      {"$publishTestResults", "testing"}};
+  for (const auto& [method, permission] : told) {
+    EXPECT_EQ(deliver(method, R"([1,"SECRET"])"), "") << method;
+    EXPECT_EQ(sent_.workbench.size(), 2U) << "acknowledged and answered: " << method;
+  }
+  start({"me.mine"}, nullptr, R"("terminal-read","debug","tasks","testing")");
+  for (const auto& [method, permission] : told)
+    EXPECT_THAT(deliver(method, R"([1,"SECRET"])"), HasSubstr("SECRET")) << method;
+  EXPECT_EQ(deliver("$updateRemoteConnectionData", R"([{"connectionToken":"SECRET"}])"), "");
+}
+
+TEST_F(BrokerTest, WhatTerminalsWereStartedWithStaysOutside) {
+  const std::string opened = deliver(
+      "$acceptTerminalOpened",
+      R"([1,"id","bash",{"name":"bash","env":{"TOKEN":"SECRET"},"args":["--token=SECRET"]}])");
+  EXPECT_THAT(opened, HasSubstr("bash"));
+  EXPECT_EQ(opened.find("SECRET"), std::string::npos);
+  // As it is where nobody of an extension opened it.
+  RpcRequest mixed;
+  mixed.number = ++asked_;
+  mixed.method = "$acceptTerminalOpened";
+  mixed.mixed = true;
+  for (const char* json : {"1", "", R"("bash")", R"({"name":"bash","env":{"TOKEN":"SECRET"}})"})
+    mixed.arguments.push_back(*json == 0 ? RpcArgument{}
+                                         : RpcArgument{RpcArgument::Type::kJson, json, {}});
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_workbench(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.host.at(0)), HasSubstr("bash"));
+  EXPECT_EQ(text(sent_.host.at(0)).find("SECRET"), std::string::npos);
+  const std::string variables =
+      deliver("$initEnvironmentVariableCollections",
+              R"([[["cloud.other",[["TOKEN","SECRET"]]],["me.mine",[["MINE","own"]]]]])");
+  EXPECT_EQ(variables.find("SECRET"), std::string::npos);
+  EXPECT_THAT(variables, HasSubstr("own"));
+}
+
+// `type` and its like act on what has the focus, wherever that lies.
+TEST_F(BrokerTest, CommandsEditOnlyDocumentsThatItMayWrite) {
+  const auto types = [this](const std::string& command = "type") {
+    return call("MainThreadCommands", "$executeCommand",
+                {command, Json::array({Json{{"text", "evil"}}}), false});
+  };
+  const auto turn_to = [this](const std::string& id, const std::string& path) {
+    deliver("$acceptDocumentsAndEditorsDelta",
+            Json::array({Json{{"addedEditors", {{{"id", id}, {"documentUri", uri(path)}}}},
+                              {"newActiveEditor", id}}})
+                .dump());
+  };
+  EXPECT_NE(types(), "passed") << "nothing is known";
+  turn_to("1", work("a.txt"));
+  EXPECT_EQ(types(), "passed");
+  EXPECT_NE(types("paste"), "passed") << "without the clipboard";
+  turn_to("2", (folder_ / "home/.bashrc").string());
+  EXPECT_NE(types(), "passed");
+  turn_to("3", work(".git"));
+  EXPECT_NE(types(), "passed");
+  deliver("$acceptDocumentsAndEditorsDelta", R"([{"newActiveEditor":"1"}])");
+  EXPECT_EQ(types(), "passed");
+  deliver("$acceptDocumentsAndEditorsDelta", R"([{"removedEditors":["9"]}])");
+  EXPECT_EQ(types(), "passed");
+  deliver("$acceptDocumentsAndEditorsDelta", R"([{"newActiveEditor":null}])");
+  EXPECT_NE(types(), "passed");
+}
+
+TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {
+  const auto sets = [this](const std::string& key) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"setContext", Json::array({key, "off"}), false});
+  };
+  EXPECT_EQ(sets("mine.ready"), "passed");
+  EXPECT_NE(sets("bulkhead.state"), "passed");
+}
+
+// Where a search stops, and whether there is a file of that name, tells of what is left out of its
+// results.
+TEST_F(BrokerTest, SearchesTellNothingOfWhatTheyMayNotFind) {
+  EXPECT_EQ(call("MainThreadWorkspace", "$startTextSearch",
+                 {Json{{"pattern", "x"}}, nullptr, Json{{"maxResults", 1}, {"a", 2}}, 7}),
+            "passed");
+  EXPECT_EQ(text(sent_.workbench.at(0)).find("maxResults"), std::string::npos);
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = number_;
+  reply.json = R"({"limitHit":true})";
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  EXPECT_THAT(text(sent_.host.at(0)), HasSubstr(R"({"limitHit":false})"));
+  const auto asks = [this](const std::string& path) {
+    return call("MainThreadWorkspace", "$checkExists",
+                {Json::array({uri(work("")), uri(path)}), Json::array({"**/a*"})});
+  };
+  EXPECT_EQ(asks(work("a.txt")), "passed");
+  EXPECT_NE(asks((folder_ / "home").string()), "passed");
+}
+
+}  // namespace
+}  // namespace bulkhead
