@@ -241,7 +241,7 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/.local/state/bulkhead/journal.db-wal",
                            "/home/me/.local/state/bulkhead/node-cache/0/x",
                            "/home/me/.local/state/bulkhead/code/data/token-7",
-                           "/home/me/.local/state/bulkhead/code/data/User/History/x",
+                           "/home/me/.local/state/bulkhead/code/data/data/User/History/x",
                            "/home/me/.config/Code/User/globalStorage/state.vscdb"}) {
     denied(Kind::kRead, path);
     denied(Kind::kWrite, path);
@@ -262,9 +262,9 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
         "/home/me/.local/state/bulkhead/editor/4.139.1-0/launch.json",
         "/home/me/.local/state/bulkhead/editor/4.139.1-0/compiled/x",
         "/home/me/.local/state/bulkhead/code/extensions/x/main.js",
-        "/home/me/.local/state/bulkhead/code/data/Machine/settings.json",
-        "/home/me/.local/state/bulkhead/code/data/User/settings.json",
-        "/home/me/.local/state/bulkhead/code/data/User/profiles/x/tasks.json",
+        "/home/me/.local/state/bulkhead/code/data/data/Machine/settings.json",
+        "/home/me/.local/state/bulkhead/code/data/data/User/settings.json",
+        "/home/me/.local/state/bulkhead/code/data/data/User/profiles/x/tasks.json",
         "/proc/sys/kernel/core_pattern", "/sys/kernel/x", "/run/systemd/notify", "/dev/log",
         "/etc/ld.so.preload", "/etc/sudoers"})
     denied(Kind::kWrite, path);

@@ -43,6 +43,25 @@ export function companion() {
 }
 
 /**
+ * Throws where one of `ids` is no built-in extension: whoever misspelt it would believe it confined.
+ * @param {string} server code-server's lib/vscode
+ * @param {string[]} ids in small letters
+ */
+export function requireBuiltin(server, ids) {
+  const folder = path.join(server, "extensions");
+  const known = new Set();
+  for (const name of fs.readdirSync(folder)) {
+    const file = path.join(folder, name, "package.json");
+    if (!fs.existsSync(file)) continue;
+    const manifest = json(file);
+    known.add(`${manifest.publisher}.${manifest.name}`.toLowerCase());
+  }
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown === undefined) return;
+  throw new Error(`${unknown} is no built-in extension, so nothing would confine it: correct --builtin or the setting bulkhead.compartments.builtin (${path.join(folder, "*/package.json")} have the names)`);
+}
+
+/**
  * A folder that is `from`, but for some files: links to everything else.
  * @param {string} folder does not exist
  * @param {string} from

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
-import { COMPANION_ID, companion, linkExtensions } from "./extensions.mjs";
+import { COMPANION_ID, companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
 
 test("the companion is whole, without its tests, under its own id", () => {
   const files = companion();
@@ -99,4 +99,14 @@ test("published extensions are linked, ours is copied; what is not whole is made
     assert.equal(fs.readFileSync(path.join(to, COMPANION_ID, "package.json"), "utf8"), "{}");
     assert.deepEqual(fs.readdirSync(to).sort(), [COMPANION_ID, "git", "node_modules"]);
   }
+});
+
+test("a misspelt built-in extension is not silently left unconfined", (t) => {
+  const server = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-builtin-"));
+  t.after(() => fs.rmSync(server, { recursive: true }));
+  fs.mkdirSync(path.join(server, "extensions/git"), { recursive: true });
+  fs.writeFileSync(path.join(server, "extensions/git/package.json"), '{ "publisher": "vscode", "name": "Git" }');
+  fs.mkdirSync(path.join(server, "extensions/node_modules"));
+  requireBuiltin(server, ["vscode.git"]);
+  assert.throws(() => requireBuiltin(server, ["vscode.git", "vscode.gti"]), /vscode\.gti is no built-in extension/);
 });

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { extract } from "../api/extract.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
-import { companion, linkExtensions } from "./extensions.mjs";
+import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
@@ -70,6 +70,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
   const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
   const ids = builtin.map((id) => id.toLowerCase());
+  requireBuiltin(server, ids);
   const files = companion();
   // What has a compartment of its own needs no edit.
   const edited = new Map([...editBuiltins(server)].filter(([name]) => !ids.includes(`vscode.${name}`)));
