@@ -86,7 +86,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
 Action add_code(CLI::App& app) {
   auto options = std::make_shared<CodeOptions>();
   app.add_option("--port", options->port, "port on 127.0.0.1 (default: a free one)")
-      ->check(CLI::Range(1, 65535))
+      ->check(CLI::Range(1, 65535).description(""))
       ->type_name("NUMBER");
   app.add_flag("--trace", options->trace, "enforce nothing, record what would have been refused");
   app.add_option("--builtin", options->builtin,

@@ -341,8 +341,7 @@ int review_it(const ReviewOptions& options) {
 
 Action add_review(CLI::App& app) {
   auto options = std::make_shared<ReviewOptions>();
-  auto* folder =
-      app.add_option("FOLDER", options->folder, "an extension's folder")->type_name("FILE");
+  auto* folder = app.add_option("FOLDER", options->folder, "an extension's folder")->type_name("");
   auto* approve = app.add_flag("--approve", options->approve,
                                "agree to this package and its manifest, as they are now");
   auto* list = app.add_flag("--list", options->list, "what you have approved");

@@ -107,6 +107,15 @@ std::string complaint(const CLI::App& app, const CLI::Error& error) {
   return error.what();
 }
 
+// CLI11 would add which options exclude which: errors tell that.
+class OptionFormatter final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const std::string type = option->get_type_name();
+    return (type.empty() ? "" : " " + type) + (option->get_required() ? " REQUIRED" : "");
+  }
+};
+
 }  // namespace
 
 std::span<const Verb> verbs() { return kVerbs; }
@@ -128,6 +137,7 @@ ParsedVerb parser_of(const Verb& verb) {
   ParsedVerb parsed;
   parsed.app = std::make_unique<CLI::App>(verb.summary, fmt::format("bulkhead {}", verb.name));
   parsed.app->set_help_flag("--help,-h", "print this and exit");
+  parsed.app->formatter(std::make_shared<OptionFormatter>());
   parsed.app->get_formatter()->column_width(34);
   parsed.action = verb.add(*parsed.app);
   return parsed;

@@ -26,6 +26,15 @@ int run_words(std::vector<const char*> words, std::string* out = nullptr,
   return code;
 }
 
+TEST(Verbs, HelpHasNoneOfTheParsersOwnWords) {
+  for (const Verb& verb : verbs()) {
+    std::string out;
+    run_words({verb.name, "--help"}, &out);
+    for (const char* words : {"Excludes", ":INT", "TEXT in", "[OPTIONS] [OPTIONS]"})
+      EXPECT_THAT(out, Not(HasSubstr(words))) << verb.name;
+  }
+}
+
 TEST(Verbs, NearestIsOneOrTwoMistakesAway) {
   EXPECT_EQ(nearest_verb("rn"), "run");
   EXPECT_EQ(nearest_verb("explian"), "explain");

@@ -173,7 +173,7 @@ Result<Received> receive(int socket) {
   header.msg_iovlen = 1;
   header.msg_control = space;
   header.msg_controllen = sizeof space;
-  ssize_t got;
+  ssize_t got = -1;
   do {
     got = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
