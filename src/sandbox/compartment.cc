@@ -151,6 +151,22 @@ Error clone_error(int error) {
   return {fmt::format("cannot make a compartment: clone: {} ({})", ::strerror(error), fix), error};
 }
 
+// What the caller hands down as 0 to 2 is the program's to use, but a datagram socket of the
+// machine's network sends to whatever address a message names, which no filter sees (sendmsg(2)).
+Status refuse_datagram_stdio() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) continue;
+    if (type == SOCK_STREAM || type == SOCK_SEQPACKET) continue;
+    return Error{fmt::format("descriptor {} is a datagram socket, by which a program could send to "
+                             "any address: give it a pipe, a file or a stream socket",
+                             fd),
+                 EINVAL};
+  }
+  return {};
+}
+
 // One record of the control socket.
 struct Received {
   SetupMessage message;
@@ -277,6 +293,7 @@ Status follow_setup(Compartment& compartment, bool all_ids) {
 }  // namespace
 
 Result<Compartment> launch(const Plan& plan) {
+  BULKHEAD_CHECK(refuse_datagram_stdio());
   const bool all_ids = maps_all_ids();
   ChildSetup setup;
   setup.plan = &plan;

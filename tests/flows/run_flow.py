@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -216,6 +217,18 @@ class Refusing(Flow):
         self.assertEqual(os.listdir(folder), [])
         done = self.run_program("--unblock", "compiled-code", "--write", "/tmp", "--", "sh", "-c", f"echo x > {folder}/code")
         self.assertEqual((done.returncode, os.listdir(folder)), (0, ["code"]), done.stderr)
+
+    def test_no_datagram_socket_is_handed_down(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as collector, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handed:
+            collector.bind(("127.0.0.1", 0))
+            collector.settimeout(0.5)
+            code = f"import socket; socket.socket(fileno=0).sendmsg([b'x'], [], 0, {collector.getsockname()})"
+            done = subprocess.run([options.bulkhead, "run", "--", "/usr/bin/python3", "-c", code], cwd=self.project, env=self.environment,
+                                  stdin=handed, capture_output=True, text=True, timeout=flow.TIMEOUT)
+            self.assertEqual(done.returncode, 125, done.stderr)
+            self.assertIn("descriptor 0 is a datagram socket", done.stderr)
+            with self.assertRaises(TimeoutError):
+                collector.recv(1)
 
     def test_quiet(self):
         done = self.run_program("--quiet", "--", "cat", self.secret)
