@@ -48,6 +48,7 @@ export function companion() {
  * @param {string[]} ids in small letters
  */
 export function requireBuiltin(server, ids) {
+  if (ids.length === 0) return; // the usual start need not read a hundred packages
   const folder = path.join(server, "extensions");
   const known = new Set();
   for (const name of fs.readdirSync(folder)) {
