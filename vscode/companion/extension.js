@@ -85,7 +85,7 @@ function activate(context) {
   const own = (/** @type {unknown} */ row, /** @type {string} */ type) =>
     row instanceof Row && (row.type === type || type === "") && model.has(row.compartment) ? row : undefined;
   const told = (/** @type {boolean} */ sent, /** @type {Compartment} */ compartment) => {
-    if (!sent) void window.showWarningMessage(`${wording.shortName(compartment.extensions)} is not connected; nothing was changed.`);
+    if (!sent) void window.showWarningMessage(`${wording.named(compartment.extensions)} is not connected; nothing was changed.`);
   };
 
   /** @type {Record<string, (row?: unknown) => unknown>} */
@@ -141,7 +141,7 @@ function activate(context) {
       const sent = compartment.send({ type: "revoke", kind: value.kind, resource: value.resource });
       told(sent, compartment);
       if (!sent) return;
-      const name = wording.shortName(compartment.extensions);
+      const name = wording.named(compartment.extensions);
       const chosen = await window.showInformationMessage(`Taken back. It counts from the next start of ${name}.`, "Restart Now");
       if (chosen === "Restart Now" && model.has(compartment)) told(model.end(compartment), compartment);
     },

@@ -193,7 +193,7 @@ test("notices: the first refusal, ends, complaints; by the settings", async () =
   deny("/a");
   deny("/b");
   await turn();
-  assert.deepEqual(texts(), ["E10 tried to read /a. Refused."]);
+  assert.deepEqual(texts(), ["E10 (a.e10) tried to read /a. Refused."]);
   window.messages[0].choose("Show");
   await turn();
   assert.deepEqual(shown, [10]);
@@ -213,7 +213,7 @@ test("notices: the first refusal, ends, complaints; by the settings", async () =
   model.message(10, { type: "state", state: "ended", outcome: "ended by SIGKILL" });
   model.message(11, { type: "error", message: "no\u202e" });
   await turn();
-  assert.deepEqual(texts(), ["E10 ended by SIGKILL. Its compartment starts again.", "E11: no\\u{202e}"]);
+  assert.deepEqual(texts(), ["E10 (a.e10) ended by SIGKILL. Its compartment starts again.", "E11 (a.e11): no\\u{202e}"]);
 });
 
 test("notices: what no extension gets is told each time, whatever was told or is still open", async () => {
@@ -226,9 +226,9 @@ test("notices: what no extension gets is told each time, whatever was told or is
   deny("/x", { pid: 11 });
   await turn();
   assert.deepEqual(texts(), [
-    "E10 tried to write /tmp/vscode.lock. Refused.",
-    "E10 tried to read ~/.ssh/id_rsa, by running python3. Refused. No extension may do this, and few have a reason to try.",
-    "E11 tried to read /x. Refused.",
+    "E10 (a.e10) tried to write /tmp/vscode.lock. Refused.",
+    "E10 (a.e10) tried to read ~/.ssh/id_rsa, by running python3. Refused. No extension may do this, and few have a reason to try.",
+    "E11 (a.e11) tried to read /x. Refused.",
   ]);
 });
 
@@ -239,20 +239,20 @@ test("notices: a flood is told together, and hides neither others nor what comes
   deny("/home/me/.aws", { pid: 11, ...BLOCKED });
   await turn();
   assert.equal(texts().length, 4, "three of the one, and the other's");
-  assert.match(texts()[3], /^E11 tried to read ~\/\.aws/);
+  assert.match(texts()[3], /^E11 \(a\.e11\) tried to read ~\/\.aws/);
   await later();
-  assert.equal(texts().at(-1), "E10 was refused 48 more things. The last: to read ~/.ssh/49.");
+  assert.equal(texts().at(-1), "E10 (a.e10) was refused 48 more things. The last: to read ~/.ssh/49.");
   for (let i = 50; i < 700; i += 1) deny(`/home/me/.ssh/${i}`, BLOCKED);
   await later();
   assert.equal(texts().length, 5, "the message that stands speaks for them");
   window.messages.at(-1).choose(undefined);
   await turn();
   await later();
-  assert.equal(texts().at(-1), "E10 was refused 650 more things. The last: to read ~/.ssh/699.");
+  assert.equal(texts().at(-1), "E10 (a.e10) was refused 650 more things. The last: to read ~/.ssh/699.");
   window.messages.at(-1).choose(undefined);
   await turn();
   clock.now += 61_000;
   deny("/home/me/.gnupg", BLOCKED);
   await turn();
-  assert.match(texts().at(-1), /^E10 tried to read ~\/\.gnupg\. Refused\. No extension/);
+  assert.match(texts().at(-1), /^E10 \(a\.e10\) tried to read ~\/\.gnupg\. Refused\. No extension/);
 });

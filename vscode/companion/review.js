@@ -81,7 +81,7 @@ class Reviews {
         ? `${wording.who(first.extensions)} ${wording.reviewReason(first.review?.reason ?? "")}.`
         : `${text.counted(reviews.length, "extension")} wait for your review before they run: ${reviews
             .slice(0, 3)
-            .map((one) => wording.shortName(one.extensions))
+            .map((one) => wording.named(one.extensions))
             .join(", ")}${reviews.length > 3 ? ", …" : ""}.`;
     this.#told = true;
     const chosen = await vscode.window.showInformationMessage(message, "Review");

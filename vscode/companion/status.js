@@ -72,7 +72,7 @@ class Status {
       const latest = [...one.refusals.values()].at(-1);
       if (!latest) continue;
       const what = wording.act(latest.kind, latest.resource, { home: process.env.HOME, most: 60 });
-      tooltip.appendMarkdown(`\n\n${text.markdown(wording.shortName(one.extensions))}: ${text.markdown(what)}`);
+      tooltip.appendMarkdown(`\n\n${text.markdown(wording.named(one.extensions))}: ${text.markdown(what)}`);
     }
     item.tooltip = tooltip;
   }

@@ -94,8 +94,9 @@ function resource(kind, resource, { home, most = 80 } = {}) {
  */
 function act(kind, what, options) {
   if (kind === "vscode" && Object.hasOwn(PERMISSIONS, what)) return PERMISSIONS[what];
-  const verb = Object.hasOwn(VERBS, kind) ? VERBS[kind] : kind === "vscode" ? "use, of VS Code," : "use";
-  return `${verb} ${resource(kind, what, options)}`;
+  const shown = resource(kind, what, options);
+  if (kind === "vscode") return `use ${shown} of VS Code`;
+  return `${Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"} ${shown}`;
 }
 
 /**
@@ -116,6 +117,17 @@ function who(extensions) {
 function shortName(extensions) {
   if (extensions.length === 0) return "New compartment";
   const one = text.name(extensions[0].name || extensions[0].id);
+  return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
+}
+
+/**
+ * "Prettier (esbenp.prettier-vscode)", "Astro (astro-build.astro-vscode) and 1 more": in messages, where a name
+ * alone could be anybody's.
+ * @param {Extension[]} extensions
+ */
+function named(extensions) {
+  if (extensions.length === 0) return shortName(extensions);
+  const one = `${shortName(extensions.slice(0, 1))} (${text.name(extensions[0].id)})`;
   return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
 }
 
@@ -182,7 +194,7 @@ function refused(extensions, refusal, options) {
   const child = through(refusal.program ?? "");
   const by = child ? `, by running ${child}` : "";
   const end = refusal.enforced === false ? "Recorded, not refused." : "Refused.";
-  return `${shortName(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}. ${end}`;
+  return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}. ${end}`;
 }
 
 /**
@@ -204,7 +216,7 @@ function blocked(extensions, refusal, options) {
  */
 function further(extensions, count, last, options) {
   if (count === 1) return refused(extensions, last, options);
-  return `${shortName(extensions)} was refused ${count.toLocaleString("en")} more things. The last: to ${act(last.kind, last.resource, options)}.`;
+  return `${named(extensions)} was refused ${count.toLocaleString("en")} more things. The last: to ${act(last.kind, last.resource, options)}.`;
 }
 
 /**
@@ -260,7 +272,7 @@ const unexpected = (outcome) => outcome !== "" && outcome !== "ended" && !/\bexi
  * @param {number} times within the last five minutes, this one included
  */
 function endMessage(extensions, outcome, times) {
-  const first = `${shortName(extensions)} ${ended(outcome)}.`;
+  const first = `${named(extensions)} ${ended(outcome)}.`;
   if (times <= 1) return `${first} Its compartment starts again.`;
   return `${first} That is ${times} times in 5 minutes, so each start waits longer. Other extensions are not affected.`;
 }
@@ -270,9 +282,9 @@ function endMessage(extensions, outcome, times) {
  * @param {string} message of the host
  */
 const complaint = (extensions, message) =>
-  `${shortName(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
+  `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, refused, resource, reviewReason, shortName,
+  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, refused, resource, reviewReason, shortName,
   through, unexpected, who,
 };

@@ -25,8 +25,8 @@ test("every kind has words, and an unknown one is not hidden", () => {
   for (const kind of ["read", "write", "status", "read-status", "write-status", "run", "connect", "lookup", "environment", "system"])
     assert.match(wording.act(kind, "/r"), /^[a-z].* \/r$/, kind);
   assert.match(wording.act("vscode", "terminal"), /terminals/);
-  assert.equal(wording.act("vscode", "somethingNew"), "use, of VS Code, somethingNew");
-  assert.equal(wording.act("vscode", "constructor"), "use, of VS Code, constructor");
+  assert.equal(wording.act("vscode", "somethingNew"), "use somethingNew of VS Code");
+  assert.equal(wording.act("vscode", "constructor"), "use constructor of VS Code");
   assert.equal(wording.act("toString", "/r"), "use /r");
 });
 
@@ -62,10 +62,18 @@ test("details hold the whole resource", () => {
   assert.ok(!wording.ask([prettier], question({ resource: long })).includes(long));
 });
 
+test("a message tells an extension by its id, whatever name it gave itself", () => {
+  const spoof = { ...prettier, id: "evil.spoof", name: "Bulkhead" };
+  const refusal = { kind: "vscode", resource: "canary.view" };
+  assert.equal(wording.refused([spoof], refusal), "Bulkhead (evil.spoof) tried to use canary.view of VS Code. Refused.");
+  for (const said of [wording.further([spoof, prettier], 7, refusal), wording.endMessage([spoof], "ended by SIGKILL", 3), wording.complaint([spoof], "no")])
+    assert.match(said, /^Bulkhead \(evil\.spoof\)/);
+});
+
 test("ends are told in words", () => {
   assert.equal(
     wording.endMessage([prettier], "ended by a limit: memory: 530 MiB used, 512 MiB allowed", 1),
-    "Prettier used more than 512 MiB of memory and was ended. Its compartment starts again.",
+    "Prettier (esbenp.prettier-vscode) used more than 512 MiB of memory and was ended. Its compartment starts again.",
   );
   assert.equal(wording.ended("ended by a limit: wall time: 10 s allowed"), "ran for longer than 10 s and was ended");
   assert.equal(wording.ended("ended by SIGSEGV (core dumped)"), "ended by SIGSEGV (core dumped)");
