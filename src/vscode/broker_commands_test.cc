@@ -108,7 +108,7 @@ TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
   };
   const Json lie = {{"identifier", {{"value", "bulkhead.companion"}, {"_lower", "me.mine"}}},
                     {"label", "Bulkhead"}};
-  const std::string label = "Bulkhead ? Prompts (me.mine)";
+  const std::string label = "me.mine (Bulkhead ? Prompts)";
   for (const Json& options :
        {Json{{"source", lie}}, Json{{"source", nullptr}}, Json::object(), Json()}) {
     const Json source = shown("MainThreadMessageService", "$showMessage",

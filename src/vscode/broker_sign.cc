@@ -9,8 +9,8 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
-// "Name (publisher.name)": the name is whatever the extension says, its id is true. Nothing in the
-// name can hide what follows it.
+// "publisher.name (Name)": the name is whatever the extension says, its id is true, and first: what
+// is too long for its place loses its end.
 std::string Broker::signature(const std::string& id) const {
   const auto name = names_.find(id);
   return signature(id, name == names_.end() ? "" : name->second);
@@ -29,7 +29,7 @@ std::string Broker::signature(const std::string& id, std::string_view name) {
       shown += '?';
     if (shown.size() == kLongest) break;
   }
-  return shown.empty() ? id : fmt::format("{} ({})", shown, id);
+  return shown.empty() ? id : fmt::format("{} ({})", id, shown);
 }
 
 // Whose a message is, as the person reads it, is said here and not by the host.
@@ -246,9 +246,14 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
     case kName: {  // in the status bar's menu
       const std::string said = text_of(value);
       std::string_view name = said;
+      constexpr std::string_view kAdded = " (Extension)";  // by VS Code
+      if (name.ends_with(kAdded)) name.remove_suffix(kAdded.size());
       // An item that was there before is given back with its name.
-      for (const std::string& end : {fmt::format(" ({})", whose), std::string(" (Extension)")})
-        if (name.ends_with(end)) name.remove_suffix(end.size());
+      const std::string begin = whose + " (";
+      if (name.starts_with(begin) && name.ends_with(')')) {
+        name.remove_prefix(begin.size());
+        name.remove_suffix(1);
+      }
       const std::string signed_name = signature(whose, name);
       if (value == signed_name) return 0;
       value = signed_name;

@@ -15,7 +15,7 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
     return options.value("title", Json("none")).dump() +
            (options.contains("_title") ? " _title" : "");
   };
-  const std::string own = "Bulkhead ? Prompts (me.mine)";
+  const std::string own = "me.mine (Bulkhead ? Prompts)";
   const std::string asked = "\"" + own + " — Password\"", bare = "\"" + own + "\"";
   EXPECT_EQ(title("$show", {1, Json{{"title", "Password"}}, Json()}, 1), asked);
   EXPECT_EQ(title("$show", {1, Json::object(), Json()}, 1), bare);
@@ -72,7 +72,7 @@ TEST_F(BrokerTest, WhatOthersDeclareIsNotTakenOver) {
 
 // The window has one list of status items, and every host counts its own from 0.
 TEST_F(BrokerTest, StatusItemsAreTheirExtensionsAndSaySo) {
-  const std::string whose = "Bulkhead ? Prompts (me.mine)";
+  const std::string whose = "me.mine (Bulkhead ? Prompts)";
   const auto shown = [&](const std::vector<Json>& arguments) {
     EXPECT_EQ(call("MainThreadStatusBar", "$setEntry", arguments), "passed");
     const auto request = parse_rpc(sent_.workbench.at(0));
@@ -84,7 +84,7 @@ TEST_F(BrokerTest, StatusItemsAreTheirExtensionsAndSaySo) {
   EXPECT_EQ(item[0], "me.mine/0");
   EXPECT_EQ(item[1], "me.mine.status.extensionMessage");
   EXPECT_EQ(item[2], "me.mine");
-  EXPECT_EQ(item[3], "Bulkhead (me.mine)");
+  EXPECT_EQ(item[3], "me.mine (Bulkhead)");
   EXPECT_EQ(item[5], whose + "\n\nFine");
   EXPECT_EQ(item[12]["label"], whose + ", Bulkhead: all is well");
   EXPECT_EQ(item[12]["role"], "button");
@@ -101,7 +101,7 @@ TEST_F(BrokerTest, StatusItemsAreTheirExtensionsAndSaySo) {
                 {{"value", "<!-- **Fine**"}, {"isTrusted", false}}});
   EXPECT_EQ(item[0], "me.mine.x");
   EXPECT_EQ(item[2], "me.mine");
-  EXPECT_EQ(item[3], "Mine (me.mine)");
+  EXPECT_EQ(item[3], "me.mine (Mine)");
   EXPECT_EQ(item[5]["value"], "me.mine\n\n<!-- **Fine**");
   EXPECT_EQ(shown({"bulkhead.companion.bulkhead.status"})[0],
             "me.mine/bulkhead.companion.bulkhead.status");
@@ -130,8 +130,8 @@ TEST_F(BrokerTest, StatusItemsOfAnyFormSaySo) {
   EXPECT_EQ(arguments[0].json, R"("me.mine/0")");
   EXPECT_EQ(arguments[1].json, R"("me.mine")");
   EXPECT_EQ(arguments[2].json, R"("me.mine")");
-  EXPECT_EQ(arguments[3].json, "\"Name (me.mine)\"");
-  EXPECT_EQ(arguments[5].json, "\"Bulkhead ? Prompts (me.mine)\"");
+  EXPECT_EQ(arguments[3].json, "\"me.mine (Name)\"");
+  EXPECT_EQ(arguments[5].json, "\"me.mine (Bulkhead ? Prompts)\"");
 }
 
 // A name that others could have too is told from theirs: a host could empty their lists.
@@ -176,7 +176,7 @@ TEST_F(BrokerTest, ChatStatusItemsSayWhoseTheyAre) {
     return text(sent_.workbench.at(0));
   };
   for (const Json& title : {Json("Signed out"), Json{{"label", "Signed out"}}})
-    EXPECT_THAT(shown(title), HasSubstr("(me.mine) — Signed out"));
+    EXPECT_THAT(shown(title), HasSubstr("me.mine (Bulkhead ? Prompts) — Signed out"));
 }
 
 TEST_F(BrokerTest, AStatusItemRunsItsOwnCommandsOnly) {

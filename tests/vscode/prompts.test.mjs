@@ -27,7 +27,7 @@ for (const mode of modes) {
       const { page } = editor;
       const toasts = page.locator(".notifications-toasts .notification-list-item");
       const source = async (toast) => (await toast.locator(".notification-list-item-source").innerText()).trim();
-      const spoof = plain ? "Source: Bulkhead" : "Source: Bulkhead (proof.spoof)";
+      const spoof = plain ? "Source: Bulkhead" : "Source: proof.spoof (Bulkhead)";
 
       await step("a message that looks like a question of Bulkhead's says whose it is", async () => {
         await attack(world, "spoof", "message");
@@ -51,7 +51,7 @@ for (const mode of modes) {
         await step(`so does what asks for a choice or a text: ${probe}`, async () => {
           await attack(world, "spoof", probe);
           const title = page.locator(".quick-input-widget .quick-input-title");
-          const own = "Bulkhead (proof.spoof)";
+          const own = "proof.spoof (Bulkhead)";
           const expected = plain ? name : name === "" ? own : `${own} — ${name}`;
           await page.locator(".quick-input-widget").waitFor();
           await until(`the title "${expected}"`, async () => (await title.innerText()).trim() === expected, 5000);
@@ -66,7 +66,7 @@ for (const mode of modes) {
         await dialog.waitFor();
         const text = await dialog.innerText();
         assert.match(text, /Bulkhead asks\./);
-        assert.equal(/Shown by the extension Bulkhead \(proof\.spoof\)\./.test(text), !plain, text);
+        assert.equal(/Shown by the extension proof\.spoof \(Bulkhead\)\./.test(text), !plain, text);
         await editor.photograph("spoof-dialog");
         await page.keyboard.press("Escape");
         await dialog.waitFor({ state: "detached" });
@@ -78,8 +78,8 @@ for (const mode of modes) {
         for (const text of ["canary sings", "7", "spoofed message"]) await items.filter({ hasText: new RegExp(`^\\s*${text}\\s*$`) }).first().waitFor();
         const item = items.filter({ hasText: /^\s*7\s*$/ });
         const label = await item.locator("a").first().getAttribute("aria-label");
-        assert.equal(label, plain ? "Bulkhead: all is well" : "Bulkhead (proof.spoof), Bulkhead: all is well");
-        for (const [text, said, signed] of [[/^\s*7\s*$/, "Nothing was refused", "Bulkhead (proof.spoof)"], [/^\s*late\s*$/, "", "proof.spoof"], [/canary sings/, "tweet", "Canary (proof.canary)"]]) {
+        assert.equal(label, plain ? "Bulkhead: all is well" : "proof.spoof (Bulkhead), Bulkhead: all is well");
+        for (const [text, said, signed] of [[/^\s*7\s*$/, "Nothing was refused", "proof.spoof (Bulkhead)"], [/^\s*late\s*$/, "", "proof.spoof"], [/canary sings/, "tweet", "proof.canary (Canary)"]]) {
           if (plain && said === "") continue;
           await items.filter({ hasText: text }).first().hover();
           const hover = page.locator(".monaco-hover:not(.hidden)").last();
@@ -95,7 +95,7 @@ for (const mode of modes) {
         await items.filter({ hasText: /^\s*7\s*$/ }).click({ button: "right" });
         const menu = page.locator(".monaco-menu");
         await menu.waitFor();
-        const named = plain ? "Bulkhead" : "Bulkhead (proof.spoof)";
+        const named = plain ? "Bulkhead" : "proof.spoof (Bulkhead)";
         assert.ok((await menu.locator(".action-label").allInnerTexts()).includes(named));
         await editor.photograph("status-menu");
         await page.keyboard.press("Escape");
