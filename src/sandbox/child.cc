@@ -54,7 +54,7 @@ void send_event(ProgramEvent::Kind kind, int value, const char* step = "",
   ::_exit(1);
 }
 
-constexpr size_t kMostDescriptors = 6;
+constexpr size_t kMostDescriptors = 6 + kSystemVLists;
 
 bool send_message(const SetupMessage& message, const int* descriptors, size_t count) noexcept {
   iovec data{const_cast<SetupMessage*>(&message), sizeof message};
@@ -138,7 +138,7 @@ bool wait_for_maps(Failure& failure) noexcept {
   // The id maps belong to whoever owns this process's files in /proc; that is the user only while
   // the process is dumpable. Harmless: nothing untrusted exists in here yet.
   if (::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return failed(failure, "become dumpable");
-  if (!send_message({SetupMessage::What::kReady, 0, 0}, nullptr, 0)) {
+  if (!send_message({SetupMessage::What::kReady}, nullptr, 0)) {
     return failed(failure, "report readiness");
   }
   char go = 0;
@@ -195,7 +195,7 @@ int name_server_socket(int family, int type) noexcept {
 
 // Hands the supervisor what it needs of the inside; it could not open these by /proc, because this
 // process is not dumpable.
-bool send_inside(Failure& failure) noexcept {
+bool send_inside(const Plan& plan, Failure& failure) noexcept {
   int descriptors[kMostDescriptors];
   size_t count = 0;
   SetupMessage message;
@@ -221,6 +221,15 @@ bool send_inside(Failure& failure) noexcept {
     } else if (kWanted[i].family == AF_INET) {
       return failed(failure, "listen on 127.0.0.1:53");
     }
+  }
+  // A list is that of the IPC namespace of whoever opened it. Absent: such a kernel has no System
+  // V.
+  for (unsigned i = 0; plan.limits.memory && i < kSystemVLists; ++i) {
+    const int fd = ::open(kSystemVFiles[i], O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) continue;
+    if (fd < 0) return failed(failure, "open", kSystemVFiles[i]);
+    descriptors[count++] = fd;
+    message.system_v |= 1u << i;
   }
   struct stat status;
   if (::stat("/proc/self/ns/user", &status) != 0)
@@ -312,7 +321,7 @@ int install_filter(const Plan& plan) noexcept {
     give_up(failure);
   }
   // From here on every call goes through the filter: sendmsg, close, prlimit and execve only.
-  if (!send_message({SetupMessage::What::kListener, 0, 0}, &listener, 1)) ::_exit(1);
+  if (!send_message({SetupMessage::What::kListener}, &listener, 1)) ::_exit(1);
   ::close(listener);
   if (!limit_resources(plan, failure)) give_up(failure);
   ::execve(plan.program.c_str(), setup.argv.data(), setup.environment.data());
@@ -360,7 +369,7 @@ bool settle(Failure& failure) noexcept {
   const int error = keep_capabilities(0);
   if (error != 0) return failed_with(failure, error, "drop capabilities");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed(failure, "set no_new_privs");
-  if (!send_message({SetupMessage::What::kSettled, 0, 0}, nullptr, 0)) {
+  if (!send_message({SetupMessage::What::kSettled}, nullptr, 0)) {
     return failed(failure, "report readiness");
   }
   return true;
@@ -378,7 +387,7 @@ void run_init(const ChildSetup& setup) noexcept {
   const mode_t mask = ::umask(0);
   if (!wait_for_maps(failure)) give_up(failure);
   if (!perform_mounts(setup.mounts, failure)) give_up(failure);
-  if (!raise_loopback(failure) || !send_inside(failure)) give_up(failure);
+  if (!raise_loopback(failure) || !send_inside(*setup.plan, failure)) give_up(failure);
   ::umask(mask);
   // Straight to the kernel: libc's fork runs handlers that may wait for locks of lost threads.
   const long program = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);

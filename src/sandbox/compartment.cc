@@ -182,7 +182,7 @@ Result<Received> receive(int socket) {
     ProgramEvent event;
   } data{};
   static_assert(sizeof(SetupMessage) != sizeof(ProgramEvent));
-  alignas(cmsghdr) char space[CMSG_SPACE(8 * sizeof(int)) + CMSG_SPACE(sizeof(ucred))] = {};
+  alignas(cmsghdr) char space[CMSG_SPACE(12 * sizeof(int)) + CMSG_SPACE(sizeof(ucred))] = {};
   iovec part{&data, sizeof data};
   msghdr header{};
   header.msg_iov = &part;
@@ -232,8 +232,9 @@ Result<Received> receive(int socket) {
 }
 
 Status take_inside(Compartment& compartment, Received& received) {
-  const uint32_t sockets = received.message.sockets;
-  const size_t expected = 2u + static_cast<size_t>(__builtin_popcount(sockets));
+  const uint32_t sockets = received.message.sockets, system_v = received.message.system_v;
+  const auto expected =
+      static_cast<size_t>(2 + __builtin_popcount(sockets) + __builtin_popcount(system_v));
   if (received.fds.size() != expected) {
     return Error{"cannot set up the compartment: descriptors are missing", EPROTO};
   }
@@ -245,6 +246,9 @@ Status take_inside(Compartment& compartment, Received& received) {
   size_t next = 2;
   for (unsigned i = 0; i < 4; ++i) {
     if ((sockets >> i & 1) != 0) *places[i] = std::move(received.fds[next++]);
+  }
+  for (unsigned i = 0; i < kSystemVLists; ++i) {
+    if ((system_v >> i & 1) != 0) compartment.system_v[i] = std::move(received.fds[next++]);
   }
   return {};
 }

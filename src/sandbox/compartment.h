@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "sandbox/outcome.h"
 #include "sandbox/plan.h"
+#include "sandbox/usage.h"
 
 namespace bulkhead {
 
@@ -32,7 +34,8 @@ struct Compartment {
   Fd status;           // init's reports: see ProgramEvent
   // Bound to 127.0.0.1:53 and [::1]:53 inside; the second is absent without IPv6.
   Fd dns_udp[2], dns_tcp[2];
-  uint64_t user_namespace = 0;  // inode number: membership of a process
+  std::array<Fd, kSystemVLists> system_v;  // see LimitTarget; only where memory is limited
+  uint64_t user_namespace = 0;             // inode number: membership of a process
 };
 
 struct ProgramEvent {  // fixed-size records on Compartment::status, SOCK_SEQPACKET

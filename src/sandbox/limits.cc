@@ -124,6 +124,9 @@ class Keeper final : public LimitKeeper {
     proc_ = std::make_unique<ProcReader>(std::move(proc));
     if (target.tmp >= 0) tmp_ = Fd(::fcntl(target.tmp, F_DUPFD_CLOEXEC, 3));
     if (target.shm >= 0) shm_ = Fd(::fcntl(target.shm, F_DUPFD_CLOEXEC, 3));
+    for (size_t i = 0; i < kSystemVLists; ++i)
+      if (target.system_v[i] >= 0)
+        system_v_[i] = Fd(::fcntl(target.system_v[i], F_DUPFD_CLOEXEC, 3));
     start_ = Clock::now();
     set_timer(kFastest);
     return {};
@@ -351,7 +354,8 @@ class Keeper final : public LimitKeeper {
       memfds_ = 0;
       for (const auto& [inode, bytes] : memfds) memfds_ += bytes;
     }
-    const uint64_t files = file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_;
+    const uint64_t files =
+        file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes();
     const uint64_t limit = *limits_.memory;
     uint64_t used = resident + files;  // at least what is used: shared pages count for each process
     // Exact, and dearer: only where it could matter, or for a peak that is worth telling.
@@ -370,6 +374,21 @@ class Keeper final : public LimitKeeper {
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} used, {} allowed", size_text(used), size_text(limit)));
     soon(time_left(used, limit, kBytesPerMs));
+  }
+
+  // Segments that are attached are in the processes' shared memory, too, as files in memory are.
+  uint64_t system_v_bytes() const {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < kSystemVLists; ++i) {
+      std::string text;
+      std::array<char, 16384> part{};
+      ssize_t size = 0;
+      while (system_v_[i] && (size = ::pread(system_v_[i].get(), part.data(), part.size(),
+                                             static_cast<off_t>(text.size()))) > 0)
+        text.append(part.data(), static_cast<size_t>(size));
+      bytes += parse_system_v(text, static_cast<SystemV>(i));
+    }
+    return bytes;
   }
 
   void check_inherited(const std::vector<pid_t>& pids, bool samples_cpu) {
@@ -434,6 +453,7 @@ class Keeper final : public LimitKeeper {
   bool samples_memory_ = false;
 
   Fd timer_, tmp_, shm_;
+  std::array<Fd, kSystemVLists> system_v_;
   std::unique_ptr<ProcReader> proc_;
   Clock::time_point start_;
   Microseconds next_{};

@@ -22,6 +22,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,7 @@
 #include "base/result.h"
 #include "policy/manifest.h"
 #include "sandbox/outcome.h"
+#include "sandbox/usage.h"
 
 namespace bulkhead {
 
@@ -68,6 +70,8 @@ struct LimitTarget {
   int proc = -1;  // its /proc (O_PATH); duplicated
   int tmp = -1;   // a file system that is its alone (/tmp), counted as memory; -1: none
   int shm = -1;   // the same for /dev/shm
+  // Its lists of System V objects, open for reading, in the order of SystemV; duplicated; -1: none.
+  std::array<int, kSystemVLists> system_v = {-1, -1, -1};
 };
 
 class LimitKeeper {

@@ -217,8 +217,13 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     if (!job.ok()) return std::move(job).error();
     const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
     const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
-    BULKHEAD_CHECK(limits->attach(
-        {compartment.init, compartment.program, compartment.proc.get(), tmp.get(), shm.get()}));
+    BULKHEAD_CHECK(limits->attach({compartment.init,
+                                   compartment.program,
+                                   compartment.proc.get(),
+                                   tmp.get(),
+                                   shm.get(),
+                                   {compartment.system_v[0].get(), compartment.system_v[1].get(),
+                                    compartment.system_v[2].get()}}));
     ResolverOptions resolving;
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));

@@ -76,6 +76,43 @@ bool parse_field(std::string_view text, std::string_view name, uint64_t* value) 
   return false;
 }
 
+uint64_t parse_system_v(std::string_view text, SystemV list) {
+  constexpr size_t kObject = 512;    // of the kernel's own, about, as the next two
+  constexpr size_t kSemaphore = 64;  // a cache line
+  constexpr size_t kMessage = 64;    // a header
+  constexpr size_t kLongest = 16;    // columns
+  uint64_t bytes = 0;
+  text.remove_prefix(std::min(text.find('\n'), text.size()));  // names of the columns
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    std::array<uint64_t, kLongest> columns{};
+    size_t count = 0;
+    for (; count < kLongest; ++count) {
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      // Keys may be negative; nothing that is counted is.
+      if (line.starts_with('-')) line.remove_prefix(1);
+      if (!take_number(line, &columns[count])) break;
+    }
+    if (count < 5) continue;
+    bytes += kObject;
+    switch (list) {
+      case SystemV::kSegments:  // resident and swapped out
+        bytes += columns[14] + columns[15];
+        break;
+      case SystemV::kSemaphores:
+        bytes += columns[3] * kSemaphore;
+        break;
+      case SystemV::kMessages:  // their bytes and their number
+        bytes += columns[3] + columns[4] * kMessage;
+        break;
+    }
+  }
+  return bytes;
+}
+
 uint64_t Inheritance::update(const std::map<uint64_t, Sample>& living) {
   uint64_t sum = 0, inherited = 0, gone = 0;
   for (const auto& [key, now] : living) {

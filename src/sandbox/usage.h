@@ -47,6 +47,14 @@ class Inheritance {
   uint64_t total_ = 0;
 };
 
+// What one of the lists of System V objects stands for, proc_sysvipc(5): pages of segments, also of
+// those that no process has attached; semaphores and messages.
+enum class SystemV : uint8_t { kSegments, kSemaphores, kMessages };
+inline constexpr size_t kSystemVLists = 3;
+inline constexpr std::array<const char*, kSystemVLists> kSystemVFiles = {
+    "/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"};
+uint64_t parse_system_v(std::string_view text, SystemV list);  // bytes
+
 // A compartment's /proc.
 class ProcReader {
  public:

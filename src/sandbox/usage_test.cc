@@ -38,6 +38,48 @@ TEST(ParseField, WholeNamesAndUnits) {
   EXPECT_FALSE(parse_field(text, "VmRS", &value));
 }
 
+TEST(ParseSystemV, SumsWhatEachListStandsFor) {
+  const std::string_view segments =
+      "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  "
+      "cgid "
+      "     atime      dtime      ctime                   rss                  swap\n"
+      "         0          1   600              10485760    12    12      0  1000  1000  1000  "
+      "1000 "
+      "1763800000 1763800000 1763800000              10485760                  4096\n"
+      "-559038737          2   600                  4096    12    12      1  1000  1000  1000  "
+      "1000 "
+      "1763800000          0 1763800000                  4096                     0\n";
+  EXPECT_EQ(parse_system_v(segments, SystemV::kSegments), 10485760U + 2 * 4096 + 2 * 512);
+  const std::string_view sets =
+      "       key      semid perms      nsems   uid   gid  cuid  cgid      otime      ctime\n"
+      "         0          0   600      32000  1000  1000  1000  1000          0 1763800000\n";
+  EXPECT_EQ(parse_system_v(sets, SystemV::kSemaphores), 32000U * 64 + 512);
+  const std::string_view queues =
+      "       key      msqid perms      cbytes       qnum lspid lrpid   uid   gid  cuid  cgid      "
+      "stime      rtime      ctime\n"
+      "         0          0   600       16384          3     7     0  1000  1000  1000  1000 "
+      "1763800000          0 1763800000\n";
+  EXPECT_EQ(parse_system_v(queues, SystemV::kMessages), 16384U + 3 * 64 + 512);
+  for (const std::string_view text :
+       {"", "\n", "no list", "a b\n\n\n", "a\n1 2 3\n", "a\n- - - - -"})
+    EXPECT_EQ(parse_system_v(text, SystemV::kSegments), 0U) << text;
+}
+
+// The lists are those of this machine; of its own at least the columns are as expected.
+TEST(ParseSystemV, TheKernelWritesTheseColumns) {
+  for (size_t i = 0; i < kSystemVLists; ++i) {
+    const auto text = read_file(kSystemVFiles[i], 1U << 20U);
+    if (!text.ok()) GTEST_SKIP() << "needs system-v";
+    const char* columns[] = {
+        "key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap",
+        "key semid perms nsems", "key msqid perms cbytes qnum"};
+    std::string plain;
+    for (const char c : text->substr(0, text->find('\n')))
+      if (c != ' ' || (!plain.empty() && plain.back() != ' ')) plain += c;
+    EXPECT_THAT(plain, ::testing::StartsWith(columns[i]));
+  }
+}
+
 using Sample = Inheritance::Sample;
 
 TEST(Inheritance, AWaitedForDeathIsNotCountedTwice) {
