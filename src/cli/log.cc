@@ -3,8 +3,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <map>
 
 #include "base/path.h"
 #include "cli/log_time.h"
@@ -28,8 +30,8 @@ struct LogOptions {
 };
 
 constexpr uint64_t kOnTerminal = 100;  // newest rows shown on a terminal without --limit
-constexpr size_t kWhole = 90;          // columns of a terminal that shows each of ours
-constexpr size_t kMedium = 70;         // and of one that shows all but the rule
+constexpr size_t kWhole = 100;         // columns of a terminal that shows each of ours
+constexpr size_t kMedium = 70;         // and of one that shows all but the run and the rule
 
 nlohmann::json row_json(const JournalRow& row) {
   const Event& event = row.event;
@@ -55,7 +57,7 @@ struct LogColumn {
   Table::Column column;
   Table::Cell (*cell)(const JournalRow&);
 };
-std::vector<LogColumn> columns_for(size_t width) {
+std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   const bool whole = width == 0 || width >= kWhole;
   const bool medium = whole || width >= kMedium;
   std::vector<LogColumn> columns;
@@ -63,11 +65,12 @@ std::vector<LogColumn> columns_for(size_t width) {
     if (fits) columns.push_back({std::move(column), cell});
   };
   // Rows are kept for 30 days: the year is known.
-  add(medium, {"time"},
+  const bool dated = width == 0 || !all_today;
+  add(dated, {"time"},
       [](const JournalRow& row) { return Table::Cell{local_text(row.event.time).substr(5)}; });
-  add(!medium, {"time"},
+  add(!dated, {"time"},
       [](const JournalRow& row) { return Table::Cell{local_text(row.event.time).substr(11)}; });
-  add(medium, {"run"}, [](const JournalRow& row) {
+  add(whole, {"run"}, [](const JournalRow& row) {
     return Table::Cell{row.run.id.substr(0, 6), Colour::kDim};
   });
   add(true, {""}, [](const JournalRow& row) {
@@ -77,7 +80,7 @@ std::vector<LogColumn> columns_for(size_t width) {
   });
   add(true, {"kind"},
       [](const JournalRow& row) { return Table::Cell{std::string(label(row.event.kind))}; });
-  add(true, {"resource", false, 8},
+  add(true, {"resource", false, whole ? size_t{24} : size_t{8}},
       [](const JournalRow& row) { return Table::Cell{row.event.resource}; });
   add(medium, {"count", true},
       [](const JournalRow& row) { return Table::Cell{std::to_string(row.event.count)}; });
@@ -89,6 +92,29 @@ std::vector<LogColumn> columns_for(size_t width) {
   return columns;
 }
 
+// The variables that a run was started without in one row: each start has dozens, none of which it
+// asked for.
+std::vector<JournalRow> fold_variables(const std::vector<JournalRow>& rows) {
+  std::vector<JournalRow> folded;
+  std::map<std::string, std::pair<size_t, size_t>>
+      of_run;  // its row, and how many more it stands for
+  for (const JournalRow& row : rows) {
+    if (row.event.kind == Kind::kEnvironment && row.event.verdict == Verdict::kDeny) {
+      const auto [at, first] = of_run.try_emplace(row.run.id, folded.size(), 0);
+      if (!first) {
+        ++at->second.second;
+        folded[at->second.first].event.count += row.event.count;
+        continue;
+      }
+    }
+    folded.push_back(row);
+  }
+  for (const auto& [run, place] : of_run)
+    if (place.second > 0)
+      folded[place.first].event.resource += fmt::format(" and {} more", place.second);
+  return folded;
+}
+
 std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& options, bool titles) {
   if (options.json) {
     std::string out;
@@ -96,12 +122,16 @@ std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& opt
     return out;
   }
   const size_t width = terminal_width(STDOUT_FILENO);
-  const std::vector<LogColumn> shown = columns_for(width);
+  const std::string today = local_text(Clock::now()).substr(0, 10);
+  const bool all_today = std::all_of(rows.begin(), rows.end(), [&](const JournalRow& row) {
+    return local_text(row.event.time).starts_with(today);
+  });
+  const std::vector<LogColumn> shown = columns_for(width, all_today);
   std::vector<Table::Column> columns;
   columns.reserve(shown.size());
   for (const LogColumn& each : shown) columns.push_back(each.column);
   Table table(std::move(columns));
-  for (const JournalRow& row : rows) {
+  for (const JournalRow& row : options.kind.empty() ? fold_variables(rows) : rows) {
     std::vector<Table::Cell> cells;
     cells.reserve(shown.size());
     for (const LogColumn& each : shown) cells.push_back(each.cell(row));

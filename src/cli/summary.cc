@@ -29,10 +29,11 @@ std::string_view outcome_name(const Outcome& outcome) {
 
 }  // namespace
 
-// What runtimes try at every start and do without when it is refused (Node: io_uring) would bury
-// what matters. The journal has it.
+// What runtimes try at every start and do without when it is refused would bury what matters: Node
+// io_uring, and on a terminal its name, by a look through /dev (ttyname(3)). The journal has it.
 static bool is_fallback(const Event& event) {
-  return event.kind == Kind::kSystem && event.resource == "io_uring_setup";
+  return (event.kind == Kind::kSystem && event.resource == "io_uring_setup") ||
+         (event.kind == Kind::kRead && event.resource == "/dev");
 }
 
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {

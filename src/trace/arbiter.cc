@@ -89,14 +89,15 @@ class RecentPrograms {
   std::array<Line, 64> lines_;
 };
 
-// "manifest: ${workspace}/src (bulkhead.json:4)", "built-in: ${home}/.ssh [ssh-keys]".
+// "manifest: ${workspace}/src (bulkhead.json:4)", "built-in blocklist: ${home}/.ssh [ssh-keys]":
+// its group tells where it stands, and nobody edits that file.
 std::string text_of(const Rule& rule) {
   std::string text(label(rule.source));
   if (rule.source == Rule::Source::kOtherwise)
     return fmt::format("{}: {}", text, label(rule.verdict));
   text += fmt::format(": {}", rule.text);
   if (!rule.group.empty()) text += fmt::format(" [{}]", rule.group);
-  if (!rule.where.file.empty()) {
+  if (!rule.where.file.empty() && rule.source != Rule::Source::kBuiltin) {
     text += fmt::format(" ({}", rule.where.file);
     if (rule.where.line > 0) text += fmt::format(":{}", rule.where.line);
     text += ')';

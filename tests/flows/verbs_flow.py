@@ -116,7 +116,7 @@ class Logging(Flow):
 
     def test_table_fits(self):
         self.bulkhead("run", "--", "cat", self.secret)
-        for width, rule in ((90, True), (70, False), (40, False)):
+        for width, rule in ((100, True), (99, False), (70, False), (40, False)):
             done = self.bulkhead("log", env={"COLUMNS": str(width)})
             self.assertEqual(done.returncode, 0)
             self.assertIn("denied", done.stdout)
@@ -124,6 +124,21 @@ class Logging(Flow):
             self.assertEqual("rule" in done.stdout.splitlines()[0], rule, width)
             for line in done.stdout.splitlines():
                 self.assertLessEqual(len(line), width)
+
+    def test_withheld_variables_are_one_row(self):
+        names = {"FIRST_TOKEN": "1", "SECOND_TOKEN": "2", "THIRD_TOKEN": "3"}
+        self.bulkhead("run", "--", "true", env=names)
+        self.bulkhead("run", "--", "cat", self.secret, env=names)
+        table = self.bulkhead("log", "--denied", env={"COLUMNS": "100"}).stdout
+        rows = [line for line in table.splitlines() if "environment" in line]
+        self.assertEqual(len(rows), 2, table)
+        for row in rows:
+            self.assertRegex(row, r" and \d+ more ")
+        self.assertIn("secret.txt", table)
+        listed = self.bulkhead("log", "--kind", "environment", "--run", "last", env={"COLUMNS": "100"}).stdout
+        for name in names:
+            self.assertIn(name, listed)
+        self.assertEqual({row["resource"] for row in self.journal("--kind", "environment")} & set(names), set(names))
 
     def test_wrong_filters(self):
         self.bulkhead("run", "--", "true")
