@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/path.h"
 
@@ -19,6 +20,22 @@ std::vector<std::string> names(const std::vector<std::string>& environment) {
   for (const std::string& entry : environment) found.push_back(entry.substr(0, entry.find('=')));
   std::sort(found.begin(), found.end());
   return found;
+}
+
+// "read, write": whoever may do that may see and change the status, too.
+std::string kinds_text(const Rule& rule) {
+  const auto has = [&rule](Kind kind) {
+    return (rule.kinds >> static_cast<size_t>(kind) & 1) != 0;
+  };
+  std::string text;
+  for (size_t i = 0; i < kKindLabels.size(); ++i) {
+    const Kind kind = static_cast<Kind>(i);
+    if (!has(kind) || (kind == Kind::kReadStatus && has(Kind::kRead)) ||
+        (kind == Kind::kWriteStatus && has(Kind::kWrite)))
+      continue;
+    text.append(text.empty() ? "" : ", ").append(kKindLabels[i]);
+  }
+  return text;
 }
 
 nlohmann::json limits_json(const Limits& limits) {
@@ -103,15 +120,22 @@ std::string plan_text(const Plan& plan) {
   const nlohmann::json limits = limits_json(plan.limits);
   for (auto at = limits.begin(); at != limits.end(); ++at)
     line("limit", fmt::format("{} {}", at.key(), at.value().dump()));
+  std::map<std::string, size_t> built_in;  // by group: there are well over a thousand
   for (const Rule& rule : plan.policy->rules()) {
     if (rule.source == Rule::Source::kOtherwise) continue;
-    std::string kinds;
-    for (size_t i = 0; i < kKindLabels.size(); ++i)
-      if ((rule.kinds >> i & 1) != 0) kinds.append(kinds.empty() ? "" : ",").append(kKindLabels[i]);
-    rules.push_back(fmt::format("{:<6}{:<13} {:<26} {}", label(rule.verdict), label(rule.source),
-                                kinds, rule.resolved.empty() ? rule.text : rule.resolved));
+    if (rule.source == Rule::Source::kBuiltin) {
+      ++built_in[rule.group];
+      continue;
+    }
+    rules.push_back(fmt::format("{:<6}{:<13} {:<12} {}", label(rule.verdict), label(rule.source),
+                                kinds_text(rule),
+                                rule.resolved.empty() ? rule.text : rule.resolved));
   }
   list("rules", rules);
+  std::vector<std::string> groups;
+  for (const auto& [group, count] : built_in)
+    groups.push_back(fmt::format("{:<26}{} rule{}", group, count, count == 1 ? "" : "s"));
+  list("blocklist", groups);
   line("otherwise", plan.policy->otherwise() == Otherwise::kAsk ? "ask" : "deny");
   return out;
 }
