@@ -127,9 +127,9 @@ std::string plan_text(const Plan& plan) {
       ++built_in[rule.group];
       continue;
     }
+    const std::string& text = rule.resolved.empty() ? rule.text : rule.resolved;
     rules.push_back(fmt::format("{:<6}{:<13} {:<12} {}", label(rule.verdict), label(rule.source),
-                                kinds_text(rule),
-                                rule.resolved.empty() ? rule.text : rule.resolved));
+                                kinds_text(rule), text.empty() ? "everything" : text));
   }
   list("rules", rules);
   std::vector<std::string> groups;

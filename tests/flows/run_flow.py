@@ -343,6 +343,8 @@ class Refusing(Flow):
         done = self.run_program("--dry-run", "--", "touch", "ran")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("touch", done.stdout)
+        self.assertRegex(done.stdout, r"\n +ssh-keys +\d+ rules\n")
+        self.assertNotIn(".ssh", done.stdout)
         self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
         self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state")))
         plan = json.loads(self.run_program("--dry-run", "--json", "--", "true").stdout)
