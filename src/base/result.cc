@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <tuple>
 
 namespace bulkhead {
 
@@ -30,6 +33,15 @@ std::string to_string(const Diagnostic& diagnostic) {
   text += diagnostic.message;
   if (!diagnostic.fix.empty()) text += " (" + diagnostic.fix + ")";
   return text;
+}
+
+void sort_by_place(std::vector<Diagnostic>& diagnostics) {
+  const auto place = [](const Diagnostic& one) {
+    return std::make_tuple(one.file.empty(), std::string_view(one.file), one.line == 0, one.line,
+                           one.column, one.severity);
+  };
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
 }
 
 std::string to_string(const Error& error) {

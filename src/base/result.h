@@ -26,6 +26,9 @@ struct Diagnostic {
 // "file:line:column: error: field: message (fix)".
 std::string to_string(const Diagnostic& diagnostic);
 
+// By file, line and column; behind these what has no place.
+void sort_by_place(std::vector<Diagnostic>& diagnostics);
+
 struct Error {
   std::string message;  // "cannot open /a/b: Permission denied"; names the thing and the cause
   int errno_value = 0;  // errno of the call that failed; 0 where no system call did

@@ -31,33 +31,52 @@ std::string kind_of_file(const std::string& text) {
   return "manifest";
 }
 
-template <typename T>
-std::vector<Diagnostic> findings_of(const Result<T>& result, const std::string& file) {
-  if (result.ok()) return {};
-  if (!result.error().diagnostics.empty()) return result.error().diagnostics;
-  Diagnostic finding;
-  finding.file = file;
-  finding.message = result.error().message;
-  return {finding};
-}
-
+// What the parser and the compiler find, and what is doubtful where they find nothing.
 std::vector<Diagnostic> check_file(const CheckOptions& options, const std::string& file) {
+  std::vector<Diagnostic> found;
+  const auto take = [&](const Error& error) {
+    if (error.diagnostics.empty()) {
+      Diagnostic& finding = found.emplace_back();
+      finding.file = file;
+      finding.message = error.message;
+    }
+    found.insert(found.end(), error.diagnostics.begin(), error.diagnostics.end());
+  };
   const auto text = read_file(file, 1 << 20);
-  if (!text.ok()) return findings_of(text, file);
+  if (!text.ok()) {
+    take(text.error());
+    return found;
+  }
   const std::string kind = kind_of_file(*text);
   const ManifestBytes bytes = ManifestBytes::of(file, *text);
-  if (kind == "blocklist")
-    return findings_of(parse_blocklist(bytes, Blocklist::Source::kUser), file);
-  if (kind == "set") return findings_of(parse_set(bytes), file);
-  if (auto manifest = parse_manifest(bytes); !manifest.ok()) return findings_of(manifest, file);
-
-  PolicyOptions policy = options.policy;
-  policy.manifest = file;
-  SessionRequest request;
-  request.manifest_text = *text;
-  auto session = open_session(policy, request);
-  if (!session.ok()) return findings_of(session, file);
-  return lint(session->inputs, *session->policy);
+  const auto readable = [&](auto draft) {
+    if (draft.error) take(*draft.error);
+    return std::move(draft.readable);
+  };
+  if (kind == "manifest") {
+    PolicyOptions policy = options.policy;
+    policy.manifest = file;
+    SessionRequest request;
+    request.manifest = readable(draft_manifest(bytes));
+    request.example_workspace = true;
+    const auto session = open_session(policy, request);
+    if (!session.ok()) take(session.error());
+    if (found.empty()) return lint(session->inputs, *session->policy);
+  } else {
+    PolicyInputs inputs;
+    if (kind == "blocklist") {
+      inputs.blocklists = {readable(draft_blocklist(bytes, Blocklist::Source::kUser))};
+    } else {
+      inputs.sets = readable(draft_set(bytes));
+      for (const auto& [name, set] : inputs.sets) {
+        inputs.manifest.files.read.push_back({"@" + name, {}});
+        if (!set.run.empty()) inputs.manifest.run.push_back({"@" + name, {}});
+      }
+    }
+    if (const auto policy = Policy::compile(inputs); !policy.ok()) take(policy.error());
+  }
+  sort_by_place(found);
+  return found;
 }
 
 std::string_view severity(const Diagnostic& finding) {

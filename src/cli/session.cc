@@ -47,7 +47,6 @@ Status must_exist(const std::string& path, Kind kind) {
 
 // --read and --write. A "*" that the shell left is a pattern, unless a file has that very name.
 Result<std::string> path_entry(const std::string& folder, const std::string& text, Kind kind) {
-  if (text.empty()) return Error{.message = "an empty path names nothing", .errno_value = EINVAL};
   if (is_language(text)) return text;
   auto whole = canonical_path(folder, text);
   const size_t star = text.find('*');
@@ -102,41 +101,41 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
   return extras;
 }
 
+// `typed` says what `value` was made of; none is no `form`.
+template <typename T>
+Status set_limit(const char* name, std::string_view typed, std::optional<T> value,
+                 std::string_view form, std::optional<T>& into) {
+  if (!value) return Error{.message = fmt::format("{} {}: not {}", name, typed, form)};
+  if (*value <= T{})
+    return Error{.message = fmt::format("{} {}: must be more than 0", name, typed)};
+  into = value;
+  return {};
+}
+
 // The flags' limits take the place of the manifest's: who runs it decides. An organisation's
 // bounds stay, because they are the blocklist's.
 Status set_limits(const PolicyOptions& options, Limits& limits) {
-  const auto size = [](const std::string& text, const char* name,
-                       std::optional<uint64_t>& into) -> Status {
+  const auto size = [](const char* name, const std::string& text, auto& into) -> Status {
     if (text.empty()) return {};
-    into = parse_size(text);
-    if (into == 0) return Error{.message = fmt::format("{} {}: must be more than 0", name, text)};
-    if (into) return {};
-    return Error{.message = fmt::format("{} {}: not a size such as 512MiB or 2GiB", name, text)};
+    return set_limit(name, text, parse_size(text), "a size such as 512MiB or 2GiB", into);
   };
-  const auto duration = [](const std::string& text, const char* name,
-                           std::optional<std::chrono::milliseconds>& into) -> Status {
+  const auto duration = [](const char* name, const std::string& text, auto& into) -> Status {
     if (text.empty()) return {};
-    into = parse_duration(text);
-    if (into == std::chrono::milliseconds(0))
-      return Error{.message = fmt::format("{} {}: must be more than 0", name, text)};
-    if (into) return {};
-    return Error{.message =
-                     fmt::format("{} {}: not a duration such as 30s, 10m or 2h", name, text)};
+    return set_limit(name, text, parse_duration(text), "a duration such as 30s, 10m or 2h", into);
   };
-  BULKHEAD_CHECK(size(options.memory, "--memory", limits.memory));
-  BULKHEAD_CHECK(size(options.written, "--written", limits.written));
-  BULKHEAD_CHECK(duration(options.cpu_time, "--cpu-time", limits.cpu_time));
-  BULKHEAD_CHECK(duration(options.wall_time, "--wall-time", limits.wall_time));
-  const auto number = [](const auto& value, const char* name, auto& into) -> Status {
+  const auto number = [](const char* name, const auto& value, auto& into) -> Status {
     if (!value) return {};
-    into = value;
-    if (*value > 0 && std::isfinite(static_cast<double>(*value))) return {};
-    return Error{.message = fmt::format("{} {}: must be {}", name, *value,
-                                        *value > 0 ? "a finite number" : "more than 0")};
+    const bool finite = std::isfinite(static_cast<double>(*value));
+    return set_limit(name, fmt::to_string(*value), finite ? value : std::nullopt, "a finite number",
+                     into);
   };
-  BULKHEAD_CHECK(number(options.cpu, "--cpu", limits.cpu));
-  BULKHEAD_CHECK(number(options.processes, "--processes", limits.processes));
-  BULKHEAD_CHECK(number(options.files, "--files", limits.files));
+  BULKHEAD_CHECK(size("--memory", options.memory, limits.memory));
+  BULKHEAD_CHECK(size("--written", options.written, limits.written));
+  BULKHEAD_CHECK(duration("--cpu-time", options.cpu_time, limits.cpu_time));
+  BULKHEAD_CHECK(duration("--wall-time", options.wall_time, limits.wall_time));
+  BULKHEAD_CHECK(number("--cpu", options.cpu, limits.cpu));
+  BULKHEAD_CHECK(number("--processes", options.processes, limits.processes));
+  BULKHEAD_CHECK(number("--files", options.files, limits.files));
   return {};
 }
 
@@ -152,7 +151,8 @@ bool uses(const PolicyInputs& inputs, std::string_view variable) {
   return uses(inputs.manifest, variable) || (inputs.baseline && uses(*inputs.baseline, variable));
 }
 
-Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const Session& session) {
+Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const Session& session,
+                                            bool example) {
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
     auto path = canonical_path(session.folder, text);
@@ -171,6 +171,7 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
   if (!is_within(session.places.home, session.folder))
     return std::vector<std::string>{session.folder};
   if (!uses(session.inputs, "${workspace}")) return found;
+  if (example) return std::vector<std::string>{join(session.places.home, "PROJECT")};
   return Error{.message = fmt::format(
                    "the working folder {} holds your home folder, and would be granted whole: go "
                    "to the project's folder, or name one with --workspace FOLDER",
@@ -190,10 +191,8 @@ std::string storage_name(const std::string& subject) {
 }
 
 Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
-  std::string text = request.manifest_text;
-  if (text.empty()) {
-    BULKHEAD_TRY(text, read_file(options.manifest, kMaxManifest));
-  }
+  if (request.manifest) return *request.manifest;
+  BULKHEAD_TRY(std::string text, read_file(options.manifest, kMaxManifest));
   return parse_manifest(ManifestBytes::of(options.manifest, std::move(text)));
 }
 
@@ -214,6 +213,11 @@ std::vector<std::string> sets_named(const PolicyInputs& inputs) {
   return names;
 }
 
+// What a shell makes of a variable that is not set must not stand for "none".
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "must not be empty" : std::string();
+}
+
 }  // namespace
 
 void add_policy_options(CLI::App& app, PolicyOptions& options) {
@@ -223,10 +227,12 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
         ->type_name(type)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->check(not_empty)
         ->group("Policy");
   };
   app.add_option("--manifest", options.manifest, "grant what this manifest asks for")
       ->type_name("FILE")
+      ->check(not_empty)
       ->group("Policy");
   list("--workspace", options.workspace, "the project's folder (default: the working folder)",
        "FOLDER");
@@ -247,7 +253,7 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
       })
       ->group("Policy");
   const auto limit = [&app](const char* name, auto& into, const char* about, const char* type) {
-    app.add_option(name, into, about)->type_name(type)->group("Limits");
+    app.add_option(name, into, about)->type_name(type)->check(not_empty)->group("Limits");
   };
   limit("--memory", options.memory, "memory of all its processes together", "SIZE");
   limit("--cpu", options.cpu, "processors, such as 0.5 or 2", "NUMBER");
@@ -333,7 +339,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
     inputs.variables.extension = std::string(parent_of(file));
   }
-  BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session));
+  BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session, request.example_workspace));
   if (request.make_folders && uses(inputs, "${storage}")) {
     const Status made = make_directories(inputs.variables.storage, 0700);
     if (!made.ok()) return unwritable_state(session.places, made.error());

@@ -35,15 +35,14 @@ struct Session {
 
 struct SessionRequest {
   std::vector<std::string> command;    // empty: no program (explain, check)
-  std::string manifest_text;           // check: judge these bytes under the name options.manifest
+  std::optional<Manifest> manifest;    // check: judge this one under the name options.manifest
+  bool example_workspace = false;      // check: where the working folder cannot be the workspace
   bool make_folders = false;           // make ${storage} where it is used
   std::optional<Otherwise> otherwise;  // where neither --otherwise nor a manifest says
   bool nobody_answers = false;  // "ask" would be a denial: compile it as one, which is stronger
 };
 
 Result<Session> open_session(const PolicyOptions& options, const SessionRequest& request);
-
-// Where the journal and remembered answers are.
 
 // `cause` and what to do about a state folder that cannot be written.
 Error unwritable_state(const Places& places, Error cause);

@@ -89,10 +89,7 @@ class Linter {
     // author's doing.
     for (const Diagnostic& note : policy_.notes())
       if (of_manifest(note.file, note.line)) add_once(note);
-    std::stable_sort(found_.begin(), found_.end(), [](const Diagnostic& a, const Diagnostic& b) {
-      return std::tie(a.file, a.line, a.column, a.severity) <
-             std::tie(b.file, b.line, b.column, b.severity);
-    });
+    sort_by_place(found_);
     return std::move(found_);
   }
 

@@ -115,18 +115,15 @@ class Reader {
   }
 
   // "manifest": 1
-  int version(const Value& root, std::string_view name, std::string_view noun) {
+  void version(const Value& root, std::string_view name, std::string_view noun) {
     const Value* value = root.find(name);
     if (value == nullptr) {
       missing(root, name, fmt::format("add \"{}\": 1", name));
-      return 0;
-    }
-    if (!expect(*value, Type::kInteger)) return 0;
-    if (value->integer != 1)
+    } else if (expect(*value, Type::kInteger) && value->integer != 1) {
       complain(*value,
                fmt::format("{} version {} is not known to this bulkhead", noun, value->integer),
                fmt::format("write \"{}\": 1, or update bulkhead", name));
-    return static_cast<int>(std::clamp<int64_t>(value->integer, 0, INT32_MAX));
+    }
   }
 
   std::vector<Entry> entries(const Value& object, std::string_view name) {
@@ -260,31 +257,41 @@ Limits Reader::limits(const Value& root) {
 
 // Parses the JSON and hands its root, an object, to `read`.
 template <typename T, typename Read>
-Result<T> parse_with(const ManifestBytes& bytes, std::string_view noun, Read read) {
-  BULKHEAD_TRY(const json::Document document, json::parse(bytes.file(), bytes.bytes()));
+Draft<T> draft_with(const ManifestBytes& bytes, std::string_view noun, Read read) {
+  Draft<T> draft;
+  const auto document = json::parse(bytes.file(), bytes.bytes());
+  if (!document.ok()) {
+    draft.error = document.error();
+    return draft;
+  }
   Reader reader(bytes.file());
-  T result{};
-  const Value& root = document.root();
+  const Value& root = document->root();
   if (reader.expect(root, Type::kObject)) {
     if (const Value* schema = root.find("$schema"); schema != nullptr)
       reader.expect(*schema, Type::kString);
-    read(reader, root, result);
+    read(reader, root, draft.readable);
   }
-  if (!reader.clean()) return std::move(reader).error(noun);
-  return result;
+  if (!reader.clean()) draft.error = std::move(reader).error(noun);
+  return draft;
+}
+
+template <typename T>
+Result<T> whole(Draft<T> draft) {
+  if (draft.error) return *std::move(draft.error);
+  return std::move(draft.readable);
 }
 
 }  // namespace
 
-Result<Manifest> parse_manifest(const ManifestBytes& bytes) {
+Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
   static constexpr std::array<std::string_view, 10> kKnown = {
       "$schema", "manifest",    "extension", "files",  "network",
       "run",     "environment", "vscode",    "limits", "otherwise"};
   static constexpr std::array<std::string_view, 4> kFiles = {"read", "write", "block", "hide"};
-  return parse_with<Manifest>(
+  return draft_with<Manifest>(
       bytes, "manifest", [&](Reader& reader, const Value& root, Manifest& manifest) {
         reader.only(root, kKnown);
-        manifest.version = reader.version(root, "manifest", "manifest");
+        reader.version(root, "manifest", "manifest");
         if (root.find("extension") != nullptr) {
           manifest.extension = reader.text(root, "extension", false);
           if (!manifest.extension.empty() && !is_extension_id(manifest.extension))
@@ -309,12 +316,12 @@ Result<Manifest> parse_manifest(const ManifestBytes& bytes) {
       });
 }
 
-Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source) {
+Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source source) {
   static constexpr std::array<std::string_view, 5> kKnown = {"$schema", "blocklist", "groups",
                                                              "limits", "otherwise"};
   static constexpr std::array<std::string_view, 8> kGroup = {
       "name", "reason", "block", "block-write", "network", "run", "environment", "vscode"};
-  return parse_with<Blocklist>(
+  return draft_with<Blocklist>(
       bytes, "blocklist", [&](Reader& reader, const Value& root, Blocklist& blocklist) {
         blocklist.source = source;
         reader.only(root, kKnown);
@@ -347,10 +354,10 @@ Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source 
       });
 }
 
-Result<Sets> parse_set(const ManifestBytes& bytes) {
+Draft<Sets> draft_set(const ManifestBytes& bytes) {
   static constexpr std::array<std::string_view, 6> kKnown = {"$schema", "set", "about",
                                                              "read",    "run", "write"};
-  return parse_with<Sets>(bytes, "set", [&](Reader& reader, const Value& root, Sets& sets) {
+  return draft_with<Sets>(bytes, "set", [&](Reader& reader, const Value& root, Sets& sets) {
     reader.only(root, kKnown);
     if (const Value* write = root.find("write"); write != nullptr)
       reader.complain(*write, "no set grants writing",
@@ -366,5 +373,13 @@ Result<Sets> parse_set(const ManifestBytes& bytes) {
     sets.emplace(name, std::move(set));
   });
 }
+
+Result<Manifest> parse_manifest(const ManifestBytes& bytes) { return whole(draft_manifest(bytes)); }
+
+Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source) {
+  return whole(draft_blocklist(bytes, source));
+}
+
+Result<Sets> parse_set(const ManifestBytes& bytes) { return whole(draft_set(bytes)); }
 
 }  // namespace bulkhead

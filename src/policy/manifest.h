@@ -123,4 +123,15 @@ using Sets = std::map<std::string, PathSet, std::less<>>;  // by name, without "
 // One entry: its name and the set.
 Result<Sets> parse_set(const ManifestBytes& bytes);
 
+// What of a file can be read, and what is wrong with the rest. For `bulkhead check` alone, which
+// compiles it to tell all mistakes at once: nothing is enforced by a file that holds one.
+template <typename T>
+struct Draft {
+  T readable{};
+  std::optional<Error> error = std::nullopt;
+};
+Draft<Manifest> draft_manifest(const ManifestBytes& bytes);
+Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
+Draft<Sets> draft_set(const ManifestBytes& bytes);
+
 }  // namespace bulkhead

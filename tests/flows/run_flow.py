@@ -285,7 +285,9 @@ class Refusing(Flow):
             self.assertIn(words[1].split("/")[0], done.stderr)
 
     def test_options_without_a_value_and_twice(self):
-        for words, said in ((["--read"], "--read needs PATH"), (["--cpu"], "--cpu needs NUMBER"),
+        for words, said in ((["--memory", ""], "--memory: must not be empty"), (["--manifest", ""], "--manifest: must not be empty"),
+                            (["--workspace", ""], "--workspace: must not be empty"),
+                            (["--read"], "--read needs PATH"), (["--cpu"], "--cpu needs NUMBER"),
                             (["--memory", "1G", "--memory", "2G"], "--memory is given more than once"),
                             (["--nonsense"], 'unknown option "--nonsense"')):
             done = self.run_program(*words, "--", "touch", "ran")

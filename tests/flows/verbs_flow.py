@@ -81,6 +81,36 @@ class Checking(Flow):
         found = json.loads(self.bulkhead("check", "--json", bad, worse).stdout)
         self.assertEqual({f["severity"] for f in found}, {"error"})
 
+    def places(self, name, text):
+        found = json.loads(self.bulkhead("check", "--json", self.file(name, text)).stdout)
+        return [(f["line"], f["field"], f["severity"]) for f in found]
+
+    def test_all_mistakes_of_a_file_in_its_order(self):
+        # By turns the compiler's and the parser's.
+        self.assertEqual(self.places("m.json", """{
+  "network": ["example.com"],
+  "manifest": 2,
+  "files": { "read": ["/a", "~/b", 7, "@none"] },
+  "limits": { "processes": 0 },
+  "run": ["git status"]
+}"""), [(2, "network[0]", "error"), (3, "manifest", "error"), (4, "files.read[1]", "error"), (4, "files.read[2]", "error"),
+        (4, "files.read[3]", "error"), (5, "limits.processes", "error"), (6, "run[0]", "error")])
+
+    def test_policy_files_and_sets_are_compiled(self):
+        self.assertEqual(self.places("policy.json", """{ "blocklist": 1, "groups": [{
+  "name": "mine", "block": ["${home}/a", "relative", "${nothing}/a"],
+  "network": ["nowhere"], "colour": "red" }] }"""),
+                         [(2, "groups[0].block[1]", "error"), (2, "groups[0].block[2]", "error"),
+                          (3, "groups[0].network[0]", "error"), (3, "groups[0].colour", "error")])
+        self.assertEqual(self.places("set.json", """{ "set": "tools",
+  "read": ["/opt/tools", "@system"], "run": ["no such"],
+  "write": ["/opt"] }"""),
+                         [(2, "read[1]", "error"), (2, "run[0]", "error"), (3, "write", "error")])
+
+    def test_in_the_home_folder(self):
+        manifest = self.file("home/m.json", '{ "manifest": 1, "files": { "read": ["${workspace}"] } }')
+        self.assertEqual(self.bulkhead("check", manifest, cwd=self.home).stdout, "")
+
     def test_warnings_fail_only_when_strict(self):
         wide = self.file("wide.json", json.dumps({
             "manifest": 1, "files": {"read": ["/"]}, "network": ["*:*"], "otherwise": "deny"}))
