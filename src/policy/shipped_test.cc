@@ -50,12 +50,12 @@ class ShippedTest : public ::testing::Test {
     if (!policy.ok()) ADD_FAILURE() << to_string(policy.error());
     return policy.ok() ? policy.value() : nullptr;
   }
-  static std::shared_ptr<const Policy> everything_granted() {
+  static PolicyInputs everything_granted() {
     PolicyInputs all = inputs();
     all.manifest.files.read = {Entry{"/", {}}};
     all.manifest.files.write = {Entry{"/", {}}};
     all.scratch.clear();
-    return compile(all);
+    return all;
   }
 };
 
@@ -172,7 +172,7 @@ TEST_F(ShippedTest, NothingInScratchTreesIsBlocked) {
 }
 
 TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
-  const auto policy = everything_granted();
+  const auto policy = compile(everything_granted());
   ASSERT_TRUE(policy);
   const auto denied = [&](Kind kind, const std::string& path) {
     EXPECT_EQ(policy->decide_path(kind, path).verdict, Verdict::kDeny)
@@ -236,37 +236,37 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/dev/tty1",
                            "/dev/video0",
                            "/dev/kvm",
-                           "/home/me/.config/bulkhead/grants.json",
-                           "/home/me/.local/state/bulkhead/journal.db",
-                           "/home/me/.local/state/bulkhead/journal.db-wal",
-                           "/home/me/.local/state/bulkhead/node-cache/0/x",
-                           "/home/me/.local/state/bulkhead/code/data/token-7",
-                           "/home/me/.local/state/bulkhead/code/data/data/User/History/x",
                            "/home/me/.config/Code/User/globalStorage/state.vscdb"}) {
     denied(Kind::kRead, path);
     denied(Kind::kWrite, path);
   }
-  for (const char* path :
-       {"/home/me/.bashrc", "/home/me/.profile", "/home/me/.zshenv",
-        "/home/me/.config/fish/config.fish", "/home/me/.config/autostart/x.desktop",
-        "/home/me/.config/systemd/user/x.service", "/var/spool/cron/crontabs/me", "/etc/cron.d/x",
-        "/home/me/Library/LaunchAgents/x.plist", "/home/me/.config/Code/User/settings.json",
-        "/home/me/.vscode/extensions/x", "/home/me/.gitconfig", "/home/me/.local/bin/ls",
-        "/home/me/p/.git/hooks/post-checkout", "/home/me/p/.git/config",
-        "/home/me/p/.git/modules/m/hooks/x", "/srv/bare.git/hooks/x",
-        "/home/me/p/.vscode/tasks.json", "/home/me/p/.vscode/launch.json",
-        "/home/me/p/.vscode/settings.json", "/home/me/p/x.code-workspace",
-        "/etc/bulkhead/policy.json", "/home/me/p/bulkhead.json",
-        "/home/me/bulkhead/vscode/launcher/preload.cjs", "/opt/bin/bulkhead",
-        // What `bulkhead code` runs outside of compartments, and acts on.
-        "/home/me/.local/state/bulkhead/editor/4.139.1-0/launch.json",
-        "/home/me/.local/state/bulkhead/editor/4.139.1-0/compiled/x",
-        "/home/me/.local/state/bulkhead/code/extensions/x/main.js",
-        "/home/me/.local/state/bulkhead/code/data/data/Machine/settings.json",
-        "/home/me/.local/state/bulkhead/code/data/data/User/settings.json",
-        "/home/me/.local/state/bulkhead/code/data/data/User/profiles/x/tasks.json",
-        "/proc/sys/kernel/core_pattern", "/sys/kernel/x", "/run/systemd/notify", "/dev/log",
-        "/etc/ld.so.preload", "/etc/sudoers"})
+  for (const char* path : {"/home/me/.bashrc",
+                           "/home/me/.profile",
+                           "/home/me/.zshenv",
+                           "/home/me/.config/fish/config.fish",
+                           "/home/me/.config/autostart/x.desktop",
+                           "/home/me/.config/systemd/user/x.service",
+                           "/var/spool/cron/crontabs/me",
+                           "/etc/cron.d/x",
+                           "/home/me/Library/LaunchAgents/x.plist",
+                           "/home/me/.config/Code/User/settings.json",
+                           "/home/me/.vscode/extensions/x",
+                           "/home/me/.gitconfig",
+                           "/home/me/.local/bin/ls",
+                           "/home/me/p/.git/hooks/post-checkout",
+                           "/home/me/p/.git/config",
+                           "/home/me/p/.git/modules/m/hooks/x",
+                           "/srv/bare.git/hooks/x",
+                           "/home/me/p/.vscode/tasks.json",
+                           "/home/me/p/.vscode/launch.json",
+                           "/home/me/p/.vscode/settings.json",
+                           "/home/me/p/x.code-workspace",
+                           "/proc/sys/kernel/core_pattern",
+                           "/sys/kernel/x",
+                           "/run/systemd/notify",
+                           "/dev/log",
+                           "/etc/ld.so.preload",
+                           "/etc/sudoers"})
     denied(Kind::kWrite, path);
   // Blocked for writing only.
   for (const char* path :
@@ -278,6 +278,73 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
         "/dev/null", "/home/me/.sshx", "/proc/10/status", "/proc/9/memx",
         "/home/me/project/.ssh/id_rsa.pub", "/home/me/.local/share/x"})
     EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
+}
+
+// What bulkhead decides by, and what it runs outside of compartments, is worth an entry each: where
+// one goes, a path of these can be written, or read.
+TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
+  const std::string state = "/home/me/.local/state/bulkhead/", data = state + "code/data/",
+                    user = data + "data/User/";
+  const std::vector<std::string> unread = {"/home/me/.config/bulkhead/grants.json",
+                                           state + "journal.db",
+                                           state + "keys/x",
+                                           state + "packages/x",
+                                           state + "run/x",
+                                           state + "node-cache/0/x",
+                                           data + "token-7",
+                                           "/run/user/1000/bulkhead/x",
+                                           user + "globalStorage/state.vscdb",
+                                           user + "globalStorage/state.vscdb.backup",
+                                           user + "History/x"};
+  const std::vector<std::string> unwritten = {
+      "/etc/bulkhead/policy.json",
+      "/home/me/p/bulkhead.json",
+      "/usr/share/bulkhead/manifests/blocklist.json",
+      "/usr/local/share/bulkhead/manifests/blocklist.json",
+      "/home/me/.local/share/bulkhead/manifests/blocklist.json",
+      "/home/me/bulkhead/vscode/launcher/preload.cjs",
+      state + "editor/4.139.1-0/launch.json",
+      state + "code/extensions/x/main.js",
+      data + "data/Machine/settings.json",
+      data + "data/CachedProfilesData/x",
+      user + "settings.json",
+      user + "tasks.json",
+      user + "launch.json",
+      user + "keybindings.json",
+      user + "mcp.json",
+      user + "locale.json",
+      user + "argv.json",
+      user + "snippets/x",
+      user + "profiles/x/tasks.json",
+      user + "prompts/x",
+      user + "sync/x",
+      user + "customBuiltinExtensions.json"};
+  const auto allowed = [&](const PolicyInputs& in) {
+    const auto policy = compile(in);
+    std::string found;
+    for (const auto& [kind, paths] :
+         {std::pair(Kind::kRead, unread), std::pair(Kind::kWrite, unwritten)})
+      for (const std::string& path : paths)
+        if (policy->decide_path(kind, path).verdict == Verdict::kAllow) found += path + " ";
+    return found;
+  };
+  const PolicyInputs all = everything_granted();
+  EXPECT_EQ(allowed(all), "");
+  const auto& groups = all.blocklists[0].groups;
+  const size_t own =
+      static_cast<size_t>(std::find_if(groups.begin(), groups.end(),
+                                       [](const auto& g) { return g.name == "bulkhead"; }) -
+                          groups.begin());
+  ASSERT_LT(own, groups.size());
+  for (auto list : {&BlockGroup::block, &BlockGroup::block_write}) {
+    for (size_t i = 0; i < (groups[own].*list).size(); ++i) {
+      PolicyInputs without = all;
+      auto& entries = without.blocklists[0].groups[own].*list;
+      const std::string entry = entries[i].text;
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_NE(allowed(without), "") << entry << ": no test misses it";
+    }
+  }
 }
 
 TEST_F(ShippedTest, EveryGroupSaysWhyAndBlocksSomething) {
