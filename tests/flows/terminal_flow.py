@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import struct
+import termios
 
 import flow
 from flow import Flow, Terminal, options
@@ -117,6 +118,15 @@ class AtATerminal(Flow):
         terminal.type("\n")
         terminal.wait_for("33 121")
         self.assertEqual(terminal.exit_code(), 0)
+
+    def test_a_new_size_reaches_the_program(self):
+        terminal = self.terminal("--", "/usr/bin/python3", "-c",
+                                 "import os, signal; said = lambda *_: (print(*os.get_terminal_size(), flush=True), os._exit(3)); "
+                                 "signal.signal(signal.SIGWINCH, said); print('ready', flush=True); signal.pause()")
+        terminal.wait_for("ready")
+        fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 90, 0, 0))
+        terminal.wait_for("90 50")
+        self.assertEqual(terminal.exit_code(), 3)
 
     def test_escapes_in_names_stay_harmless(self):
         evil = self.file("home/a\033[2Kb\r.txt", "x")
