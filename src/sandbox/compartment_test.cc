@@ -22,6 +22,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/fd.h"
 #include "policy/policy.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
@@ -253,6 +254,14 @@ TEST_F(CompartmentTest, UserNamespacesEndHere) {
   // The listener lets clone and unshare go on; the kernel refuses all the same.
   EXPECT_THAT(output("unshare -U true && echo MADE; unshare -n true && echo MADE; echo end"),
               testing::AllOf(HasSubstr("end"), Not(HasSubstr("MADE"))));
+}
+
+TEST_F(CompartmentTest, HalfOfTheUsersWatchesAreLeftToOthers) {
+  // tests/attacks/flood-watches takes the instances; each watch would take a file.
+  const auto all = read_file("/proc/sys/fs/inotify/max_user_watches", 64);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(output("cat /proc/sys/user/max_inotify_watches"),
+            std::to_string(std::stoul(*all) / 2) + "\n");
 }
 
 TEST_F(CompartmentTest, NetworkIsLoopbackAlone) {

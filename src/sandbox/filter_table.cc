@@ -96,6 +96,10 @@ constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
 // routes (IP_OPTIONS, IPV6_RTHDR, IPV6_2292PKTOPTIONS) would send a connected socket's segments to
 // another address than the one that was granted.
+// SO_BINDTODEVICE and its kin would send them by another interface than the machine's routes say:
+// past a VPN. Before 5.7 that took a capability.
+VALUES(kLevelSocket, SOL_SOCKET);
+VALUES(kDevices, SO_BINDTODEVICE, 62 /* SO_BINDTOIFINDEX */);
 VALUES(kLevelTcp, IPPROTO_TCP);
 VALUES(kTcpNames, 30 /* TCP_FASTOPEN_CONNECT */, 31 /* TCP_ULP */);
 VALUES(kLevelIp, IPPROTO_IP);
@@ -109,14 +113,13 @@ VALUES(kIpGroups, 35 /* IP_ADD_MEMBERSHIP */, 39 /* IP_ADD_SOURCE_MEMBERSHIP */,
 VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46);
 TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
 TESTS(kIp6Group, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Groups});
+TESTS(kDevice, {1, ~0u, kLevelSocket}, {2, ~0u, kDevices});
 TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
 TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
 TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
-constexpr CallCase kSetsockopt[] = {{kTcpOption, refuse(ENOPROTOOPT)},
-                                    {kIpOption, attempt(EPERM)},
-                                    {kIp6Option, attempt(EPERM)},
-                                    {kIpGroup, refuse(ENODEV)},
-                                    {kIp6Group, refuse(ENODEV)}};
+constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},   {kTcpOption, refuse(ENOPROTOOPT)},
+                                    {kIpOption, attempt(EPERM)}, {kIp6Option, attempt(EPERM)},
+                                    {kIpGroup, refuse(ENODEV)},  {kIp6Group, refuse(ENODEV)}};
 
 // ---- clone(flags), unshare(flags), fork ----
 // A new user namespace gives all capabilities in it, and with them mounts and packet filters: the
@@ -288,8 +291,10 @@ constexpr CallRule kRules[] = {
     CASES(fgetxattr, kGetxattr, kAllow), ALLOW(listxattr), ALLOW(llistxattr), ALLOW(flistxattr),
     NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
     {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
-    ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS), ALLOW(io_setup), ALLOW(io_destroy),
-    ALLOW(io_getevents), ALLOW(io_submit), ALLOW(io_cancel), REFUSE(get_thread_area, ENOSYS),
+    ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS),
+    // The machine has a fixed number of requests for all (fs.aio-max-nr), and one program can take them.
+    ATTEMPT(io_setup, ENOSYS), REFUSE(io_destroy, ENOSYS), REFUSE(io_getevents, ENOSYS),
+    REFUSE(io_submit, ENOSYS), REFUSE(io_cancel, ENOSYS), REFUSE(get_thread_area, ENOSYS),
     REFUSE(lookup_dcookie, EPERM), ALLOW(epoll_create), REFUSE(epoll_ctl_old, ENOSYS),
     REFUSE(epoll_wait_old, ENOSYS), ALLOW(remap_file_pages), ALLOW(getdents64),
     ALLOW(set_tid_address), ALLOW(restart_syscall), ALLOW(semtimedop), ALLOW(fadvise64),
@@ -325,7 +330,7 @@ constexpr CallRule kRules[] = {
     ALLOW(getrandom), ALLOW(memfd_create), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
     NOTIFY(execveat), ATTEMPT(userfaultfd, EPERM), ALLOW(membarrier), ALLOW(mlock2),
     ALLOW(copy_file_range), ALLOW(preadv2), ALLOW(pwritev2), ALLOW(pkey_mprotect),
-    ALLOW(pkey_alloc), ALLOW(pkey_free), ALLOW(statx), ALLOW(io_pgetevents), ALLOW(rseq),
+    ALLOW(pkey_alloc), ALLOW(pkey_free), ALLOW(statx), REFUSE(io_pgetevents, ENOSYS), ALLOW(rseq),
     ALLOW(pidfd_send_signal), ATTEMPT(io_uring_setup, ENOSYS), ATTEMPT(io_uring_enter, ENOSYS),
     ATTEMPT(io_uring_register, ENOSYS), ATTEMPT(open_tree, EPERM), ATTEMPT(move_mount, EPERM),
     ATTEMPT(fsopen, EPERM), ATTEMPT(fsconfig, EPERM), ATTEMPT(fsmount, EPERM),

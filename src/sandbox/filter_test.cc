@@ -244,6 +244,7 @@ TEST_F(Filter, WhatNoManifestGrantsIsNotAllowed) {
                      __NR_bpf,
                      __NR_perf_event_open,
                      __NR_userfaultfd,
+                     __NR_io_setup,
                      __NR_io_uring_setup,
                      __NR_io_uring_enter,
                      __NR_io_uring_register,
@@ -342,6 +343,7 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 1 /* TCP_NODELAY */}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, 31}), kAllow);
+  EXPECT_NE(run(__NR_setsockopt, {3, SOL_SOCKET, SO_BINDTODEVICE}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 31}), fails(ENOPROTOOPT));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP | kHigh, 30 | kHigh}), fails(ENOPROTOOPT));
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IP, 4}), kAllow);

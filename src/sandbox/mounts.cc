@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstring>
 
 #include "base/path.h"
@@ -102,6 +105,21 @@ bool write_setting(const char* path, const char* text) noexcept {
   return done;
 }
 
+// inotify(7). A user has 128 instances in all, and a number of watches; editors outside that get
+// none see no file change.
+bool limit_inotify() noexcept {
+  std::array<char, 24> text{};
+  const int fd = ::open("/proc/sys/fs/inotify/max_user_watches", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT;  // a kernel without inotify
+  const ssize_t size = ::read(fd, text.data(), text.size());
+  ::close(fd);
+  uint64_t watches = 0;
+  std::from_chars(text.data(), text.data() + std::max<ssize_t>(size, 0), watches);
+  *std::to_chars(text.data(), text.data() + text.size() - 1, watches / 2).ptr = '\0';
+  return write_setting("/proc/sys/user/max_inotify_instances", "32") &&
+         write_setting("/proc/sys/user/max_inotify_watches", text.data());
+}
+
 // Safe: a tmpfs of our own user namespace, which nobody but this init has reached yet.
 bool make_stage(const MountSetup& setup, Failure& failure) noexcept {
   if (::mount("bulkhead", kStage, "tmpfs", kPlain, "mode=0755,size=64k") != 0) {
@@ -179,10 +197,7 @@ bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   if (!write_setting("/proc/sys/user/max_user_namespaces", "0") && errno != ENOENT) {
     return failed(failure, "forbid further user namespaces");
   }
-  // A user has 128 in all, and editors outside that get none see no file change (inotify(7)).
-  if (!write_setting("/proc/sys/user/max_inotify_instances", "32") && errno != ENOENT) {
-    return failed(failure, "limit", "watches");
-  }
+  if (!limit_inotify()) return failed(failure, "limit", "watches");
   // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Of this network
   // namespace alone. Not vital, so a failure is none.
   if (setup.as_root) write_setting("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");

@@ -1,12 +1,13 @@
 """A process of the same user outside every compartment: what the attacks aim at.
 
 Holds secrets where programs hold them (memory, environment, an unlinked open file, its command line,
-System V and POSIX memory and queues) and says where on one line of JSON. Ends when its standard
-input does. `outsider.py clean FACTS` removes what outlives it, also after an attack killed it.
+System V and POSIX memory and queues), listens on a socket in its folder, and says where on one line
+of JSON. Ends when its standard input does. `outsider.py clean FACTS` removes what outlives it, also after an attack killed it.
 """
 import ctypes
 import json
 import os
+import socket
 import sys
 import tempfile
 
@@ -61,6 +62,11 @@ with open(facts["shm_file"], "wb") as file:
 facts["tmp_file"] = "/tmp/bulkhead-attack-%x" % key
 with open(facts["tmp_file"], "wb") as file:
     file.write(token)
+
+listening = socket.socket(socket.AF_UNIX)
+facts["socket"] = os.path.join(os.getcwd(), "outsider.sock")
+listening.bind("outsider.sock")
+listening.listen()
 
 print(json.dumps(facts), flush=True)
 sys.stdin.read()

@@ -338,7 +338,7 @@ class World:
         self.outsider_facts = told
         self.facts.update({
             "OUTSIDER": told["pid"], "ADDRESS": told["address"], "OUTSIDER_FD": told["fd"], "IPC_KEY": told["ipc_key"],
-            "MQ": told["mq"], "SHM_FILE": told["shm_file"], "TMP_FILE": told["tmp_file"]})
+            "MQ": told["mq"], "SHM_FILE": told["shm_file"], "TMP_FILE": told["tmp_file"], "OUTSIDER_SOCKET": told["socket"]})
 
     def outsider_state(self):
         try:

@@ -18,12 +18,14 @@ constexpr const char* kMounts = "mounts cannot be changed from inside";
 constexpr const char* kNamespaces = "no further namespaces";
 constexpr const char* kUring = "io_uring would open and connect past the filter";
 constexpr const char* kMachine = "the machine's own settings";
+constexpr const char* kRequests = "asynchronous requests are counted for the whole machine";
 constexpr const char* kKeys = "kernel key rings are shared with the user's other programs";
 constexpr const char* kHandles = "file handles name files past every path rule";
 constexpr const char* kKernel = "kernel interface for privileged or measuring programs";
 constexpr const char* kSockets =
     "only unix stream, TCP, UDP and route netlink sockets exist inside";
-constexpr const char* kRoutes = "source routes lead a connection elsewhere than it was granted";
+constexpr const char* kRoutes =
+    "routes and interfaces that lead a connection elsewhere than it was granted";
 constexpr const char* kAttributes = "file attributes such as immutable outlive the compartment";
 constexpr const char* kFastOpen = "MSG_FASTOPEN connects without a connect that could be decided";
 constexpr const char* kTerminal = "input typed into the terminal, or attributes of a file";
@@ -110,6 +112,7 @@ constexpr auto kRows = [] {
       {__NR_sendmmsg, "sendmmsg", serve_refusal, EOPNOTSUPP, kFastOpen},
       {__NR_socket, "socket", serve_refusal, EAFNOSUPPORT, kSockets},
       {__NR_setsockopt, "setsockopt", serve_refusal, EPERM, kRoutes},
+      {__NR_io_setup, "io_setup", serve_refusal, ENOSYS, kRequests},
       {__NR_io_uring_setup, "io_uring_setup", serve_refusal, ENOSYS, kUring},
       {__NR_io_uring_enter, "io_uring_enter", serve_refusal, ENOSYS, kUring},
       {__NR_io_uring_register, "io_uring_register", serve_refusal, ENOSYS, kUring},
