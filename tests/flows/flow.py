@@ -66,7 +66,7 @@ def wait_for(probe, seconds=TIMEOUT):
 def child_named(pid, name):
     for child in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{child}/status", encoding="utf-8") as file:
+            with open(f"/proc/{child}/status", encoding="utf-8", errors="replace") as file:
                 said = file.read()
         except OSError:
             continue  # ended meanwhile
