@@ -125,6 +125,7 @@ Action add_check(CLI::App& app) {
   app.add_option("--workspace", options->policy.workspace, "what ${workspace} stands for")
       ->type_name("FOLDER")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--strict", options->strict, "warnings fail too");
   app.add_flag("--json", options->json, "the findings as JSON");

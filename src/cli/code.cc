@@ -93,6 +93,7 @@ Action add_code(CLI::App& app) {
                  "put this built-in extension into a compartment too, such as vscode.git")
       ->type_name("ID")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--data", options->data, "settings, state and logs of the editor")
       ->type_name("FOLDER");

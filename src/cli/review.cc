@@ -350,6 +350,7 @@ Action add_review(CLI::App& app) {
   app.add_option("--workspace", options->workspace, "what ${workspace} stands for")
       ->type_name("FOLDER")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--json", options->json, "as JSON");
   list->excludes(folder)->excludes(forget)->excludes(approve);

@@ -226,6 +226,7 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
     app.add_option(name, into, about)
         ->type_name(type)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->check(not_empty)
         ->group("Policy");

@@ -107,6 +107,10 @@ class Checking(Flow):
   "write": ["/opt"] }"""),
                          [(2, "read[1]", "error"), (2, "run[0]", "error"), (3, "write", "error")])
 
+    def test_an_option_takes_one_word(self):
+        found = json.loads(self.bulkhead("check", "--json", "--workspace", ".", "none.json", "neither.json").stdout)
+        self.assertEqual([f["file"] for f in found], ["none.json", "neither.json"])
+
     def test_in_the_home_folder(self):
         manifest = self.file("home/m.json", '{ "manifest": 1, "files": { "read": ["${workspace}"] } }')
         self.assertEqual(self.bulkhead("check", manifest, cwd=self.home).stdout, "")
