@@ -4,6 +4,7 @@
 
 const path = require("node:path");
 const vscode = require("vscode");
+const { BrowserOnly } = require("./browser_only.js");
 const { Hosts } = require("./connection.js");
 const { Journal } = require("./journal.js");
 const { Manifests } = require("./manifests.js");
@@ -159,6 +160,8 @@ function activate(context) {
   }
   const hosts = new Hosts(folder);
   keep(hosts);
+  // @ts-expect-error a proposed API (extensionsAny)
+  keep(new BrowserOnly(vscode.extensions, context.globalState, window, (message) => (view.message = message)));
   hosts.on("fault", (words) => log.error(words));
   hosts.on("gone", (pid) => model.gone(pid));
   hosts.on("host", (connection) => {
