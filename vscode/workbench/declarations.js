@@ -68,10 +68,11 @@
   const MAX_DEPTH = 50;
   const MAX_TOLD = 100;
 
-  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[]}} Description */
+  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadBrowserOnly?: object[]}} Description */
   const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
+  const isCompanion = (/** @type {Description} */ description) => Boolean(companion) && description.extensionLocation?.path === companion;
   const isForeign = (/** @type {Description} */ description) =>
-    !description.isBuiltin && !(companion && description.extensionLocation?.path === companion);
+    !description.isBuiltin && !isCompanion(description);
   const listOf = (value) => (Array.isArray(value) ? value : value && typeof value === "object" ? [value] : []);
   /** For people, of what may be anything. */
   const named = (value) => (typeof value === "string" && value ? value : "nothing that has a name");
@@ -255,6 +256,8 @@
     console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
   }
 
+  /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */
+  const browserOnly = [];
   /** @type {Map<string, Names>} */
   const names = new Map();
   /** @type {Set<string>} ids of the editor's own */
@@ -268,6 +271,7 @@
     disarm(added, present) {
       const all = [...present, ...added];
       for (const description of added) {
+        if (isCompanion(description)) description.bulkheadBrowserOnly = browserOnly;
         if (!isForeign(description)) {
           trusted.add(idOf(description));
           continue;
@@ -281,6 +285,11 @@
           description.contributes = {};
         }
       }
+    },
+    /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
+    notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
+      if (browserOnly.length < MAX_TOLD && !browserOnly.some(({ id }) => id === identifier.value))
+        browserOnly.push({ id: identifier.value, name: String(displayName ?? name), version: String(version) });
     },
     /**
      * The folder of a host's logs: VS Code's own host has the window's, each other one its own beside it.

@@ -16,7 +16,7 @@ const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allReque
 
 /** The companion tells of what does not run there. */
 const inBrowser = (/** @type {string} */ extension, /** @type {string} */ web) =>
-  `(globalThis.bulkhead.mayRunInBrowser(${extension})?${web}.push(${extension}):${extension}.bulkheadBrowserOnly=!0)`;
+  `(globalThis.bulkhead.mayRunInBrowser(${extension})?${web}.push(${extension}):globalThis.bulkhead.notInBrowser(${extension}))`;
 
 /** @type {Edit} */
 const location = {
