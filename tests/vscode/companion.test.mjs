@@ -1,14 +1,14 @@
 // What people see of Bulkhead in the editor, used by keys alone where it asks or changes something, and named for
-// screen readers. With BULKHEAD_SCREENSHOTS=FOLDER, pictures of each part in four themes.
+// screen readers. With BULKHEAD_SCREENSHOTS=FOLDER pictures of each part, in the theme BULKHEAD_THEME.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { Editor, SETTINGS, steps, until } from "./editor.mjs";
+import { Editor, steps, until } from "./editor.mjs";
 import { World } from "./world.mjs";
 
 const PATIENCE = 15_000;
-const THEMES = ["Default Dark Modern", "Default Light Modern", "Default High Contrast", "Default High Contrast Light"];
+const theme = process.env.BULKHEAD_THEME ?? "Light 2026";
 const FILES = ["once", "session", "always", "never", "refused", "child"];
 
 /** An extension that reads a file for each command, some through a child, and says in the status bar what came of it. */
@@ -32,6 +32,10 @@ const { execFile } = require("node:child_process");
 const fs = require("node:fs");
 const vscode = require("vscode");
 exports.activate = (context) => {
+  const ready = vscode.window.createStatusBarItem("ready", vscode.StatusBarAlignment.Left);
+  ready.text = "asker is ready";
+  ready.show();
+  context.subscriptions.push(ready);
   for (const [name, file] of Object.entries(${JSON.stringify(files)})) {
     const item = vscode.window.createStatusBarItem(name, vscode.StatusBarAlignment.Left);
     let count = 0;
@@ -64,12 +68,13 @@ test("the companion", { timeout: 400_000 }, async (t) => {
     const asker = write(world);
     world.write("home/projects/app/bulkhead.json", '{\n  "manifest": 1,\n  "extension": "a.b",\n  "files": { "read": ["${workspce}"] },\n  "netwrk": []\n}\n');
     editor = await Editor.start({
-      mode: "compartments", world, extensions: [],
+      mode: "compartments", world, extensions: [], settings: { "workbench.colorTheme": theme },
       // Not by install(), which stands for a person who has reviewed it.
       before: (one) => fs.cpSync(asker, path.join(one.extensions, "proof.asker-1.0.0"), { recursive: true }),
     });
     const { page } = editor;
     const { keyboard } = page;
+    page.setDefaultTimeout(PATIENCE);
     const status = () => page.locator(".part.statusbar .statusbar-item");
     const says = (text) => status().filter({ hasText: text }).first().waitFor({ timeout: PATIENCE });
     const toasts = (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text });
@@ -77,18 +82,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       for (const frame of page.frames()) if (await frame.locator(selector).first().isVisible().catch(() => false)) return frame;
       return undefined;
     });
-    const pictures = async (name) => {
-      if (!process.env.BULKHEAD_SCREENSHOTS) return;
-      for (const theme of THEMES) {
-        world.write("data/data/User/settings.json", JSON.stringify({ ...SETTINGS, "workbench.colorTheme": theme }));
-        const wanted = { "Default Dark Modern": "vs-dark", "Default Light Modern": "vs", "Default High Contrast": "hc-black", "Default High Contrast Light": "hc-light" }[theme];
-        await page.locator(`.monaco-workbench.${wanted}`).waitFor({ timeout: 10_000 });
-        await page.waitForTimeout(700); // pages get their colours a moment later
-        await editor.photograph(`${name}-${wanted}`);
-      }
-      world.write("data/data/User/settings.json", JSON.stringify(SETTINGS));
-      await page.locator(".monaco-workbench.vs-dark, .monaco-workbench.vs").first().waitFor();
-    };
+    const picture = (name) => process.env.BULKHEAD_SCREENSHOTS && editor.photograph(`${name} ${theme}`);
     /** What has the focus, for a screen reader. */
     const focused = () => page.evaluate(() => {
       const element = document.activeElement;
@@ -111,17 +105,19 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await editor.command("Bulkhead: Show Compartments");
       await page.locator(".pane-body .monaco-list-row", { hasText: "Asker" }).first().waitFor({ timeout: PATIENCE });
       await keyboard.press("Home");
-      const row = page.locator("#workbench\\.parts\\.sidebar .monaco-list-row.focused");
+      const row = page.locator(".pane-body .monaco-list-row.focused", { has: page.locator(".custom-view-tree-node-item") }).first();
+      const met = [];
       for (let i = 0; i < 60; i += 1) {
-        const label = (await row.first().innerText().catch(() => "")).trim();
-        if (label.includes(text)) return row.first();
-        if (/^(Asker|Was refused|Your answers)/.test(label) && (await row.first().getAttribute("aria-expanded")) === "false") {
+        const label = (await row.innerText({ timeout: 1000 }).catch(() => "")).trim();
+        if (label.includes(text)) return row;
+        met.push(label);
+        if (/^(Asker|Was refused|Your answers)/.test(label) && (await row.getAttribute("aria-expanded")) === "false") {
           await keyboard.press("ArrowRight");
           await page.waitForTimeout(500);
         }
         await keyboard.press("ArrowDown");
       }
-      throw new Error(`no row ${text}`);
+      throw new Error(`no row ${text} among ${met.join(" | ")}`);
     };
 
     await step("a review is read and decided by keys", async () => {
@@ -129,18 +125,22 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       const frame = await frameWith("section.card");
       assert.equal(await frame.locator("section.card").getAttribute("aria-labelledby"), await frame.locator("section.card h2").getAttribute("id"));
       assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It could[^]*It cannot/);
-      await pictures("review");
+      await picture("review");
       const allow = frame.getByRole("button", { name: "Allow Asker to run" });
       await until("the button to come alive", async () => (await allow.getAttribute("aria-disabled")) === "false");
       await frame.locator("body").focus();
       for (let i = 0; i < 12 && !(await allow.evaluate((button) => button === document.activeElement)); i += 1) await keyboard.press("Tab");
       await keyboard.press("Enter");
       await until("its compartment", async () => /1 compartment/.test((await status().filter({ has: page.locator(".codicon-shield") }).first().locator("a").getAttribute("aria-label")) ?? ""));
+      await says("asker is ready");
     });
     await step("once is once", async () => {
       await ask("once");
       await toasts("Asker (proof.asker) wants to read ~/projects/once.txt").first().waitFor({ timeout: PATIENCE });
-      await pictures("question");
+      await picture("question");
+      const source = toasts("once.txt").locator(".notification-list-item-source").first();
+      assert.equal((await source.innerText()).trim(), "Source: Bulkhead");
+      assert.ok(await source.evaluate((element) => element.scrollWidth <= element.clientWidth), "whose question it is can be read whole");
       await answer("once.txt", "Once");
       await says("once allowed 1");
       await ask("once");
@@ -183,7 +183,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       const dialog = page.locator(".monaco-dialog-box");
       await dialog.waitFor({ timeout: PATIENCE });
       assert.match(await dialog.innerText(), new RegExp(`${world.parent}/refused\\.txt[^]*proof\\.asker 1\\.0\\.0`));
-      await pictures("details");
+      await picture("details");
       await keyboard.press("Escape");
       await says("refused refused 1");
     });
@@ -195,7 +195,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       const top = await toRow("Asker");
       assert.match((await top.getAttribute("aria-label")) ?? "", /^Asker, running, .*\d+ (?:MB|MiB), \d+ refused, 0 questions/);
       const row = await toRow("refused.txt");
-      await pictures("compartments");
+      await picture("compartments");
       await row.press("Shift+F10");
       const menu = page.locator(".monaco-menu");
       await menu.getByText("Always Allow…").waitFor({ timeout: 5000 });
@@ -204,7 +204,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       const dialog = page.locator(".monaco-dialog-box");
       await dialog.waitFor({ timeout: PATIENCE });
       assert.match(await dialog.innerText(), /Allow Asker \(proof\.asker\) to read ~\/projects\/refused\.txt\?/);
-      await pictures("grant");
+      await picture("grant");
       for (let i = 0; i < 6 && (await focused()) !== "Always Allow"; i += 1) await keyboard.press("Tab");
       await keyboard.press("Enter");
       await until("it is allowed", async () => {
@@ -244,7 +244,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keyboard.press("ArrowDown");
       await frame.locator("#rows tr[aria-selected=true]").waitFor({ timeout: 5000 });
       assert.match(await frame.locator("#detail").innerText(), /Resource[^]*Rule[^]*Extension/);
-      await pictures("journal");
+      await picture("journal");
       for (const control of ["extension", "verdict", "kind", "text"])
         assert.ok(await frame.locator(`#${control}`).evaluate((one) => Boolean(one.labels?.length || one.getAttribute("aria-label"))), control);
     });
@@ -266,7 +266,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
         await keyboard.press("Control+Space");
         return row.waitFor({ timeout: 4000 }).then(() => true, () => false);
       });
-      await pictures("manifest");
+      await picture("manifest");
       await keyboard.press("Escape");
     });
     await step("its settings", async () => {
@@ -274,7 +274,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await page.locator(".settings-header .monaco-editor").first().click();
       await keyboard.type("@ext:bulkhead.companion");
       for (const title of ["Notify Refusals", "Notify Ends", "Entries"]) await page.locator(".settings-editor .setting-item-label", { hasText: title }).first().waitFor({ timeout: PATIENCE });
-      await pictures("settings");
+      await picture("settings");
     });
   } finally {
     await editor?.end();

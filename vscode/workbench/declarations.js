@@ -256,6 +256,14 @@
     console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
   }
 
+  // Whose a message is stands beside its buttons, which give way to it: with many of them "Bulkhead" and
+  // "Bulkhead (evil.id)" would be cut to the same.
+  const style = globalThis.document?.createElement("style");
+  if (style) {
+    style.textContent = ".notification-list-item .notification-list-item-source{flex:none!important;max-width:75%}" +
+      ".notification-list-item .notification-list-item-buttons-container{flex:1 1 0!important;min-width:0}";
+    document.head.append(style);
+  }
   /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */
   const browserOnly = [];
   /** @type {Map<string, Names>} */
