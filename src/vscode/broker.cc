@@ -88,11 +88,13 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
   if (!ruling.passes()) forget(request.number);
   switch (ruling.way) {
     case Ruling::Way::kPass: {
-      const bool text_search = request.method == "$startTextSearch";
-      if (text_search || request.method == "$startFileSearch") {
-        const std::lock_guard lock(mutex_);
-        searches_.emplace(request.number, text_search);
-      }
+      for (const auto& [method, found] : {std::pair("$startTextSearch", Found::kText),
+                                          std::pair("$startFileSearch", Found::kFiles),
+                                          std::pair("$executeCommand", Found::kAnything)})
+        if (request.method == method) {
+          const std::lock_guard lock(mutex_);
+          searches_.emplace(request.number, found);
+        }
       if (request.method == "$unregisterCommand") {
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);

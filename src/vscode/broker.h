@@ -122,6 +122,7 @@ class Broker final : public Judge {
   // Allowed to the compartment because it has a file of its own by that name.
   bool is_elsewhere(std::string_view canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
+  bool may_write(const Json& uri);
   Status initialise(Bytes body, Outbox& outbox);
   void learn_extension(const Json& description);
   // True where the request was changed or answered here.
@@ -141,6 +142,10 @@ class Broker final : public Judge {
   Result<bool> take_commands(const RpcMessage& message, Outbox& outbox);
   Status check_changes(const RpcRequest& request);
   bool names_withheld(const Json& value, int depth);
+  bool leave_readable(Json& value, int depth);
+  // What came back of a search or a command.
+  enum class Found : uint8_t { kFiles, kText, kAnything };
+  void give_found(const RpcReply& reply, Found found, Outbox& outbox);
 
   const ApiTable& table_;
   Arbiter& arbiter_;
@@ -173,7 +178,7 @@ class Broker final : public Judge {
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of
   Json active_;                              // the URI of the document that a person writes in
-  std::map<uint32_t, bool> searches_;  // requests whose replies list files, or (true) tell of text
+  std::map<uint32_t, Found> searches_;       // requests whose replies tell of files
   struct Asking {
     std::shared_ptr<std::atomic<bool>> done;
     std::jthread thread;

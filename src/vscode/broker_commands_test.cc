@@ -34,6 +34,18 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
               HasSubstr("commands-foreign"));
 }
 
+TEST_F(BrokerTest, NobodyPutsACommandBeforeTheNextEnter) {
+  const auto opens = [&](const Json& arguments) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"workbench.action.quickOpen", arguments, false});
+  };
+  for (const char* harmless : {"", "@", "#symbol", ":12", "file.txt"})
+    EXPECT_EQ(opens(Json::array({harmless})), "passed") << harmless;
+  EXPECT_EQ(opens(Json::array()), "passed");
+  for (const char* text : {">Terminal: Run Selected Text", "task greet", "term ", "debug x"})
+    EXPECT_THAT(opens(Json::array({text})), HasSubstr("cannot fill in")) << text;
+}
+
 TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
   const std::string key = (folder_ / "home/.ssh/id_rsa").string();
   const auto run = [&](const std::string& command, const Json& argument) {

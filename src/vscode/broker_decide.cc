@@ -209,6 +209,15 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                           Attempt{0, 0, detail, nullptr});
     return Ruling::deny("bulkhead: " + key + " is not this extension's to set");
   }
+  // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
+  // terminals ("task ", "term ").
+  if (const std::string typed = text_of(at(at(arguments, 1), 0));
+      command == "workbench.action.quickOpen" &&
+      (typed.starts_with('>') || typed.find(' ') != std::string::npos)) {
+    arbiter_.note_refusal(Kind::kVscode, command, "puts a command before a person's next Enter",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: extensions in a compartment cannot fill in Quick Open");
+  }
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
   const bool names_resources = std::any_of(
       options_.resource_commands.begin(), options_.resource_commands.end(),

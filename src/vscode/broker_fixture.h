@@ -94,7 +94,7 @@ class BrokerTest : public ::testing::Test {
     number_ = 0;
     PolicyInputs inputs;
     const std::string text =
-        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"],
+        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}","${home}/only"],"write":["${workspace}"],
             "block":["${home}/.ssh","${workspace}/.git","**/.tool/hooks"]},
             "vscode":[)" +
         permissions + R"(],"otherwise":")" + std::string(asker != nullptr ? "ask" : "deny") + "\"}";
@@ -113,10 +113,15 @@ class BrokerTest : public ::testing::Test {
     BrokerOptions options;
     options.extensions = extensions;
     options.actors = kActors;
-    options.commands = {{"vscode.open", "commands"},     {"_open.mergeEditor", "commands"},
-                        {"setContext", "free"},          {"workbench.action.tasks.*", "tasks"},
-                        {"type", "workspace-edit"},      {"paste", "clipboard"},
-                        {"classified.here", "commands"}, {"bad.*", "refuse"}};
+    options.commands = {{"vscode.open", "commands"},
+                        {"_open.mergeEditor", "commands"},
+                        {"setContext", "free"},
+                        {"workbench.action.tasks.*", "tasks"},
+                        {"type", "workspace-edit"},
+                        {"paste", "clipboard"},
+                        {"classified.here", "commands"},
+                        {"bad.*", "refuse"},
+                        {"workbench.action.quickOpen", "commands"}};
     options.renames = &renames_;
     options.resource_commands = {"vscode.open", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);

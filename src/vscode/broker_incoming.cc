@@ -1,7 +1,9 @@
 // What the broker takes out of what the workbench tells a host.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <optional>
 
 #include "base/path.h"
 #include "vscode/broker_parts.h"
@@ -26,6 +28,14 @@ bool Broker::may_read(const Json& uri) {
   if (!canonical || is_elsewhere(*canonical)) return false;
   // A file that the user opened is no reason to ask: what would be asked is withheld.
   return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
+}
+
+bool Broker::may_write(const Json& uri) {
+  const auto resource = parse_resource(uri, remote_authority_);
+  if (!resource) return false;
+  if (!resource->is_file) return true;  // of an extension that decides itself, or of nobody yet
+  const auto canonical = canonical_file(resource->path);
+  return canonical && !is_elsewhere(*canonical) && arbiter_.would_allow(Kind::kWrite, *canonical);
 }
 
 // An extension that there is, in this host or elsewhere.
@@ -86,6 +96,48 @@ bool Broker::names_withheld(const Json& value, int depth) {
     for (const Json& child : value)
       if (names_withheld(child, depth + 1)) return true;
   return false;
+}
+
+// Takes out of lists what tells of a file that may not be read: symbols, places, edits. False where
+// the value itself does.
+bool Broker::leave_readable(Json& value, int depth) {
+  const auto is_uri = [](const Json& each) {
+    return each.is_object() && each.contains("$mid") && each["$mid"] == 1;
+  };
+  if (depth > 30) return false;
+  if (is_uri(value)) return may_read(value);
+  // Not those that hold a resource beside something of it.
+  if (value.is_array() && (std::all_of(value.begin(), value.end(), is_uri) ||
+                           std::none_of(value.begin(), value.end(), is_uri))) {
+    Json kept = Json::array();
+    for (Json& each : value)
+      if (leave_readable(each, depth + 1)) kept.push_back(std::move(each));
+    value = std::move(kept);
+    return true;
+  }
+  if (value.is_structured())
+    for (Json& each : value)
+      if (!leave_readable(each, depth + 1)) return false;
+  return true;
+}
+
+void Broker::give_found(const RpcReply& reply, Found found, Outbox& outbox) {
+  RpcReply changed = reply;
+  // Whether there was more tells of files that were left out.
+  std::string text = R"({"limitHit":false})";
+  if (found != Found::kText) {
+    if (found == Found::kAnything && !may_name(reply.json, "$mid")) {
+      outbox.to_host(write_reply(reply));
+      return;
+    }
+    Json value = is_moderate(reply.json) ? Json::parse(reply.json, nullptr, false)
+                                         : Json(Json::value_t::discarded);
+    const std::lock_guard lock(mutex_);
+    if (value.is_discarded() || !leave_readable(value, 0)) value = nullptr;
+    text = dumped(value);
+  }
+  changed.json = text;
+  outbox.to_host(write_reply(changed));
 }
 
 bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox) {
@@ -298,7 +350,12 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     outbox.to_host(write_request(changed));
     return true;
   }
-  if (!names_withheld(arguments, 0)) return false;
+  // The workbench makes these edits by itself, some when a file is saved.
+  const bool edits = method.ends_with("FormattingEdits");
+  const bool writable = !edits || std::all_of(arguments.begin(), arguments.end(), [&](Json& each) {
+    return !each.is_object() || !each.contains("$mid") || may_write(each);
+  });
+  if (writable && !names_withheld(arguments, 0)) return false;
   withhold(request, outbox);
   return true;
 }
@@ -354,36 +411,17 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
     if (filter_incoming(*request, outbox)) return {};
   } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
     forget(reply->number);
-    bool search = false;
-    bool text_search = false;
+    std::optional<Found> found;
     {
       const std::lock_guard lock(mutex_);
-      if (const auto found = searches_.find(reply->number); found != searches_.end()) {
-        text_search = found->second;
-        search = !text_search;
-        searches_.erase(found);
+      if (const auto search = searches_.find(reply->number); search != searches_.end()) {
+        found = search->second;
+        searches_.erase(search);
       }
     }
-    if (text_search && reply->type == RpcType::kReplyOkJson) {
-      // Whether there was more tells of files that were left out.
-      RpcReply changed = *reply;
-      changed.json = R"({"limitHit":false})";
-      outbox.to_host(write_reply(changed));
+    if (found && !reply->json.empty() && reply->type != RpcType::kReplyError) {
+      give_found(*reply, *found, outbox);
       return {};
-    }
-    if (search && reply->type == RpcType::kReplyOkJson) {
-      Json found = Json::parse(reply->json, nullptr, false);
-      if (found.is_array()) {
-        Json kept = Json::array();
-        const std::lock_guard lock(mutex_);
-        for (Json& uri : found)
-          if (may_read(uri)) kept.push_back(std::move(uri));
-        RpcReply changed = *reply;
-        const std::string text = dumped(kept);
-        changed.json = text;
-        outbox.to_host(write_reply(changed));
-        return {};
-      }
     }
   }
   outbox.to_host(copy(body));

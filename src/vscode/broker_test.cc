@@ -526,6 +526,46 @@ TEST_F(BrokerTest, SearchResultsAreFiltered) {
   EXPECT_EQ(seen.find("link"), std::string::npos);
 }
 
+TEST_F(BrokerTest, WhatCommandsGiveBackIsFilteredAsSearchesAre) {
+  const auto gives = [&](const Json& value) {
+    EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {"vscode.open", Json::array()}),
+              "passed");
+    const std::string json = value.dump();
+    RpcReply reply;
+    reply.type = RpcType::kReplyOkJson;
+    reply.number = number_;
+    reply.json = json;
+    sent_ = {};
+    EXPECT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+    const auto given = parse_rpc(sent_.host.at(0));
+    return Json::parse(std::get<RpcReply>(*given).json);
+  };
+  const auto symbol = [&](const std::string& file) {
+    return Json{{"name", "symbol of " + file}, {"location", {{"uri", uri(work(file))}}}};
+  };
+  EXPECT_EQ(gives(Json::array({symbol("a.txt"), symbol(".git/config"), symbol("link")})),
+            Json::array({symbol("a.txt")}));
+  EXPECT_EQ(gives({{"incoming", Json::array({symbol(".git/config")})}}),
+            (Json{{"incoming", Json::array()}}));
+  EXPECT_EQ(gives(symbol(".git/config")), Json());
+  const Json edits = Json::array({Json::array({uri(work(".git/config")), Json::array({"secret"})}),
+                                  Json::array({uri(work("a.txt")), Json::array({"mine"})})});
+  EXPECT_EQ(gives(edits), Json::array({edits[1]}));
+  EXPECT_EQ(gives(Json{{"anything", "else"}}), (Json{{"anything", "else"}}));
+}
+
+TEST_F(BrokerTest, FormattingIsNotAskedForWhatMayNotBeWritten) {
+  const auto asked = [&](const char* method, const std::string& file) {
+    return deliver(method, Json{1, uri(file), Json::object()}.dump());
+  };
+  EXPECT_THAT(asked("$provideDocumentFormattingEdits", work("a.txt")), HasSubstr("a.txt"));
+  for (const char* method : {"$provideDocumentFormattingEdits", "$provideOnTypeFormattingEdits",
+                             "$provideDocumentRangesFormattingEdits"})
+    EXPECT_EQ(asked(method, (folder_ / "home/only/read.txt").string()), "") << method;
+  EXPECT_THAT(asked("$provideHover", (folder_ / "home/only/read.txt").string()),
+              HasSubstr("read.txt"));
+}
+
 TEST_F(BrokerTest, AnAddedExtensionEndsTheHostWhichStartsAgain) {
   const auto delta = [&](const Json& delta_of) {
     RpcRequest request;

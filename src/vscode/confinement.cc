@@ -129,6 +129,8 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   std::vector<MergeMember> members, approved_members;
   bool comparable = true;
   OwnFolders own;
+  // Each host has one of its own; what lies above it is not the compartment's to write.
+  BULKHEAD_CHECK(make_directories(request.host.logs, 0700));
   std::vector<std::optional<Approval>> approvals;
   for (const HostExtension& each : request.host.extensions) {
     ConfinedExtension extension;

@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { Editor, until } from "./editor.mjs";
+import { Editor, steps, until } from "./editor.mjs";
 import { World } from "./world.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -15,14 +15,7 @@ for (const mode of modes) {
   test(`astro-vscode, ${mode}`, { timeout: 300_000 }, async (t) => {
     const world = await World.create();
     let editor;
-    const step = (name, act) => t.test(name, async () => {
-      try {
-        await act();
-      } catch (error) {
-        await editor.photograph(`astro ${name}`);
-        throw error;
-      }
-    });
+    const step = steps(t, () => editor);
     try {
       world.write("home/projects/app/astro.config.mjs", "export default {};\n");
       world.write("home/projects/app/page.astro", '---\nconst title:number   = "x"\n---\n<html><body><h1   class="a">{title}</h1></body></html>\n');

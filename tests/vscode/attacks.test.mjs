@@ -20,10 +20,10 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 /** An extension's folder; a package that names the collector gets one of its own, with the address. */
 function fixture(world, name) {
   const folder = path.join(here, "extensions", name);
-  const packaged = fs.readFileSync(path.join(folder, "package.json"), "utf8");
-  if (!packaged.includes("COLLECTOR")) return folder;
+  const named = fs.readdirSync(folder).filter((each) => each.endsWith(".json") && fs.readFileSync(path.join(folder, each), "utf8").includes("COLLECTOR"));
+  if (named.length === 0) return folder;
   fs.cpSync(folder, world.path(`made/${name}`), { recursive: true });
-  world.write(`made/${name}/package.json`, packaged.replaceAll("COLLECTOR", world.collector.port));
+  for (const each of named) world.write(`made/${name}/${each}`, fs.readFileSync(path.join(folder, each), "utf8").replaceAll("COLLECTOR", world.collector.port));
   return world.path(`made/${name}`);
 }
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
@@ -38,7 +38,7 @@ for (const mode of modes) {
       writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
       world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
-      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings } });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings, "[css]": { "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({
         ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),
       }));

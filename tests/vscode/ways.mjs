@@ -1,6 +1,7 @@
 // What each malicious extension of extensions/ tries, what success looks like from outside, and what the
 // journal must name when it fails. An effect is never what an attack says of itself: it is a secret in its
 // hands, a file outside that changed, a message that arrived.
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { until } from "./editor.mjs";
@@ -69,6 +70,13 @@ const victimHasToken = ({ world }) => {
   return until("the victim with its token", () => !fs.existsSync(world.path("home/projects/app/.proof/victim.token")));
 };
 
+async function saves({ editor }) {
+  await editor.openFile("style.css");
+  await editor.page.keyboard.type(" ");
+  await editor.save();
+  await until("the file to be saved", async () => (await editor.page.locator(".tab.active.dirty").count()) === 0);
+}
+
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
@@ -119,8 +127,26 @@ export const WAYS = [
       editSave: writes("home/.profile", "files.editSave", "write */.profile"),
     },
   },
+  {
+    // What a person's saving does by itself.
+    name: "on-save",
+    probes: {
+      // A window that has just started may not know of its fixes at the first time.
+      own: works({ effect: async (seen) => seen.world.read("home/projects/app/style.css").includes("on-save.own") || (await saves(seen), false), journal: [] }),
+      other: { ...when(saves, makes("home/projects/other/on-save.other", `write ${OTHER}/on-save.other`)), late: true },
+      startup: { ...when(saves, writes("home/.bashrc", "on-save.startup", "write */.bashrc")), late: true },
+    },
+  },
   { name: "symlink-race", probes: { files: leaks(KEY), copy: leaks(KEY), system: leaks(KEY) } },
-  { name: "search", probes: { find: says(/notes\.txt/, `read ${OTHER}*`) } },
+  {
+    name: "search",
+    prepare: ({ world, editor }) => {
+      world.write("home/projects/app/private/diary.md", `# ${world.secrets.other}\n`);
+      world.write("home/projects/app/guide.md", "# No secret\n");
+      return editor.openFile("guide.md");
+    },
+    probes: { find: says(/notes\.txt/, `read ${OTHER}*`), symbols: leaks() },
+  },
   { name: "tasks", probes: { shell: loots("vscode tasks"), process: loots("vscode tasks"), provider: loots("vscode tasks") } },
   {
     name: "terminal",
@@ -152,6 +178,12 @@ export const WAYS = [
       remoteCli: installs("vscode _remoteCLI.manageExtensions"),
       victim: leaks("vscode commands-foreign"),
       disposed: loots("vscode workbench.action.terminal.*"),
+      quickOpen: during(async ({ editor }) => {
+        for (let i = 0; i < 8; i += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 700));
+          await editor.page.keyboard.press("Enter");
+        }
+      }, loots("vscode workbench.action.quickOpen")),
       takeOver: during(({ editor }) => editor.command("File: New Untitled Text File"), says(/taken over/)),
       takeOverFamily: during(({ editor }) => editor.command("Terminal: Focus Terminal"), says(/taken over/)),
     },
@@ -159,7 +191,7 @@ export const WAYS = [
   {
     name: "secrets",
     prepare: victimHasToken,
-    probes: { exports: leaks(), prototype: leaks() },
+    probes: { exports: leaks(), prototype: leaks(), logs: leaks("read */logs/*") },
   },
   {
     name: "clipboard",
@@ -181,11 +213,14 @@ export const WAYS = [
       api: writes("data/data/User/settings.json", "settings.api", "vscode settings-write-foreign"),
       apiWorkspace: writes("home/projects/app/.vscode/settings.json", "settings.apiWorkspace", "vscode settings-write-foreign"),
       declared: leaks("vscode settings-shared"),
+      shared: works({ effect: ({ world }) => world.read("home/projects/app/.proof/victim.account") === createHash("sha256").update(world.secrets.settings).digest("hex"), journal: [] }),
       family: writes("data/data/Machine/settings.json", "settings.family", "vscode settings-write-foreign"),
       filesTasks: writes("home/projects/app/.vscode/tasks.json", "settings.filesTasks", "write */.vscode/tasks.json"),
       nodeTasks: writes("home/projects/app/.vscode/tasks.json", "settings.nodeTasks", "write */.vscode*"),
       nodeLaunch: writes("home/projects/app/.vscode/launch.json", "settings.nodeLaunch", "write */.vscode*"),
       nodeSettings: writes("home/projects/app/.vscode/settings.json", "settings.nodeSettings", "write */.vscode*"),
+      nodeSnippets: writes("home/projects/app/.vscode/x.code-snippets", "settings.nodeSnippets", "write */.vscode*"),
+      nodeHooks: writes("home/projects/app/.github/hooks/x.json", "settings.nodeHooks", "write */.github*"),
       renamed: writes("home/projects/app/.vscode/settings.json", "settings.renamed", "write */.vscode*"),
       nodeUser: writes("data/data/User/settings.json", "settings.nodeUser", "* */data/User/settings.json"),
       userdata: says(/settings\.userdata/, "* *"),
@@ -264,7 +299,8 @@ export const WAYS = [
   {
     name: "declarations",
     prepare: ({ world, editor }) => {
-      world.write("home/projects/app/proof-schema.json", "{}\n");
+      for (const name of ["schema", "registry"]) world.write(`home/projects/app/proof-${name}.json`, "{}\n");
+      world.write("home/projects/app/picked.txt", `cat ~/.ssh/id_rsa > '${world.loot}/declarations.statusBarItem'\n`);
       return editor.terminal("true");
     },
     probes: {
@@ -294,6 +330,13 @@ export const WAYS = [
       }, loots()),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
       schema: when(({ editor }) => editor.openFile("proof-schema.json"), sends()),
+      registry: when(({ editor }) => editor.openFile("proof-registry.json"), sends()),
+      statusBarItem: when(async ({ editor }) => {
+        await editor.openFile("picked.txt");
+        await editor.page.keyboard.press("Control+A");
+        await click(editor, editor.page.locator(".statusbar").getByText("proof-declared-item"));
+      }, loots()),
+      style: { effect: ({ editor }) => editor.page.locator(".monaco-workbench").first().evaluate((element) => getComputedStyle(element).getPropertyValue("--proof-style").trim() === "here"), journal: [] },
       snippet: during(async ({ world, editor }) => {
         await editor.page.evaluate((secret) => navigator.clipboard.writeText(secret), world.secrets.clipboard);
         await editor.openFile("style.css");

@@ -17,6 +17,9 @@ const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
 /** Refused to nearly every program at its start, without harm: counted, but nobody's "first". */
 const QUIET = new Set(["environment", "status", "read-status"]);
+/** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
+const isQuiet = (/** @type {{ kind: string, resource: string }} */ { kind, resource }) =>
+  QUIET.has(kind) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
 
@@ -317,7 +320,7 @@ class Model extends EventEmitter {
    * @param {string} id
    */
   #isBlocked(compartment, refusal, id) {
-    if (!refusal.enforced || QUIET.has(refusal.kind) || !refusal.rule.startsWith(BLOCKLIST)) return false;
+    if (!refusal.enforced || isQuiet(refusal) || !refusal.rule.startsWith(BLOCKLIST)) return false;
     const blocked = this.#blocked.get(compartment.key) ?? new Set();
     this.#blocked.set(compartment.key, blocked);
     if (blocked.has(id)) return false;
@@ -414,7 +417,7 @@ class Model extends EventEmitter {
     compartment.unseen += count;
     const known = this.#known.get(compartment.key) ?? new Set();
     this.#known.set(compartment.key, known);
-    const told = refusal.enforced && !decision.asked && !QUIET.has(refusal.kind) && !known.has(id) && known.size < MAX_REFUSALS;
+    const told = refusal.enforced && !decision.asked && !isQuiet(refusal) && !known.has(id) && known.size < MAX_REFUSALS;
     const first = { ofExtension: told && known.size === 0, ofResource: told, ofBlocklist: this.#isBlocked(compartment, refusal, id) };
     if (told) known.add(id);
     this.emit("changed", compartment);

@@ -44,6 +44,23 @@ export function settingFamilies(source) {
 }
 
 /**
+ * What the workbench reads of packages: "commands" of contributes.commands.
+ * @param {string} source workbench.js
+ */
+export function extensionPoints(source) {
+  // Some are registered by a function that gets the name.
+  const named = [...source.matchAll(/registerExtensionPoint\(\{extensionPoint:([\w$]+),/g)].flatMap(([, parameter]) => {
+    const [, register] = new RegExp(`function ([\\w$]+)\\(${parameter.replaceAll("$", "\\$")}\\)\\{return [\\w$]+\\.registerExtensionPoint\\(\\{extensionPoint:${parameter.replaceAll("$", "\\$")},`).exec(source) ?? [];
+    if (!register) throw new Error("this version of the workbench reads packages in a way that is not known");
+    return [...source.matchAll(new RegExp(`[^\\w$]${register.replaceAll("$", "\\$")}\\("(\\w+)"\\)`, "g"))].map(([, point]) => point);
+  });
+  const points = new Set([...source.matchAll(/extensionPoint:"([\w.]+)"/g)].map(([, point]) => point).concat(named));
+  const missing = ["commands", "keybindings", "menus", "configurationDefaults", "snippets", "chatInstructions"].filter((point) => !points.has(point));
+  if (missing.length > 0) throw new Error(`this version of the workbench reads packages in a way that is not known: no ${missing.join(", ")} found`);
+  return [...points].sort();
+}
+
+/**
  * What `bulkhead doctor --code` prints: each edit and whether it fits.
  * @param {string} server code-server's lib/vscode
  */
@@ -79,7 +96,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
-  const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source) };
+  const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source), points: extensionPoints(source) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
   const launchFile = path.join(folder, "launch.json");

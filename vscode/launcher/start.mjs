@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -96,6 +97,12 @@ for (const word of rest) {
   if (reason) fail(`${word.split("=")[0]} is not possible: ${reason}`);
 }
 if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535) fail(`--port ${values.port}: not a port`);
+// The server would tell its log and go on.
+await new Promise((resolve) => {
+  const probe = net.createServer();
+  probe.once("error", (error) => fail(`port ${values.port} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`));
+  probe.listen(Number(values.port), "127.0.0.1", () => probe.close(resolve));
+});
 const opened = path.resolve(folder ?? ".");
 if (!fs.existsSync(opened)) fail(`${opened} does not exist`);
 const query = fs.statSync(opened).isDirectory() ? "folder" : "workspace";

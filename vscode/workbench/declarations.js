@@ -9,20 +9,45 @@
 (() => {
   "use strict";
   /**
-   * What the launcher wrote into the page: the companion's folder, commands.json's commands, and the first
-   * names of the editor's own settings.
+   * What the launcher wrote into the page: the companion's folder, commands.json's commands, the first names of
+   * the editor's own settings, and the points that this version's workbench reads of packages.
    */
-  const { companion = "", commands = {}, settingFamilies = [] } = globalThis.bulkheadSettings ?? {};
+  const { companion = "", commands = {}, settingFamilies = [], points = [] } = globalThis.bulkheadSettings ?? {};
   /** What may be done by pressing a key or following a link, with arguments that the package chose. */
   const HARMLESS = new Set(["free", "commands", "languages", "workspace-edit"]);
   /** Command families of the workbench, which registers some of their members only later. */
   const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
   /** Settings that change how text looks and is arranged, and no more. */
   const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|editorAssociations|tree\.\w+)$/;
-  /** Scripts that would run in webviews of others, with the browser's network and without a permission. */
-  const SCRIPTS = ["markdown.previewScripts", "notebookRenderer", "notebookPreload"];
-  /** Words that a language model obeys, which may have the user's tools. */
-  const INSTRUCTIONS = ["chatInstructions", "chatPromptFiles", "chatAgents", "chatSkills", "chatPlugins"];
+  /**
+   * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
+   * them VS Code keeps for chosen extensions; code-server gives them to all.
+   */
+  const LEFT_OUT = {
+    // With the browser's network and without a permission.
+    "scripts for webviews of others": ["markdown.previewScripts", "markdown.codeBlockEditors", "markdown.codeBlockEditorProviders", "notebookRenderer", "notebookPreload"],
+    // Words that a language model obeys, which may have the user's tools.
+    "instructions for language models": ["chatInstructions", "chatPromptFiles", "chatAgents", "chatSkills", "chatPlugins"],
+    // It could hide what we say, and put our "Always" below a click that is meant for something else.
+    "a style sheet for the whole window": ["css"],
+    // The lists themselves are files, which say where schemas lie.
+    "lists of JSON schemas": ["jsonValidationRegistry"],
+    // They run any command when they are clicked, and nobody says whose they are.
+    "items of the status bar that run by themselves": ["statusBarItems"],
+    "commands for other machines": ["continueEditSession", "remoteHelp", "remoteCodingAgents"],
+    "words in views of others": ["chatViewsWelcome"],
+  };
+  /** Points whose declarations are looked through below, or do nothing until code does, which runs in a compartment. */
+  const KNOWN = new Set([
+    ...Object.values(LEFT_OUT).flat(),
+    "commands", "configuration", "configurationDefaults", "jsonValidation", "keybindings", "menus", "resourceLabelFormatters", "snippets",
+    "views", "viewsContainers", "viewsWelcome", "walkthroughs",
+    "authentication", "breakpoints", "chatContext", "chatOutputRenderers", "chatParticipants", "chatSessions", "colors", "customEditors",
+    "debugVisualizers", "debuggers", "grammars", "iconThemes", "icons", "languageModelChatProviders", "languageModelToolSets",
+    "languageModelTools", "languages", "linkPresentationProviders", "localizations", "mcpServerDefinitionProviders", "notebooks",
+    "problemMatchers", "problemPatterns", "productIconThemes", "semanticTokenModifiers", "semanticTokenScopes", "semanticTokenTypes",
+    "speechProviders", "submenus", "taskDefinitions", "terminal", "terminalQuickFixes", "themes",
+  ]);
   /**
    * Where a schema may lie, which the editor's own JSON server loads with the user's rights: in the package, or
    * on a public server. Not in other files, and nowhere on this machine or, unencrypted, in its network.
@@ -43,10 +68,11 @@
   const MAX_DEPTH = 50;
   const MAX_TOLD = 100;
 
-  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[]}} Description */
+  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadBrowserOnly?: object[]}} Description */
   const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
+  const isCompanion = (/** @type {Description} */ description) => Boolean(companion) && description.extensionLocation?.path === companion;
   const isForeign = (/** @type {Description} */ description) =>
-    !description.isBuiltin && !(companion && description.extensionLocation?.path === companion);
+    !description.isBuiltin && !isCompanion(description);
   const listOf = (value) => (Array.isArray(value) ? value : value && typeof value === "object" ? [value] : []);
   /** For people, of what may be anything. */
   const named = (value) => (typeof value === "string" && value ? value : "nothing that has a name");
@@ -103,6 +129,7 @@
     command(command, bare = false) {
       if (typeof command !== "string") return false;
       if (this.own.has(command)) return bare || !this.shared.has(command);
+      if (command === "workbench.action.quickOpen" && !bare) return false; // the next Enter would run what it is filled with
       return HARMLESS.has(needsOf(command));
     }
 
@@ -213,16 +240,15 @@
     if (contributes.viewsWelcome) contributes.viewsWelcome = kept(contributes.viewsWelcome, keepIf((one) => !isOurs(one.view) && !names.othersViews.has(one.view), (one) => `words in the view ${named(one.view)}`));
     if (contributes.configurationDefaults && typeof contributes.configurationDefaults === "object")
       contributes.configurationDefaults = defaultsFor(contributes.configurationDefaults, names, tell);
-    for (const point of SCRIPTS) {
-      if (!contributes[point]) continue;
-      tell(`scripts for webviews of others (${point})`);
-      delete contributes[point];
-    }
-    for (const point of INSTRUCTIONS) {
-      if (!contributes[point]) continue;
-      tell(`instructions for language models (${point})`);
-      delete contributes[point];
-    }
+    for (const [what, left] of Object.entries({ ...LEFT_OUT, "what nobody has looked through": points.filter((point) => !KNOWN.has(point)) }))
+      for (const point of left) {
+        // The same word with custom data in it is for CSS files.
+        if (!contributes[point] || (point === "css" && !Array.isArray(contributes.css))) continue;
+        tell(`${what} (${point})`);
+        delete contributes[point];
+      }
+    // Where a file lies is what a person reads before saving it.
+    if (contributes.resourceLabelFormatters) contributes.resourceLabelFormatters = kept(contributes.resourceLabelFormatters, keepIf((one) => !["file", "vscode-remote"].includes(one.scheme), () => "other names for files"));
     if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;
@@ -230,6 +256,17 @@
     console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
   }
 
+  // Whose a message is stands beside its buttons, which give way to it: with many of them "Bulkhead" and
+  // "Bulkhead (evil.id)" would be cut to the same.
+  const style = globalThis.document?.createElement("style");
+  if (style) {
+    style.textContent = ".notification-list-item .notification-list-item-source{flex:none!important;max-width:75%;font-size:85%!important}" +
+      ".notification-list-item .notification-list-item-buttons-container{flex:1 1 0!important;min-width:0}" +
+      ".notification-list-item .notification-list-item-buttons-container .monaco-button{padding-left:3px!important;padding-right:3px!important;margin-left:1px!important;margin-right:1px!important}";
+    document.head.append(style);
+  }
+  /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */
+  const browserOnly = [];
   /** @type {Map<string, Names>} */
   const names = new Map();
   /** @type {Set<string>} ids of the editor's own */
@@ -243,6 +280,7 @@
     disarm(added, present) {
       const all = [...present, ...added];
       for (const description of added) {
+        if (isCompanion(description)) description.bulkheadBrowserOnly = browserOnly;
         if (!isForeign(description)) {
           trusted.add(idOf(description));
           continue;
@@ -257,6 +295,17 @@
         }
       }
     },
+    /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
+    notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
+      if (browserOnly.length < MAX_TOLD && !browserOnly.some(({ id }) => id === identifier.value))
+        browserOnly.push({ id: identifier.value, name: String(displayName ?? name), version: String(version) });
+    },
+    /**
+     * The folder of a host's logs: VS Code's own host has the window's, each other one its own beside it.
+     * @param {{ path: string, with: (changed: { path: string }) => any }} folder
+     * @param {{ affinity?: number }} location
+     */
+    logsOf: (folder, { affinity }) => (affinity ? folder.with({ path: `${folder.path}-${affinity}` }) : folder),
     /**
      * A snippet of a package, as it is read; those of a person have no extension.
      * @param {Description | undefined} extension

@@ -5,17 +5,17 @@ import path from "node:path";
 import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
-import { settingFamilies } from "../launcher/prepare.mjs";
+import { extensionPoints, settingFamilies } from "../launcher/prepare.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
 const { commands } = JSON.parse(read("../api/commands.json"));
 
 /** A page with our scripts in it, and the commands that the editor has. */
-function page() {
+function page(points = ["commands", "newlyInvented"]) {
   const told = [];
   const context = vm.createContext({
-    bulkheadSettings: { builtin: [], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"] },
+    bulkheadSettings: { builtin: [], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"], points },
     crypto, URL, URLSearchParams, setTimeout, location: { search: "" },
     console: { warn: (text) => told.push(text), error: (text) => told.push(text) },
   });
@@ -64,6 +64,7 @@ test("keys do not run what reaches out of a compartment", () => {
     { command: "workbench.action.debug.start" },
     { command: "notification.acceptPrimaryAction" },
     { command: "quickInput.accept" },
+    { command: "workbench.action.quickOpen", args: ">Terminal: Run Selected Text In Active Terminal" },
     { command: "editor.action.insertSnippet", args: { snippet: "$CLIPBOARD" } },
     { command: "yours.token" },
     { command: "npm.runScriptFromHover", args: { script: "x" } },
@@ -196,10 +197,45 @@ test("snippets of a package hold no clipboard, those of a person and of the edit
   assert.equal(bulkhead.snippet(extension("vscode.css", {}, { isBuiltin: true }), body), body);
 });
 
+test("each host has a folder of its own for logs, and the window's own host the window's", () => {
+  const { bulkhead } = page();
+  const folder = { path: "/logs/exthost1", with: ({ path }) => ({ path }) };
+  const of = (affinity) => bulkhead.logsOf(folder, { affinity }).path;
+  assert.deepEqual([0, undefined, 1, 2].map(of), ["/logs/exthost1", "/logs/exthost1", "/logs/exthost1-1", "/logs/exthost1-2"]);
+});
+
 test("scripts for webviews of others do not come in", () => {
   const { disarmed } = page();
-  const { contributes } = disarmed({ "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], notebookRenderer: [{}], notebookPreload: [{}] });
+  const { contributes } = disarmed({
+    "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], "markdown.codeBlockEditors": [{}], "markdown.codeBlockEditorProviders": [{}],
+    notebookRenderer: [{}], notebookPreload: [{}],
+  });
   assert.deepEqual(Object.keys(contributes), ["markdown.previewStyles"]);
+});
+
+test("what acts on the whole window by itself is left out, and so is what nobody has looked through", () => {
+  const { disarmed } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    css: [{ path: "./window.css" }], statusBarItems: { id: "a", command: "workbench.action.terminal.new" }, jsonValidationRegistry: [{ url: "./list.json" }],
+    continueEditSession: [{ command: "workbench.action.terminal.new" }], remoteHelp: { issues: "workbench.action.terminal.new" }, chatViewsWelcome: [{}],
+    newlyInvented: [{}], "of.anotherExtension": [{}],
+    resourceLabelFormatters: [{ scheme: "vscode-remote", formatting: { label: "safe" } }, { scheme: "mine", formatting: { label: "x" } }],
+  });
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes)), { "of.anotherExtension": [{}], resourceLabelFormatters: [{ scheme: "mine", formatting: { label: "x" } }] });
+  assert.equal(bulkheadWithheld.length, 8);
+  const data = { customData: ["./data.json"] };
+  assert.deepEqual(disarmed({ css: data }).contributes.css, data);
+});
+
+test("every point of the installed build has been looked through", () => {
+  const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
+  const points = extensionPoints(fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8"));
+  for (const point of ["chatSkills", "css", "statusBarItems", "terminal", "views"]) assert.ok(points.includes(point), point);
+  const { bulkhead, extension } = page(points);
+  const one = extension("Me.mine", Object.fromEntries(points.map((point) => [point, [{}]])));
+  bulkhead.disarm([one], []);
+  assert.doesNotMatch(one.bulkheadWithheld.join("\n"), /nobody/);
+  assert.throws(() => extensionPoints("nothing"), /not known/);
 });
 
 test("built-in extensions and the companion declare what they like, by their place and not by their name", () => {

@@ -14,6 +14,10 @@ export const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll(
 /** What starts the hosts that are missing, in the words of the workbench's extension service. */
 const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allRequestedActivateEvents.keys()))";
 
+/** The companion tells of what does not run there. */
+const inBrowser = (/** @type {string} */ extension, /** @type {string} */ web) =>
+  `(globalThis.bulkhead.mayRunInBrowser(${extension})?${web}.push(${extension}):globalThis.bulkhead.notInBrowser(${extension}))`;
+
 /** @type {Edit} */
 const location = {
   name: "remote-location",
@@ -45,7 +49,7 @@ const others = (location) => {
       ),
       text: (kind, extension, all, key, web, place) =>
         `else if(${kind}===2){let ${extension}=${all}.get(${key});` +
-        `${extension}&&globalThis.bulkhead.mayRunInBrowser(${extension})&&${web}.push(${extension})}` +
+        `${extension}&&${inBrowser(extension, web)}}` +
         `else ${kind}===3&&(${place}=new ${location}(globalThis.bulkhead.place(${all}.get(${key}),[...${all}.values()])));`,
     },
     {
@@ -57,7 +61,7 @@ const others = (location) => {
       ),
       text: (extension, added, lets, kind, local, web, place) =>
         `for(let ${extension} of ${added}){${lets}${kind}===1?${local}.push(${extension}):` +
-        `${kind}===2?globalThis.bulkhead.mayRunInBrowser(${extension})&&${web}.push(${extension}):` +
+        `${kind}===2?${inBrowser(extension, web)}:` +
         `${kind}===3&&(${place}=new ${location}(globalThis.bulkhead.place(${extension},[...this._registry.getAllExtensionDescriptions(),...${added}]))),` +
         `this._runningLocation.set(${extension}.identifier,${place})}`,
     },
@@ -90,6 +94,17 @@ const others = (location) => {
       text: (locations, authority, between, snapshot) =>
         `_createRemoteExtensionHostDataProvider(${locations},${authority},bulkheadLocation){${between}` +
         `${locations}.filterByRunningLocation(${snapshot}.extensions,bulkheadLocation)`,
+    },
+    {
+      name: "host-logs",
+      what: "a host writes its extensions' logs where no other host reads them",
+      times: 1,
+      shape: shape(
+        String.raw`extensionHostLogsPath:NAME\.extensionHostLogsPath,globalStorageHome:\1\.globalStorageHome,workspaceStorageHome:\1\.workspaceStorageHome,extensions:NAME\}`,
+      ),
+      text: (environment, extensions) =>
+        `extensionHostLogsPath:globalThis.bulkhead.logsOf(${environment}.extensionHostLogsPath,bulkheadLocation),globalStorageHome:${environment}.globalStorageHome,` +
+        `workspaceStorageHome:${environment}.workspaceStorageHome,extensions:${extensions}}`,
     },
     {
       name: "after-change",

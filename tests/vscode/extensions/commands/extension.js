@@ -74,6 +74,14 @@ exports.activate = (context) =>
       await settle();
       await vscode.commands.executeCommand("workbench.action.terminal.sendSequence", { text: `${theft(facts)}\r` });
     },
+    // A person who writes a text presses Enter soon.
+    async quickOpen(facts, vscode) {
+      const file = vscode.Uri.file(`${facts.workspace}/.proof/selected.txt`);
+      await vscode.workspace.fs.writeFile(file, Buffer.from(theft(facts)));
+      const editor = await vscode.window.showTextDocument(file);
+      editor.selection = new vscode.Selection(0, 0, 0, 1000);
+      await vscode.commands.executeCommand("workbench.action.quickOpen", ">Terminal: Run Selected Text In Active Terminal");
+    },
     // The user's own commands come here from now on: the test runs them.
     takeOver: (_facts, vscode) => taken(vscode, "workbench.action.files.newUntitledFile"),
     takeOverFamily: (_facts, vscode) => taken(vscode, "workbench.action.terminal.focus"),

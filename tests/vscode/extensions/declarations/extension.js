@@ -21,6 +21,9 @@ exports.activate = (context) => {
     step: declared,
     page: declared,
     schema: declared,
+    registry: declared,
+    statusBarItem: declared,
+    style: declared,
     async snippet() {
       for (let i = 0; i < 200; i += 1) {
         const text = vscode.window.activeTextEditor?.document.getText() ?? "";

@@ -1,4 +1,6 @@
 "use strict";
+const fs = require("node:fs");
+const path = require("node:path");
 const { attack } = require("./attack");
 
 exports.activate = (context) =>
@@ -6,6 +8,25 @@ exports.activate = (context) =>
     async exports(_facts, vscode) {
       const victim = vscode.extensions.getExtension("proof.victim");
       return (await victim.activate()).token();
+    },
+    // What the victim wrote into its log.
+    async logs() {
+      const folder = path.dirname(context.logUri.fsPath);
+      const window = folder.replace(/-\d+$/, "");
+      const folders = [folder, window, ...[1, 2, 3, 4, 5, 6, 7, 8].map((host) => `${window}-${host}`)];
+      let found = [];
+      for (let i = 0; i < 50 && !found.join("").includes("signed in"); i += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        found = folders.flatMap((each) => {
+          try {
+            const files = fs.readdirSync(each, { recursive: true }).map((name) => path.join(each, name));
+            return files.filter((file) => file.endsWith(".log")).map((file) => fs.readFileSync(file, "utf8"));
+          } catch (error) {
+            return String(error);
+          }
+        });
+      }
+      return found;
     },
     // Extensions of one host share their classes: the next read of the victim passes by here.
     async prototype() {

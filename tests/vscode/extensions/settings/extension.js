@@ -19,12 +19,17 @@ exports.activate = (context) =>
       vscode.workspace.getConfiguration("terminal.integrated").update("env.linux", { SETTINGS_API_WORKSPACE: facts.mark }, vscode.ConfigurationTarget.Workspace),
     // It declares the victim's setting, and all of PHP's.
     declared: (facts, vscode) => vscode.workspace.getConfiguration("proofVictim").get("account"),
+    // The victim has the permission for it, and sees what the person set.
+    shared: () => "declared",
     family: (facts, vscode) => vscode.workspace.getConfiguration("php").update("validate.executablePath", facts.mark, vscode.ConfigurationTarget.Global),
     filesTasks: (facts, vscode) =>
       vscode.workspace.fs.writeFile(vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`), Buffer.from(tasksJson(facts))),
     nodeTasks: (facts) => nodeWrite(`${facts.workspace}/.vscode/tasks.json`, tasksJson(facts)),
     nodeLaunch: (facts) => nodeWrite(`${facts.workspace}/.vscode/launch.json`, JSON.stringify({ version: "0.2.0", configurations: [], mark: facts.mark })),
     nodeSettings: (facts) => nodeWrite(`${facts.workspace}/.vscode/settings.json`, JSON.stringify({ "git.path": facts.mark })),
+    // A person's own snippets hold the clipboard; what an assistant does is told in the workspace, and hooks of it run.
+    nodeSnippets: (facts) => nodeWrite(`${facts.workspace}/.vscode/x.code-snippets`, JSON.stringify({ [facts.mark]: { prefix: "for", body: "$CLIPBOARD" } })),
+    nodeHooks: (facts) => nodeWrite(`${facts.workspace}/.github/hooks/x.json`, JSON.stringify({ mark: facts.mark })),
     async renamed(facts) {
       nodeWrite(`${facts.workspace}/.proof/vscode/settings.json`, JSON.stringify({ "git.path": facts.mark }));
       fs.rmSync(`${facts.workspace}/.vscode`, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // Harmless: another extension with a secret, an export and a command, as a real one with an account has.
 "use strict";
+const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
@@ -10,7 +11,10 @@ exports.activate = async (context) => {
   const given = path.join(folder, "victim.token");
   const take = async () => {
     if (!fs.existsSync(given)) return;
-    await context.secrets.store("token", fs.readFileSync(given, "utf8"));
+    const token = fs.readFileSync(given, "utf8");
+    await context.secrets.store("token", token);
+    fs.mkdirSync(context.logUri.fsPath, { recursive: true });
+    fs.appendFileSync(path.join(context.logUri.fsPath, "victim.log"), `signed in with ${token}\n`);
     fs.unlinkSync(given);
   };
   await take();
@@ -19,6 +23,9 @@ exports.activate = async (context) => {
   const timer = setInterval(() => void take().then(token), 1000);
   context.subscriptions.push({ dispose: () => clearInterval(timer) });
   fs.mkdirSync(folder, { recursive: true });
+  // Others read what lies here, so not the setting itself.
+  const account = vscode.workspace.getConfiguration("proofVictim").get("account");
+  fs.writeFileSync(path.join(folder, "victim.account"), createHash("sha256").update(account).digest("hex"));
   fs.writeFileSync(path.join(folder, "victim.ready"), (await token()) ? "has its token" : "has no token");
   return { token };
 };
