@@ -229,7 +229,12 @@ Result<Places> find_places() {
 std::vector<std::string> own_files(const Places& places) {
   const std::string data = follow_links(places.data);
   // With Node and VS Code's server, where they were installed into the source tree.
-  return {places.program, data + "/manifests", data + "/node_modules", data + "/vscode"};
+  std::vector<std::string> files = {places.program, data + "/manifests", data + "/node_modules",
+                                    data + "/vscode"};
+  // A link on the way could be exchanged for a folder of others' making: then nothing that it
+  // names.
+  if (data != places.data) files.push_back(places.data);
+  return files;
 }
 
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {

@@ -14,6 +14,7 @@
 namespace bulkhead {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -109,6 +110,11 @@ TEST_F(ConfigTest, OwnFilesAreTheDataAndTheProgram) {
   EXPECT_THAT(own_files(places),
               ElementsAre(places.program, "/no-such/share/manifests", "/no-such/share/node_modules",
                           "/no-such/share/vscode"));
+  const std::string link = folder_ + "/link";
+  std::filesystem::create_directory(folder_ + "/data");
+  std::filesystem::create_symlink(folder_ + "/data", link);
+  places.data = link;
+  EXPECT_THAT(own_files(places), Contains(link)) << "or it could come to name another folder";
 }
 
 TEST_F(ConfigTest, RelativeXdgVariablesAreIgnored) {
