@@ -70,7 +70,15 @@ Result<std::string> data_folder(const std::string& program) {
                                "manifests/sets; correct it, or unset it",
                                named),
                    ENOENT};
-    return normalize(named);
+    std::string folder = normalize(named);
+    // A program that may write where the link stands could have it name rules of its own.
+    if (const std::string real = follow_links(folder); real != folder)
+      return Error{
+          fmt::format("BULKHEAD_DATA={} leads through a symbolic link, which could come to name "
+                      "another folder: give the folder itself, {}",
+                      named, real),
+          ELOOP};
+    return folder;
   }
   const std::string folder(parent_of(program));
   const std::string installed = join(folder, "../share/bulkhead");
@@ -229,12 +237,7 @@ Result<Places> find_places() {
 std::vector<std::string> own_files(const Places& places) {
   const std::string data = follow_links(places.data);
   // With Node and VS Code's server, where they were installed into the source tree.
-  std::vector<std::string> files = {places.program, data + "/manifests", data + "/node_modules",
-                                    data + "/vscode"};
-  // A link on the way could be exchanged for a folder of others' making: then nothing that it
-  // names.
-  if (data != places.data) files.push_back(places.data);
-  return files;
+  return {places.program, data + "/manifests", data + "/node_modules", data + "/vscode"};
 }
 
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {

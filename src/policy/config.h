@@ -34,8 +34,7 @@ struct Places {
 Result<Places> find_places();
 
 // What runs outside of compartments, and decides for them: bulkhead's program, manifests, launcher
-// and Node. Canonical, but for a link that leads to the data. Not the rest of a source tree, which
-// people may well open in the editor.
+// and Node. Canonical. Not the rest of a source tree, which people may well open in the editor.
 std::vector<std::string> own_files(const Places& places);
 
 // Sets, baseline and the built-in blocklist from places.data; user and organisation files where

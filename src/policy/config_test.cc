@@ -14,7 +14,6 @@
 namespace bulkhead {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -110,11 +109,6 @@ TEST_F(ConfigTest, OwnFilesAreTheDataAndTheProgram) {
   EXPECT_THAT(own_files(places),
               ElementsAre(places.program, "/no-such/share/manifests", "/no-such/share/node_modules",
                           "/no-such/share/vscode"));
-  const std::string link = folder_ + "/link";
-  std::filesystem::create_directory(folder_ + "/data");
-  std::filesystem::create_symlink(folder_ + "/data", link);
-  places.data = link;
-  EXPECT_THAT(own_files(places), Contains(link)) << "or it could come to name another folder";
 }
 
 TEST_F(ConfigTest, RelativeXdgVariablesAreIgnored) {
@@ -131,6 +125,19 @@ TEST_F(ConfigTest, HomeComesFromThePasswordDatabaseWhereHomeIsUnset) {
   const auto found = find_places();
   ASSERT_TRUE(found.ok()) << to_string(found.error());
   EXPECT_EQ(found->home[0], '/');
+}
+
+TEST_F(ConfigTest, DataBehindALinkAreRefused) {
+  const char* data = std::getenv("BULKHEAD_DATA");
+  ASSERT_NE(data, nullptr);
+  const std::string real = std::filesystem::canonical(data), link = folder_ + "/link";
+  std::filesystem::create_symlink(real, link);
+  set("BULKHEAD_DATA", link);
+  const auto found = find_places();
+  ASSERT_FALSE(found.ok()) << "whoever may write there could exchange it";
+  EXPECT_THAT(to_string(found.error()), HasSubstr("give the folder itself, " + real));
+  set("BULKHEAD_DATA", real);
+  EXPECT_TRUE(find_places().ok());
 }
 
 TEST_F(ConfigTest, DataWithoutABaselineIsAnErrorThatNamesIt) {
