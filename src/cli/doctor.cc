@@ -59,12 +59,18 @@ Action add_doctor(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
   app.add_flag("--json", *as_json, "the features as JSON");
   auto editor = std::make_shared<bool>(false);
-  app.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
+  auto* code =
+      app.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
+  auto server = std::make_shared<std::string>();
+  app.add_option("--server", *server, "with --code: another code-server's lib/vscode")
+      ->type_name("FOLDER")
+      ->needs(code);
   app.footer("Exit code: 0 where `bulkhead run` works, 1 where something required is missing.");
-  return [as_json, editor](const std::vector<std::string>&) {
+  return [as_json, editor, server](const std::vector<std::string>&) {
     if (!*editor) return doctor(*as_json);
     std::vector<std::string> arguments = {"--diagnose"};
     if (*as_json) arguments.emplace_back("--json");
+    if (!server->empty()) arguments.insert(arguments.end(), {"--server", *server});
     return become_launcher(arguments);
   };
 }
