@@ -68,7 +68,7 @@ bench-editor:
 	@scripts/bench --editor --rounds $(or $(ROUNDS),7)
 
 fuzz: setup
-	@scripts/build fuzz all
+	@scripts/build fuzz fuzzers
 	@scripts/fuzz $(or $(SECONDS),60)
 
 clean:
