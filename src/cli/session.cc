@@ -68,7 +68,10 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
   const auto paths = [&](const std::vector<std::string>& texts, Kind kind,
                          const char* name) -> Status {
     for (const std::string& text : texts) {
-      auto entry = path_entry(folder, text, kind);
+      // What is written may be read back: it need not be there either.
+      const bool written =
+          std::find(options.write.begin(), options.write.end(), text) != options.write.end();
+      auto entry = path_entry(folder, text, written ? Kind::kWrite : kind);
       if (!entry.ok())
         return Error{.message = fmt::format("{} {}: {}", name, text, entry.error().message),
                      .errno_value = entry.error().errno_value};
@@ -123,8 +126,10 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
     if (text.empty()) return {};
     return set_limit(name, text, parse_duration(text), "a duration such as 30s, 10m or 2h", into);
   };
-  const auto number = [](const char* name, const auto& value, auto& into) -> Status {
+  const auto number = [](const char* name, const auto& value, auto most, auto& into) -> Status {
     if (!value) return {};
+    if (*value > most)
+      return Error{.message = fmt::format("{} {}: must be at most {}", name, *value, most)};
     const bool finite = std::isfinite(static_cast<double>(*value));
     return set_limit(name, fmt::to_string(*value), finite ? value : std::nullopt, "a finite number",
                      into);
@@ -133,9 +138,9 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   BULKHEAD_CHECK(size("--written", options.written, limits.written));
   BULKHEAD_CHECK(duration("--cpu-time", options.cpu_time, limits.cpu_time));
   BULKHEAD_CHECK(duration("--wall-time", options.wall_time, limits.wall_time));
-  BULKHEAD_CHECK(number("--cpu", options.cpu, limits.cpu));
-  BULKHEAD_CHECK(number("--processes", options.processes, limits.processes));
-  BULKHEAD_CHECK(number("--files", options.files, limits.files));
+  BULKHEAD_CHECK(number("--cpu", options.cpu, kMostCores, limits.cpu));
+  BULKHEAD_CHECK(number("--processes", options.processes, kMostProcesses, limits.processes));
+  BULKHEAD_CHECK(number("--files", options.files, kMostFiles, limits.files));
   return {};
 }
 

@@ -238,11 +238,11 @@ Limits Reader::limits(const Value& root) {
   result.written = size(*object, "written");
   result.cpu_time = duration(*object, "cpu-time");
   result.wall_time = duration(*object, "wall-time");
-  result.processes = count(*object, "processes", 4'194'304);  // PID_MAX_LIMIT, proc(5)
-  result.files = count(*object, "files", 1'048'576);          // fs.nr_open's default, proc(5)
+  result.processes = count(*object, "processes", kMostProcesses);
+  result.files = count(*object, "files", kMostFiles);
   if (const Value* cpu = object->find("cpu"); cpu != nullptr) {
     const bool numeric = cpu->type == Type::kInteger || cpu->type == Type::kNumber;
-    if (!numeric || cpu->number < 0 || cpu->number > 4096) {
+    if (!numeric || cpu->number < 0 || cpu->number > kMostCores) {
       complain(*cpu, "must be a number of cores from 0.01 to 4096", "such as 1.5");
     } else if (cpu->number == 0) {
       zero(*cpu);

@@ -61,6 +61,11 @@ struct Limits {                                       // an unset limit is not e
   std::optional<uint64_t> written;    // bytes written to storage, whole compartment
 };
 
+// The most that these limits can say: PID_MAX_LIMIT and fs.nr_open's default, proc(5).
+inline constexpr double kMostCores = 4096;
+inline constexpr uint32_t kMostProcesses = 4'194'304;
+inline constexpr uint32_t kMostFiles = 1'048'576;
+
 struct Files {
   std::vector<Entry> read, write, block, hide;
 };
