@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/path.h"
+#include "policy/covers.h"
 
 namespace bulkhead {
 namespace {
@@ -24,9 +25,7 @@ std::vector<std::string> names(const std::vector<std::string>& environment) {
 
 // "read, write": whoever may do that may see and change the status, too.
 std::string kinds_text(const Rule& rule) {
-  const auto has = [&rule](Kind kind) {
-    return (rule.kinds >> static_cast<size_t>(kind) & 1) != 0;
-  };
+  const auto has = [&rule](Kind kind) { return speaks_of(rule, kind); };
   std::string text;
   for (size_t i = 0; i < kKindLabels.size(); ++i) {
     const Kind kind = static_cast<Kind>(i);

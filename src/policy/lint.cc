@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/path.h"
+#include "policy/covers.h"
 #include "policy/network_rule.h"
 #include "policy/pattern.h"
 #include "policy/rule_match.h"
@@ -19,10 +20,6 @@ namespace {
 using Severity = Diagnostic::Severity;
 
 constexpr size_t kMaxNamed = 4;  // blocked places told in one finding
-
-constexpr bool has(const Rule& rule, Kind kind) {
-  return (rule.kinds & (1U << static_cast<unsigned>(kind))) != 0;
-}
 
 std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
 
@@ -118,7 +115,7 @@ class Linter {
   std::vector<const Rule*> rules_of(const Entry& entry, Kind kind) const {
     std::vector<const Rule*> result;
     for (const Rule& rule : policy_.rules())
-      if (rule.source == Rule::Source::kManifest && has(rule, kind) &&
+      if (rule.source == Rule::Source::kManifest && speaks_of(rule, kind) &&
           same_place(rule.where, entry.where) && !rule.resolved.empty())
         result.push_back(&rule);
     return result;
@@ -142,7 +139,7 @@ class Linter {
     std::map<std::string, std::vector<const Rule*>> trees;
     std::vector<const Rule*> patterns;
     for (const Rule* rule : grants_) {
-      if (!has(*rule, kind) || rule->resolved.empty()) continue;
+      if (!speaks_of(*rule, kind) || rule->resolved.empty()) continue;
       if (is_concrete(rule->resolved)) {
         trees[path_of(rule->resolved)].push_back(rule);
       } else {
@@ -228,7 +225,8 @@ class Linter {
     for (const Entry& entry : entries) {
       if (entry.text.ends_with('*') || entry.text.starts_with('@')) continue;
       for (const Rule* rule : grants_) {
-        if (!has(*rule, kind) || same_place(rule->where, entry.where) || rule->text == entry.text)
+        if (!speaks_of(*rule, kind) || same_place(rule->where, entry.where) ||
+            rule->text == entry.text)
           continue;
         if (!rule_matches(*rule, kind, entry.text)) continue;
         add(Severity::kWarning, entry.where,
@@ -254,7 +252,7 @@ class Linter {
       if (grant->resolved.empty() || grant->text.starts_with('@')) continue;
       for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect,
                               Kind::kEnvironment, Kind::kVscode}) {
-        if (!has(*grant, kind)) continue;
+        if (!speaks_of(*grant, kind)) continue;
         const std::string resource = representative(*grant, kind);
         if (resource.empty()) continue;
         const Decision decision = decide(policy_, kind, resource);
@@ -272,7 +270,7 @@ class Linter {
         if (kind != Kind::kRead && kind != Kind::kWrite) continue;
         for (const Rule* block : blocks) {
           // The manifest's own blocks are there to cut something out of its grants.
-          if (block->source == Rule::Source::kManifest || !has(*block, kind) ||
+          if (block->source == Rule::Source::kManifest || !speaks_of(*block, kind) ||
               !is_concrete(block->resolved))
             continue;
           const std::string inside = path_of(block->resolved);
@@ -348,7 +346,8 @@ class Linter {
         for (const Rule& grant : policy_.rules()) {
           if (!idle) break;
           if (grant.verdict != Verdict::kAllow || grant.resolved.empty() ||
-              !(has(grant, Kind::kRead) || has(grant, Kind::kWrite) || has(grant, Kind::kRun)))
+              !(speaks_of(grant, Kind::kRead) || speaks_of(grant, Kind::kWrite) ||
+                speaks_of(grant, Kind::kRun)))
             continue;
           if (!is_concrete(grant.resolved)) {
             // A wildcard grant could match inside the blocked tree.
@@ -373,8 +372,8 @@ class Linter {
         "/sys", "/dev",  "/srv",  "/mnt", "/opt", "/media", "/boot"};
     for (const Rule* grant : grants_) {
       if (!is_concrete(grant->resolved) || grant->text.starts_with('@')) continue;
-      const bool path =
-          has(*grant, Kind::kRead) || has(*grant, Kind::kWrite) || has(*grant, Kind::kRun);
+      const bool path = speaks_of(*grant, Kind::kRead) || speaks_of(*grant, Kind::kWrite) ||
+                        speaks_of(*grant, Kind::kRun);
       if (!path) continue;
       const std::string tree = path_of(grant->resolved);
       const std::string& home = inputs_.variables.home;
@@ -388,7 +387,7 @@ class Linter {
             fmt::format("{} grants all of {}", quoted(grant->text),
                         tree == "/" ? "the file system" : tree),
             "name the folders that are needed, or a set such as @system");
-      } else if (has(*grant, Kind::kWrite) &&
+      } else if (speaks_of(*grant, Kind::kWrite) &&
                  (tree == "/usr" || tree == "/bin" || tree == "/lib" || tree == "/sbin")) {
         add(Severity::kWarning, grant->where,
             fmt::format("{} lets programs of the whole machine be changed", quoted(grant->text)),
@@ -463,10 +462,10 @@ class Linter {
 
   void written_and_run() {
     for (const Rule* run : grants_) {
-      if (!has(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
+      if (!speaks_of(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
       const std::string path = path_of(run->resolved);
       for (const Rule* write : grants_) {
-        if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved) ||
+        if (!speaks_of(*write, Kind::kWrite) || !is_concrete(write->resolved) ||
             !comparable(write->text, run->text))
           continue;
         const std::string tree = path_of(write->resolved);
@@ -483,7 +482,7 @@ class Linter {
 
   void unreadable_writes() {
     for (const Rule* write : grants_) {
-      if (!has(*write, Kind::kWrite) || !is_concrete(write->resolved)) continue;
+      if (!speaks_of(*write, Kind::kWrite) || !is_concrete(write->resolved)) continue;
       const std::string path = path_of(write->resolved);
       if (policy_.decide_path(Kind::kRead, path).verdict != Verdict::kAllow &&
           policy_.decide_path(Kind::kWrite, path).verdict == Verdict::kAllow)

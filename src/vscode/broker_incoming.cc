@@ -89,9 +89,17 @@ Status Broker::initialise(Bytes body, Outbox& outbox) {
   return {};
 }
 
+namespace {
+
+bool is_uri(const Json& value) {
+  return value.is_object() && value.contains("$mid") && value["$mid"] == 1;
+}
+
+}  // namespace
+
 bool Broker::names_withheld(const Json& value, int depth) {
   if (depth > 30) return true;
-  if (value.is_object() && value.contains("$mid") && value["$mid"] == 1) return !may_read(value);
+  if (is_uri(value)) return !may_read(value);
   if (value.is_structured())
     for (const Json& child : value)
       if (names_withheld(child, depth + 1)) return true;
@@ -101,9 +109,6 @@ bool Broker::names_withheld(const Json& value, int depth) {
 // Takes out of lists what tells of a file that may not be read: symbols, places, edits. False where
 // the value itself does.
 bool Broker::leave_readable(Json& value, int depth) {
-  const auto is_uri = [](const Json& each) {
-    return each.is_object() && each.contains("$mid") && each["$mid"] == 1;
-  };
   if (depth > 30) return false;
   if (is_uri(value)) return may_read(value);
   // Not those that hold a resource beside something of it.

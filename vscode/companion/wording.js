@@ -99,14 +99,16 @@ function act(kind, what, options) {
   return `${Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"} ${shown}`;
 }
 
+/** "Prettier (esbenp.prettier-vscode)": a name alone could be anybody's. */
+const byId = (/** @type {Extension} */ one) => `${text.name(one.name || one.id)} (${text.name(one.id)})`;
+
 /**
  * "Prettier (esbenp.prettier-vscode)"; several share a host only where one depends on the other.
  * @param {Extension[]} extensions
  */
 function who(extensions) {
   if (extensions.length === 0) return "An extension";
-  const [first] = extensions;
-  const one = `${text.name(first.name || first.id)} (${text.name(first.id)})`;
+  const one = byId(extensions[0]);
   return extensions.length === 1 ? one : `${one} or ${text.counted(extensions.length - 1, "extension")} with it`;
 }
 
@@ -121,13 +123,12 @@ function shortName(extensions) {
 }
 
 /**
- * "Prettier (esbenp.prettier-vscode)", "Astro (astro-build.astro-vscode) and 1 more": in messages, where a name
- * alone could be anybody's.
+ * "Prettier (esbenp.prettier-vscode)", "Astro (astro-build.astro-vscode) and 1 more": in messages.
  * @param {Extension[]} extensions
  */
 function named(extensions) {
   if (extensions.length === 0) return shortName(extensions);
-  const one = `${shortName(extensions.slice(0, 1))} (${text.name(extensions[0].id)})`;
+  const one = byId(extensions[0]);
   return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
 }
 
