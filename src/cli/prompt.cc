@@ -16,12 +16,16 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "cli/foreground.h"
 #include "cli/terminal.h"
 
 namespace bulkhead {
 namespace {
 
 constexpr size_t kMostLines = 20;
+// For the program to stop, before it is asked all the same: it has hundreds of busy threads, or is
+// traced. What it reads then is an answer that nobody gave.
+constexpr std::chrono::milliseconds kStillIn{1000};
 constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
 constexpr std::string_view kAgain = "  one of o, r, a, v, n, then Enter: ";
 
@@ -54,6 +58,7 @@ std::string_view verb_of(Kind kind) {
 // What the child reports: the answer's key, or one of these.
 constexpr char kInterrupted = 'i';
 constexpr char kNothing = 'n';
+constexpr char kForeground = 'f';  // it holds the terminal, and waits for a word to ask
 
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
@@ -70,21 +75,8 @@ int g_child_report = -1;
   for (;;) pause();
 }
 
-// True where a SIGINT waits for this process to unblock it.
-bool interrupt_pending(pid_t pid) {
-  const auto text = read_file("/proc/" + std::to_string(pid) + "/status", 16384);
-  if (!text.ok()) return false;
-  for (const char* field : {"\nSigPnd:\t", "\nShdPnd:\t"}) {
-    const size_t at = text->find(field);
-    if (at == std::string::npos) continue;
-    const uint64_t mask = std::strtoull(text->c_str() + at + std::strlen(field), nullptr, 16);
-    if ((mask >> (SIGINT - 1) & 1U) != 0) return true;
-  }
-  return false;
-}
-
 // The prompting child. Only async-signal-safe calls: its parent has threads.
-[[noreturn]] void prompt_child(int terminal, int report, pid_t supervisor, pid_t foreground,
+[[noreturn]] void prompt_child(int terminal, int report, int word, pid_t supervisor,
                                std::string_view text, const struct termios& modes,
                                int patience_ms) {
   // It must not outlive the supervisor, or it would keep the terminal.
@@ -105,9 +97,12 @@ bool interrupt_pending(pid_t pid) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
   if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0) report_and_wait(kNothing);
-  // A process that already waits in read(2) has passed the kernel's check for the foreground, and
-  // would get the answer. This stops it; when it is continued it is checked again.
-  kill(-foreground, SIGTTIN);
+  char ask = kForeground;
+  static_cast<void>(!write(report, &ask, 1));
+  ssize_t told = -1;
+  while ((told = read(word, &ask, 1)) < 0 && errno == EINTR) {
+  }
+  if (told != 1) report_and_wait(kNothing);
   // Throws away what was typed before there was a question to answer.
   if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_wait(kNothing);
   tcflush(terminal, TCIFLUSH);
@@ -172,24 +167,6 @@ Answer answer_of(char report) {
     default:
       return Answer::kNo;
   }
-}
-
-// Parent of `pid` by /proc/PID/stat: the second field after the name's closing bracket.
-pid_t parent_process(pid_t pid) {
-  auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-  if (!text.ok()) return 0;
-  const size_t end = text->rfind(')');
-  if (end == std::string::npos || end + 4 >= text->size()) return 0;
-  return static_cast<pid_t>(std::strtol(text->c_str() + end + 4, nullptr, 10));
-}
-
-// True where the group in the terminal's foreground is ours or one that a program of ours made.
-// Where it is somebody else's, this run is in the background, and asking would disturb them.
-bool is_ours(pid_t foreground) {
-  if (foreground == getpgrp()) return true;
-  for (pid_t pid = foreground; pid > 1; pid = parent_process(pid))
-    if (pid == getpid()) return true;
-  return false;
 }
 
 // Ignores the signals by which a terminal stops background processes, in this process: between the
@@ -315,10 +292,25 @@ Answer TerminalAsker::ask(const Question& question) {
   return ask_by_child(question);
 }
 
+// What the child reports next; kNothing where it ended, or the question is cancelled.
+char TerminalAsker::next_report(int reports) const {
+  std::array<struct pollfd, 2> waiting = {{
+      {.fd = reports, .events = POLLIN, .revents = 0},
+      {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
+  }};
+  while (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
+  }
+  char what = kNothing;
+  if (waiting[0].revents == 0 || read(reports, &what, 1) != 1) return kNothing;
+  return what;
+}
+
 Answer TerminalAsker::ask_by_child(const Question& question) {
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNo;
   Fd reports(ends[0]), report(ends[1]);
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNo;
+  const Fd word(ends[0]), give_word(ends[1]);  // the child keeps both: no word, no end of file
 
   struct termios before = {};
   if (tcgetattr(terminal_.get(), &before) != 0) return Answer::kNo;
@@ -344,19 +336,17 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
     const TerminalStopsIgnored ignored;
     const pid_t child = fork();
     if (child == 0) {
-      prompt_child(terminal_.get(), report.get(), supervisor, foreground, text, modes,
+      prompt_child(terminal_.get(), report.get(), word.get(), supervisor, text, modes,
                    static_cast<int>(options_.patience.count()));
     }
     report.reset();
     if (child > 0) {
-      std::array<struct pollfd, 2> waiting = {{
-          {.fd = reports.get(), .events = POLLIN, .revents = 0},
-          {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
-      }};
-      while (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
+      char what = next_report(reports.get());
+      if (what == kForeground) {
+        stop_readers(foreground, kStillIn, cancelled_);
+        static_cast<void>(!write(give_word.get(), "", 1));
+        what = next_report(reports.get());
       }
-      char what = kNothing;
-      if (waiting[0].revents == 0 || read(reports.get(), &what, 1) != 1) what = kNothing;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
       // After cancel() it may still be about to take the terminal. Stopped it cannot take it from

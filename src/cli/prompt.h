@@ -3,7 +3,8 @@
 // The program shares the supervisor's process group and so, mostly, the terminal's foreground. A
 // question is asked by a child in a process group of its own that takes the foreground: what the
 // program reads meanwhile stops it (SIGTTIN), and so does what it writes (SIGTTOU, by TOSTOP), so
-// that it can neither take the answer nor paint over the question. Whatever was typed before the
+// that it can neither take the answer nor paint over the question. Nothing is asked before those
+// who were reading already have stopped (foreground.h). Whatever was typed before the
 // question was visible is thrown away. Afterwards the terminal's modes and its foreground group are
 // put back, and stopped processes are continued.
 //
@@ -56,6 +57,7 @@ class TerminalAsker final : public Asker {
  private:
   TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
   Answer ask_by_child(const Question& question);
+  char next_report(int reports) const;
 
   Options options_;
   Fd terminal_;

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <thread>
+#include <vector>
 
 #include "base/fd.h"
 
@@ -278,6 +281,48 @@ TEST(TerminalAsker, AProgramThatReadsTheTerminalDoesNotGetTheAnswer) {
   ASSERT_EQ(session.report(), 'd');
   session.type("mine\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kAlways));
+}
+
+// A reader takes a line that comes before it has run again, however long ago it was to stop.
+TEST(TerminalAsker, AReaderThatIsSlowToStopDoesNotGetTheAnswer) {
+  for (int round = 0; round < 5; ++round) {
+    Session session([](int report) {
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(sched_getcpu(), &one);
+      const pid_t reader = fork();
+      if (reader == 0) {
+        const struct sched_param none = {};
+        sched_setaffinity(0, sizeof(one), &one);
+        sched_setscheduler(0, SCHED_IDLE, &none);
+        std::array<char, 64> line = {};
+        const ssize_t n = read(0, line.data(), line.size());
+        _exit(n > 0 ? line[0] : 1);
+      }
+      while (state_of(reader) != 'S') sched_yield();
+      std::vector<pid_t> busy(4);
+      for (pid_t& pid : busy) {
+        pid = fork();
+        if (pid != 0) continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        sched_setaffinity(0, sizeof(one), &one);
+        for (;;) static_cast<void>(getpid());
+      }
+      const int code = ask_once({});
+      for (const pid_t pid : busy) kill(pid, SIGKILL);
+      for (const pid_t pid : busy) waitpid(pid, nullptr, 0);
+      tell(report, 'd');
+      int status = 0;
+      waitpid(reader, &status, 0);
+      return WIFEXITED(status) && WEXITSTATUS(status) == 'm' ? code : 96;
+    });
+    ASSERT_TRUE(session.wait_for("[N]o: "));
+    session.type("a\n");
+    ASSERT_EQ(session.report(), 'd');
+    session.type("mine\n");
+    ASSERT_EQ(session.exit_code(), answer(Answer::kAlways)) << round;
+  }
 }
 
 TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {

@@ -69,6 +69,27 @@ class AtATerminal(Flow):
         terminal.type("exit 5\n")
         self.assertEqual(terminal.exit_code(), 5)
 
+    def test_a_thread_that_reads_meanwhile_does_not_get_the_answer(self):
+        # The thread that waits for the answer is the one that a signal to the process picks.
+        program = self.file("project/reads.py", f"""
+import threading, time
+lines = []
+reader = threading.Thread(target=lambda: lines.append(input()))
+reader.start()
+time.sleep(0.3)
+print(open({self.secret!r}).read(), flush=True)
+reader.join()
+print("line:", lines[0])
+""")
+        terminal = self.terminal("--", "/usr/bin/python3", program)
+        for _ in range(20):
+            if terminal.wait_for(r"\[N\]o: |the secret").group(0) == "the secret":
+                break
+            terminal.type("o\n")
+        terminal.type("mine\n")
+        terminal.wait_for("line: mine")
+        self.assertEqual(terminal.exit_code(), 0)
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
