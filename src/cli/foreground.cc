@@ -76,9 +76,9 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   return found;
 }
 
-// True while a thread of `pid` may take a line. `first`: each that sleeps gets a signal of its own.
-// The one that the process got wakes one thread, and that may be the thread that waits for the
-// answer, which nothing but a deadly signal wakes: the state 'D'.
+// True while a thread of `pid` may take a line: it has a signal to see yet. `first`: each gets one
+// of its own. The one that the process got wakes one thread, and that may be the thread that waits
+// for the answer, which nothing but a deadly signal wakes: the state 'D'.
 bool may_read(pid_t pid, bool first) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
   bool may = false;
@@ -86,13 +86,12 @@ bool may_read(pid_t pid, bool first) {
     auto text = read_file(tasks + std::to_string(thread) + "/status", 16384);
     if (!text.ok()) continue;  // it has gone
     const TaskStatus status(std::move(*text));
-    if (status.has("\nSigIgn:\t", SIGTTIN) || status.has("\nSigBlk:\t", SIGTTIN) ||
-        status.has("\nSigCgt:\t", SIGTTIN))
+    const char state = status.state();
+    if ((state != 'R' && state != 'S') || status.has("\nSigIgn:\t", SIGTTIN) ||
+        status.has("\nSigBlk:\t", SIGTTIN) || status.has("\nSigCgt:\t", SIGTTIN))
       continue;
-    const bool asleep = status.state() == 'S';
-    if (asleep && first) syscall(SYS_tgkill, pid, thread, SIGTTIN);
-    if (status.state() == 'R' || (asleep && (first || status.has("\nSigPnd:\t", SIGTTIN))))
-      may = true;
+    if (first) syscall(SYS_tgkill, pid, thread, SIGTTIN);
+    if (first || status.has("\nSigPnd:\t", SIGTTIN)) may = true;
   }
   return may;
 }

@@ -13,7 +13,7 @@ namespace bulkhead {
 bool is_ours(pid_t group);
 
 // Stops the group by SIGTTIN and returns when no thread of it can take a line from the terminal any
-// more: each has been stopped, or is asleep and has seen the signal. A thread that waits in read(2)
+// more: each has been stopped, or has seen the signal. A thread that waits in read(2)
 // has passed the kernel's check for the foreground, and takes a line that comes before it runs
 // again. Gives up after `patience`, or when `cancelled`. Where the group is orphaned, the kernel
 // stops nobody, and a read(2) from now on fails (termios(3), "Job control").

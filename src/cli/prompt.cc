@@ -23,9 +23,9 @@ namespace bulkhead {
 namespace {
 
 constexpr size_t kMostLines = 20;
-// For the program to stop, before it is asked all the same: it has hundreds of busy threads, or is
-// traced. What it reads then is an answer that nobody gave.
-constexpr std::chrono::milliseconds kStillIn{1000};
+// For the program to stop. A thread that could not run for so long is asked beside: if it reads the
+// answer after all, nobody has answered.
+constexpr std::chrono::seconds kStillIn{10};
 constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
 constexpr std::string_view kAgain = "  one of o, r, a, v, n, then Enter: ";
 
@@ -96,14 +96,18 @@ int g_child_report = -1;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0) report_and_wait(kNothing);
+  // The modes first: as soon as the program is in the background, what it writes stops it.
+  if (setpgid(0, 0) != 0 || tcsetattr(terminal, TCSAFLUSH, &modes) != 0 ||
+      tcsetpgrp(terminal, getpid()) != 0)
+    report_and_wait(kNothing);
   char ask = kForeground;
   static_cast<void>(!write(report, &ask, 1));
   ssize_t told = -1;
   while ((told = read(word, &ask, 1)) < 0 && errno == EINTR) {
   }
   if (told != 1) report_and_wait(kNothing);
-  // Throws away what was typed before there was a question to answer.
+  // Again, for the program could change them while it had the foreground. Throws away what was
+  // typed before there was a question to answer.
   if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_wait(kNothing);
   tcflush(terminal, TCIFLUSH);
 
