@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 20; ++i) {
       children[i] = fork();
       if (children[i] == 0) {
+        if (nice(10) == -1) _exit(1);  // else they starve the one that is to end them
         pthread_t threads[10];
         for (int j = 0; j < 10; ++j) pthread_create(&threads[j], NULL, work, NULL);
         work(NULL);
