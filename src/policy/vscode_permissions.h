@@ -27,6 +27,7 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"extensions", "see which extensions are installed and use their exports"},
     VscodePermission{"language-models", "send text to language models and offer chat"},
     VscodePermission{"languages", "offer completion, formatting, hovers and the like"},
+    VscodePermission{"machine-id", "be told by which ids this machine and session are known"},
     VscodePermission{"notebooks", "read and run notebooks"},
     VscodePermission{"open-external", "open addresses in the browser and files in other programs"},
     VscodePermission{"scm", "show source control"},

@@ -489,6 +489,9 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   BULKHEAD_CHECK(prepared_.get());
   tell_review(data);
   if (!reviewed_) data.remove_extensions();
+  if (!options_.trace &&
+      confinement_->policy->decide_vscode("machine-id").verdict != Verdict::kAllow)
+    data.replace_ids(confinement_->subject);
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);

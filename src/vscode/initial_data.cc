@@ -1,8 +1,10 @@
 #include "vscode/initial_data.h"
 
 #include <fmt/core.h>
+#include <sodium.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 
@@ -29,6 +31,19 @@ std::string text_of(const Json& value) {
 
 std::string id_of(const Json& identifier) {
   return lower_case(text_of(identifier.is_object() ? member(identifier, "value") : identifier));
+}
+
+// 64 hexadecimal digits, as VS Code's own ids have. The id is random (the web's) and so the secret.
+std::string own_id(std::string_view subject, std::string_view id) {
+  std::array<unsigned char, 32> hash{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, hash.size());
+  for (const std::string_view part : {subject, std::string_view("\0", 1), id})
+    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()),
+                              part.size());
+  crypto_generichash_final(&state, hash.data(), hash.size());
+  std::array<char, 2 * 32 + 1> text{};
+  return sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
 }
 
 }  // namespace
@@ -108,6 +123,15 @@ void InitialData::withhold() {
   json_["parentPid"] = 0;
   if (const auto remote = json_.find("remote"); remote != json_.end() && remote->is_object())
     (*remote)["connectionData"] = nullptr;
+}
+
+void InitialData::replace_ids(const std::string& subject) {
+  Json replaced = Json::object();
+  const Json& told = member(json_, "telemetryInfo");
+  for (const char* name : {"machineId", "sqmId", "devDeviceId", "sessionId"})
+    if (const std::string id = text_of(member(told, name)); !id.empty())
+      replaced[name] = own_id(subject, id);
+  json_["telemetryInfo"] = std::move(replaced);
 }
 
 void InitialData::remove_extensions() {

@@ -50,6 +50,10 @@ class InitialData {
   // Takes out what a host in a compartment has no use for: the server's token, the parent to
   // watch, which it cannot see. VS Code's own way to say "none".
   void withhold();
+  // Tells the host ids of the machine, the installation and the session that are stable, and
+  // `subject`'s alone: extensions, and those whom they tell, cannot find out by them that they have
+  // the same user. Nothing else of what telemetry would send stays.
+  void replace_ids(const std::string& subject);
   // Leaves the host without extensions: before their review.
   void remove_extensions();
 

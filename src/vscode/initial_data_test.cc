@@ -55,6 +55,13 @@ Json real() {
                                        described("Astro-Build.astro-vscode", "/ext/astro/")})},
         {"activationEvents", {{"astro-build.astro-vscode", Json::array({"onLanguage:astro"})}}},
         {"myExtensions", Json::array({identifier("Astro-Build.astro-vscode")})}}},
+      {"telemetryInfo",
+       {{"sessionId", "5e55"},
+        {"machineId", "3ac4"},
+        {"sqmId", ""},
+        {"devDeviceId", "de71"},
+        {"firstSessionDate", "Fri, 20 Nov 2026 09:31:07 GMT"},
+        {"msftInternal", false}}},
       {"logsLocation", uri("/data/logs/x/exthost2")},
       {"logFile", uri("/data/logs/x/e.log")}};
 }
@@ -117,6 +124,30 @@ TEST(InitialData, WithholdsTheTokenAndTheParentAndChangesNothingElse) {
   ASSERT_TRUE(plain.ok()) << plain.error().message;
   plain->withhold();
   EXPECT_FALSE(read_again(*plain).contains("remote"));
+}
+
+TEST(InitialData, EachCompartmentIsToldIdsOfItsOwn) {
+  const auto told = [](const char* subject) {
+    auto data = parse(real());
+    data->replace_ids(subject);
+    return read_again(*data)["telemetryInfo"];
+  };
+  const Json one = told("acme.one"), two = told("acme.two");
+  ASSERT_EQ(one.size(), 3U)
+      << one;  // what is empty stays untold, and so does the first session's date
+  for (const char* name : {"machineId", "sessionId", "devDeviceId"}) {
+    EXPECT_EQ(one[name].get<std::string>().size(), 64U) << name;
+    EXPECT_NE(one[name], two[name]) << name;
+    EXPECT_NE(one[name], real()["telemetryInfo"][name]) << name;
+  }
+  EXPECT_NE(one["machineId"], one["sessionId"]);
+  EXPECT_EQ(one, told("acme.one"));
+  // Where nothing is told, nothing is made up.
+  Json without = real();
+  without.erase("telemetryInfo");
+  auto data = parse(without);
+  data->replace_ids("acme.one");
+  EXPECT_EQ(read_again(*data)["telemetryInfo"], Json::object());
 }
 
 TEST(InitialData, BeforeTheReviewThereAreNoExtensions) {

@@ -191,7 +191,12 @@ export const WAYS = [
   {
     name: "secrets",
     prepare: victimHasToken,
-    probes: { exports: leaks(), prototype: leaks(), logs: leaks("read */logs/*") },
+    probes: {
+      exports: leaks(),
+      prototype: leaks(),
+      logs: leaks("read */logs/*"),
+      ids: { effect: ({ world, answer }) => answer.value === JSON.stringify(world.read("home/projects/app/.proof/victim.ids")), journal: [] },
+    },
   },
   {
     name: "clipboard",

@@ -35,6 +35,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   extensions: "see or change which extensions there are",
   "language-models": "use language models",
   languages: "offer language features",
+  "machine-id": "be told this machine's ids",
   notebooks: "use notebooks",
   "open-external": "open addresses in the browser",
   scm: "be a source control provider",

@@ -28,6 +28,10 @@ exports.activate = (context) =>
       }
       return found;
     },
+    // Who hears the same ids from two extensions knows that they have the same user.
+    async ids(_facts, vscode) {
+      return `${vscode.env.machineId} ${vscode.env.sessionId}`;
+    },
     // Extensions of one host share their classes: the next read of the victim passes by here.
     async prototype() {
       const shared = Object.getPrototypeOf(context.secrets);

@@ -26,6 +26,7 @@ exports.activate = async (context) => {
   // Others read what lies here, so not the setting itself.
   const account = vscode.workspace.getConfiguration("proofVictim").get("account");
   fs.writeFileSync(path.join(folder, "victim.account"), createHash("sha256").update(account).digest("hex"));
+  fs.writeFileSync(path.join(folder, "victim.ids"), `${vscode.env.machineId} ${vscode.env.sessionId}`);
   fs.writeFileSync(path.join(folder, "victim.ready"), (await token()) ? "has its token" : "has no token");
   return { token };
 };
