@@ -195,7 +195,7 @@ export const WAYS = [
       exports: leaks(),
       prototype: leaks(),
       logs: leaks("read */logs/*"),
-      ids: { effect: ({ world, answer }) => answer.value === JSON.stringify(world.read("home/projects/app/.proof/victim.ids")), journal: [] },
+      ids: { effect: ({ world, answer }) => answer.value === world.read("home/projects/app/.proof/victim.ids"), journal: [] },
     },
   },
   {
