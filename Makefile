@@ -39,7 +39,7 @@ code:
 
 test:
 	@scripts/setup --code
-	@scripts/build dev bin/bulkhead tests/all
+	@scripts/build dev bin/bulkhead tests/all bench/all
 	@scripts/build asan src/all
 	@scripts/test
 
