@@ -32,7 +32,8 @@ void Compiler::check_inputs() {
   for (const std::string& path : variables.bulkhead) check("bulkhead", path);
   for (const std::string& path : inputs_.scratch)
     if (!is_canonical(path) || path == "/")
-      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)));
+      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)),
+               "resolve it before compiling");
   for (const Manifest* manifest :
        {&inputs_.manifest, inputs_.baseline ? &*inputs_.baseline : nullptr})
     if (manifest != nullptr && manifest->version != 1)
