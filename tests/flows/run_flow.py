@@ -290,6 +290,8 @@ class Refusing(Flow):
                             (["--read"], "--read needs PATH"), (["--cpu"], "--cpu needs NUMBER"),
                             (["--memory", "1G", "--memory", "2G"], "--memory is given more than once"),
                             (["--nonsense"], 'unknown option "--nonsense"; '),
+                            (["--unblock", "shh-keys"], 'the policy cannot be compiled\n  error: no built-in block group is '
+                             'called "shh-keys" (did you mean "ssh-keys"?)'),
                             (["--conect", "a:1"], 'unknown option "--conect": did you mean "--connect"?'),
                             (["--raed=/etc"], 'unknown option "--raed": did you mean "--read"?')):
             done = self.run_program(*words, "--", "touch", "ran")
