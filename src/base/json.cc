@@ -56,6 +56,38 @@ std::string shown_key(std::string_view key) {
                      cut ? "..." : "");
 }
 
+// What a person most probably has to do about a text that is no JSON from `at` on; `what` is the
+// library's complaint, in which "expected" tells what could have stood there.
+std::string syntax_fix(std::string_view text, size_t at, std::string_view what) {
+  const char found = at < text.size() ? text[at] : '\0';
+  if (found == '/' || found == '#') return "remove the comment: JSON has none";
+  if (found == '\'') return "write double quotes";
+  if (found == ']' || found == '}') {
+    const size_t before = text.find_last_not_of(" \t\r\n", at == 0 ? 0 : at - 1);
+    if (before != std::string_view::npos && text[before] == ',')
+      return fmt::format("remove the comma before \"{}\"", found);
+  }
+  struct Case {
+    std::string_view said, fix;
+  };
+  constexpr Case kCases[] = {
+      {"ill-formed UTF-8", "save the file as UTF-8"},
+      {"control character", "write \"\\n\" for a new line, \"\\t\" for a tab, or close the string"},
+      {"missing closing quote", "close the string with a double quote"},
+      {"invalid string", "write a backslash twice, or one of the escapes that JSON knows"},
+      {"invalid number", "write a number such as 12 or 1.5, without zeros in front"},
+      {"unexpected end of input", "close every \"{\", \"[\" and string that was opened"},
+      {"; expected end of input", "remove what stands behind the end"},
+      {"while parsing object key", "write the name in double quotes, or close with \"}\""},
+      {"; expected ':'", "write \":\" between the name and its value"},
+      {"; expected '}'", "write a comma before it, or close with \"}\""},
+      {"; expected ']'", "write a comma before it, or close with \"]\""},
+  };
+  for (const Case& each : kCases)
+    if (what.find(each.said) != std::string_view::npos) return std::string(each.fix);
+  return "write a value: a string in double quotes, a number, true, false, a list or an object";
+}
+
 }  // namespace
 
 std::string Value::path() const {
@@ -180,17 +212,12 @@ class Builder {
     std::string_view what = error.what();
     if (error.id == 406) {
       diagnostic.message = "a number is out of range";
+      diagnostic.fix = "write a number between -1.7e308 and 1.7e308";
     } else {
       if (const size_t colon = what.find(": "); colon != std::string_view::npos)
         what.remove_prefix(colon + 2);
       diagnostic.message = "not valid JSON: " + escape_for_display(what.substr(0, 300));
-    }
-    if (at < text_.size() && (text_[at] == '/' || text_[at] == '#')) {
-      diagnostic.fix = "remove the comment: JSON has none";
-    } else if (at < text_.size() && (text_[at] == ']' || text_[at] == '}')) {
-      const size_t before = text_.find_last_not_of(" \t\r\n", at == 0 ? 0 : at - 1);
-      if (before != std::string_view::npos && text_[before] == ',')
-        diagnostic.fix = fmt::format("remove the comma before \"{}\"", text_[at]);
+      diagnostic.fix = syntax_fix(text_, at, what);
     }
     findings_.add(std::move(diagnostic));
     return false;
@@ -275,7 +302,8 @@ class Builder {
     Value* value = add(type);
     ++at_;
     if (frames_.size() >= static_cast<size_t>(kMaxDepth)) {
-      findings_.add(finding(file_, *value, fmt::format("nested deeper than {} levels", kMaxDepth)));
+      findings_.add(finding(file_, *value, fmt::format("nested deeper than {} levels", kMaxDepth),
+                            "remove the levels that are too many"));
       return false;
     }
     frames_.push_back(Frame{value});

@@ -65,9 +65,10 @@ class Document {
 // `file` is only used in findings.
 Result<Document> parse(const std::string& file, std::string_view bytes);
 
-// A finding at `value` (at its name with `at_key`).
+// A finding at `value` (at its name with `at_key`). `fix` has no default: whoever tells a mistake
+// tells what to write instead.
 Diagnostic finding(const std::string& file, const Value& value, std::string message,
-                   std::string fix = {}, bool at_key = false);
+                   std::string fix, bool at_key = false);
 
 // Collects findings, at most kMaxDiagnostics of them; the rest is counted.
 class Findings {

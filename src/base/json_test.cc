@@ -11,7 +11,11 @@ using ::testing::HasSubstr;
 std::vector<Diagnostic> findings(std::string_view text) {
   const auto result = parse("f.json", text);
   EXPECT_FALSE(result.ok()) << text;
-  return result.ok() ? std::vector<Diagnostic>{} : result.error().diagnostics;
+  if (result.ok()) return {};
+  for (const Diagnostic& each : result.error().diagnostics)
+    EXPECT_TRUE(each.severity == Diagnostic::Severity::kNote || !each.fix.empty())
+        << "no fix: " << to_string(each);
+  return result.error().diagnostics;
 }
 
 // The only finding: "line:column field: message (fix)".
@@ -120,6 +124,29 @@ TEST(Json, RefusesCommentsAndTrailingCommasWithAFix) {
   EXPECT_THAT(finding_of("/* no */ {}"), HasSubstr("remove the comment"));
   EXPECT_THAT(finding_of("[1,2, ]"), HasSubstr("(remove the comma before \"]\")"));
   EXPECT_THAT(finding_of("{\"a\":1,\n}"), HasSubstr("f.json:2:1"));
+}
+
+TEST(Json, SaysWhatToWriteInstead) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "close every"},
+      {"{\"a\":1", "close every"},
+      {"{} {}", "remove what stands behind the end"},
+      {"{a:1}", "write the name in double quotes"},
+      {"{'a':1}", "write double quotes"},
+      {"{\"a\" 1}", "write \":\" between"},
+      {"{\"a\":1 \"b\":2}", "write a comma before it, or close with \"}\""},
+      {"{\"a\":1]", "close with \"}\""},
+      {"[1 2]", "write a comma before it, or close with \"]\""},
+      {"[1}", "close with \"]\""},
+      {"[\"a\n\"]", "for a new line"},
+      {"[\"a", "close the string"},
+      {"[\"\\x\"]", "a backslash twice"},
+      {"[\"\xFF\"]", "save the file as UTF-8"},
+      {"[-]", "write a number such as"},
+      {"[1e999]", "write a number between"},
+      {"[yes]", "write a value"},
+  };
+  for (const auto& [text, fix] : cases) EXPECT_THAT(finding_of(text), HasSubstr(fix)) << text;
 }
 
 TEST(Json, RefusesNumbersThatDoNotFit) {

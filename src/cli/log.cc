@@ -92,12 +92,11 @@ std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   return columns;
 }
 
-// The variables that a run was started without in one row: each start has dozens, none of which it
-// asked for.
+// The variables that a run was started without in one row: each start has dozens, unasked for.
 std::vector<JournalRow> fold_variables(const std::vector<JournalRow>& rows) {
   std::vector<JournalRow> folded;
-  std::map<std::string, std::pair<size_t, size_t>>
-      of_run;  // its row, and how many more it stands for
+  // By run: its row, and how many more that stands for.
+  std::map<std::string, std::pair<size_t, size_t>> of_run;
   for (const JournalRow& row : rows) {
     if (row.event.kind == Kind::kEnvironment && row.event.verdict == Verdict::kDeny) {
       const auto [at, first] = of_run.try_emplace(row.run.id, folded.size(), 0);
@@ -122,9 +121,10 @@ std::string rows_text(const std::vector<JournalRow>& rows, const LogOptions& opt
     return out;
   }
   const size_t width = terminal_width(STDOUT_FILENO);
-  const std::string today = local_text(Clock::now()).substr(0, 10);
+  const auto now = Clock::now();
+  const auto today = parse_since(local_text(now).substr(0, 10), now);
   const bool all_today = std::all_of(rows.begin(), rows.end(), [&](const JournalRow& row) {
-    return local_text(row.event.time).starts_with(today);
+    return today && row.event.time >= *today;
   });
   const std::vector<LogColumn> shown = columns_for(width, all_today);
   std::vector<Table::Column> columns;

@@ -123,8 +123,9 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
     }
     if (program.path.empty()) {
       if (not_executable) return errno_error(fmt::format("run {}", name), EACCES);
-      return Error{.message = fmt::format("cannot run {}: no folder of PATH holds it", name),
-                   .errno_value = ENOENT};
+      return Error{
+          .message = fmt::format("cannot run {}: no folder of PATH holds it; give its path", name),
+          .errno_value = ENOENT};
     }
   }
   BULKHEAD_TRY(program.canonical, real(program.path));

@@ -49,9 +49,6 @@ ParsedVerb parser_of(const Verb& verb);
 std::string help_text(const Verb& verb, const CLI::App& app);
 std::string help_text();
 
-// The verb that was probably meant by `word`; empty where none is near.
-std::string nearest_verb(std::string_view word);
-
 // All of it: parses, runs the verb, returns the exit code.
 int run_command_line(int argc, const char* const* argv);
 

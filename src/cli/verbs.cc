@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "base/path.h"
+#include "base/spelling.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
@@ -27,24 +27,10 @@ constexpr std::array kVerbs = {
 // Not listed: the editor's server starts it.
 constexpr Verb kHost{"host", "an extension host in a compartment", kCommand, add_host};
 
-// Levenshtein's distance; verbs are short.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
-    }
-  }
-  return row.back();
-}
-
 int unknown_verb(const std::string& word) {
-  const std::string near = nearest_verb(word);
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  const std::string_view near = nearest(word, names);
   complain(fmt::format("unknown verb \"{}\"{}; `bulkhead --help` lists them", word,
                        near.empty() ? "" : fmt::format(": did you mean \"{}\"?", near)));
   return kExitFailed;
@@ -83,10 +69,18 @@ Split split_command(const CLI::App& app, const std::vector<std::string>& words) 
 std::string complaint(const CLI::App& app, const CLI::Error& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> rest = app.remaining();
-    if (!rest.empty())
-      return fmt::format("{} \"{}\"",
-                         rest.front().starts_with('-') ? "unknown option" : "unexpected argument",
-                         rest.front());
+    if (!rest.empty() && !rest.front().starts_with('-'))
+      return fmt::format("unexpected argument \"{}\"", rest.front());
+    if (!rest.empty()) {
+      std::vector<std::string> names;
+      for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      const std::string word = rest.front().substr(0, rest.front().find('='));
+      const std::string_view near = nearest(word, known);
+      return fmt::format("unknown option \"{}\"{}", word,
+                         near.empty() ? "" : fmt::format(": did you mean \"{}\"?", near));
+    }
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string_view text = error.what();
@@ -119,19 +113,6 @@ class OptionFormatter final : public CLI::Formatter {
 }  // namespace
 
 std::span<const Verb> verbs() { return kVerbs; }
-
-std::string nearest_verb(std::string_view word) {
-  const Verb* best = nullptr;
-  size_t least = 3;  // three typing mistakes are another word
-  for (const Verb& verb : kVerbs) {
-    const size_t far = distance(word, verb.name);
-    if (far < least && far < std::string_view(verb.name).size()) {
-      least = far;
-      best = &verb;
-    }
-  }
-  return best == nullptr ? "" : best->name;
-}
 
 ParsedVerb parser_of(const Verb& verb) {
   ParsedVerb parsed;

@@ -35,15 +35,6 @@ TEST(Verbs, HelpHasNoneOfTheParsersOwnWords) {
   }
 }
 
-TEST(Verbs, NearestIsOneOrTwoMistakesAway) {
-  EXPECT_EQ(nearest_verb("rn"), "run");
-  EXPECT_EQ(nearest_verb("explian"), "explain");
-  EXPECT_EQ(nearest_verb("logs"), "log");
-  EXPECT_EQ(nearest_verb("docter"), "doctor");
-  EXPECT_EQ(nearest_verb("xyzzy"), "");
-  EXPECT_EQ(nearest_verb(""), "");
-}
-
 TEST(Verbs, AnUnknownOneSuggests) {
   std::string err;
   EXPECT_EQ(run_words({"explian"}, nullptr, &err), kExitFailed);

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/path.h"
+#include "base/spelling.h"
 #include "policy/compiler.h"
 #include "policy/whole_trees.h"
 
@@ -32,7 +33,8 @@ void Compiler::check_inputs() {
   for (const std::string& path : variables.bulkhead) check("bulkhead", path);
   for (const std::string& path : inputs_.scratch)
     if (!is_canonical(path) || path == "/")
-      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)));
+      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)),
+               "resolve it before compiling");
   for (const Manifest* manifest :
        {&inputs_.manifest, inputs_.baseline ? &*inputs_.baseline : nullptr})
     if (manifest != nullptr && manifest->version != 1)
@@ -41,15 +43,21 @@ void Compiler::check_inputs() {
 
   for (const std::string& name : inputs_.lifted) {
     if (name == "all") continue;
-    bool builtin = false, other = false;
-    for (const Blocklist& blocklist : inputs_.blocklists)
-      for (const BlockGroup& group : blocklist.groups)
-        if (group.name == name)
-          (blocklist.source == Blocklist::Source::kBuiltin ? builtin : other) = true;
-    if (builtin) continue;
+    std::vector<std::string_view> builtin;
+    bool other = false;
+    for (const Blocklist& blocklist : inputs_.blocklists) {
+      for (const BlockGroup& group : blocklist.groups) {
+        if (blocklist.source == Blocklist::Source::kBuiltin) {
+          builtin.push_back(group.name);
+        } else if (group.name == name) {
+          other = true;
+        }
+      }
+    }
+    if (std::find(builtin.begin(), builtin.end(), name) != builtin.end()) continue;
     complain(fmt::format("no built-in block group is called {}", quoted(name)),
              other ? "it stands in the user's or the organisation's policy, which no run lifts"
-                   : "see the names that a refusal or `bulkhead explain` gives");
+                   : suggestion(name, builtin));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/path.h"
+#include "base/spelling.h"
 #include "policy/compiler.h"
 #include "policy/links.h"
 #include "policy/programs.h"
@@ -196,9 +197,12 @@ void Compiler::add_set(const Entry& entry, const List& list) {
   }
   const auto set = inputs_.sets.find(std::string_view(entry.text).substr(1));
   if (set == inputs_.sets.end()) {
-    std::string known;
-    for (const auto& [name, content] : inputs_.sets) known += " @" + name;
-    complain(entry, "unknown set", known.empty() ? "no set is known here" : "known are" + known);
+    std::vector<std::string> names;
+    for (const auto& [name, content] : inputs_.sets) names.push_back("@" + name);
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    complain(
+        entry, "unknown set",
+        known.empty() ? "name the paths: no set is known here" : suggestion(entry.text, known));
     return;
   }
   if (runs && set->second.run.empty()) {
@@ -423,11 +427,10 @@ void Compiler::add_vscode(const std::vector<Entry>& entries, const List& list) {
         index.add(name, new_rule(entry, list, bit(Kind::kVscode), name));
       }
     } else {
-      std::string known;
-      for (const VscodeGroup& each : kVscodeGroups) known += fmt::format(" {}", each.name);
-      for (const VscodePermission& each : kVscodePermissions)
-        known += fmt::format(" {}", each.name);
-      complain(entry, "unknown vscode permission", "known are" + known);
+      std::vector<std::string_view> known;
+      for (const VscodeGroup& each : kVscodeGroups) known.push_back(each.name);
+      for (const VscodePermission& each : kVscodePermissions) known.push_back(each.name);
+      complain(entry, "unknown vscode permission", suggestion(entry.text, known));
     }
   }
 }

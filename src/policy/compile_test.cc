@@ -30,7 +30,7 @@ std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
 std::string refused(const PolicyInputs& in) {
   const auto result = Policy::compile(in);
   EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : to_string(result.error());
+  return result.ok() ? "" : testing::told(result.error());
 }
 
 Verdict verdict(const Policy& policy, Kind kind, std::string_view path) {
@@ -344,12 +344,14 @@ TEST(Policy, Sets) {
   PolicyInputs bad = inputs();
   bad.sets = in.sets;
   bad.sets["loop"].read = entries({"@system"});
-  bad.manifest.files.read = entries({"@nope", "@loop"});
+  bad.manifest.files.read = entries({"@nonsense", "@nod", "@loop"});
   bad.manifest.files.write = entries({"@system"});
   bad.manifest.files.block = entries({"@system"});
   bad.manifest.run = entries({"@system"});
   const std::string text = refused(bad);
-  EXPECT_THAT(text, HasSubstr("\"@nope\": unknown set (known are @loop @node @system)"));
+  EXPECT_THAT(
+      text, HasSubstr("\"@nonsense\": unknown set (known are \"@loop\", \"@node\", \"@system\")"));
+  EXPECT_THAT(text, HasSubstr("\"@nod\": unknown set (did you mean \"@node\"?)"));
   EXPECT_THAT(text, HasSubstr("must not name another set"));
   EXPECT_THAT(text, HasSubstr("no set grants writing"));
   EXPECT_THAT(text, HasSubstr("this set names no programs"));

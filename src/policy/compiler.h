@@ -75,10 +75,10 @@ class Compiler {
   // The entry's variable has no value here.
   void miss_variable(const Entry& entry, const List& list, const std::string& variable);
   RuleId new_rule(const Entry& entry, const List& list, uint16_t kinds, std::string resolved);
-  void complain(const Entry& entry, std::string message, std::string fix = {});
+  void complain(const Entry& entry, std::string message, std::string fix);
   void complain(const Entry& entry, const Error& error);
-  void complain(std::string message, std::string fix = {});
-  void note(const Entry& entry, std::string message, std::string fix = {});
+  void complain(std::string message, std::string fix);
+  void note(const Entry& entry, std::string message, std::string fix);
 
   struct NetworkUse {
     NetworkPattern pattern;

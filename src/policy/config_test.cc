@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "policy/test_inputs.h"
 
 namespace bulkhead {
 namespace {
@@ -274,7 +275,9 @@ TEST_F(ConfigTest, BrokenOrForeignGrantsAreErrors) {
        R"({"grants":1,"answers":[{"subject":"a.b","manifest":"","kind":"read","answer":"yes","what":"/x"}]})",
        R"({"grants":1,"answers":[{"subject":"a.b","manifest":"","kind":"system","answer":"always","what":"x"}]})"}) {
     write("grants.json", text);
-    EXPECT_FALSE(store.load("a.b", "").ok()) << text;
+    const auto loaded = store.load("a.b", "");
+    ASSERT_FALSE(loaded.ok()) << text;
+    EXPECT_THAT(testing::told(loaded.error()), HasSubstr(file)) << text;
   }
   write("grants.json", R"({"grants":1,"answers":[]})", 0666);
   EXPECT_FALSE(store.load("a.b", "").ok()) << "others can write it";

@@ -40,7 +40,7 @@ std::optional<Kind> grantable(std::string_view text) {
 Result<std::vector<Remembered>> parse(const std::string& file, const std::string& bytes) {
   BULKHEAD_TRY(const json::Document document, json::parse(file, bytes));
   json::Findings findings;
-  const auto complain = [&](const json::Value& at, std::string message, std::string fix = {}) {
+  const auto complain = [&](const json::Value& at, std::string message, std::string fix) {
     findings.add(json::finding(file, at, std::move(message), std::move(fix)));
   };
   const json::Value& root = document.root();
@@ -60,7 +60,8 @@ Result<std::vector<Remembered>> parse(const std::string& file, const std::string
         if (value != nullptr && value->type == json::Type::kString) {
           into = value->text;
         } else if (required || value != nullptr) {
-          complain(value != nullptr ? *value : *item, fmt::format("\"{}\" must be a string", name));
+          complain(value != nullptr ? *value : *item, fmt::format("\"{}\" must be a string", name),
+                   "write it in double quotes, or remove the answer");
         }
       };
       member("subject", one.subject, true);
@@ -70,7 +71,8 @@ Result<std::vector<Remembered>> parse(const std::string& file, const std::string
       member("what", one.what, true);
       member("given", one.given, false);
       if (!one.kind.empty() && !grantable(one.kind))
-        complain(*item, fmt::format("unknown kind \"{}\"", escape_for_display(one.kind)));
+        complain(*item, fmt::format("unknown kind \"{}\"", escape_for_display(one.kind)),
+                 "write what `bulkhead explain --help` lists, or remove the answer");
       if (!one.answer.empty() && one.answer != kAlways && one.answer != kNever)
         complain(*item, fmt::format("unknown answer \"{}\"", escape_for_display(one.answer)),
                  "write \"always\" or \"never\"");

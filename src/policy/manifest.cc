@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/path.h"
+#include "base/spelling.h"
 #include "policy/extension_id.h"
 #include "policy/units.h"
 
@@ -45,35 +46,23 @@ bool is_name(std::string_view text) {
          });
 }
 
-// Levenshtein's distance, for "did you mean"; names are short.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
+// What to write where a value of this type belongs.
+std::string_view form(Type type) {
+  switch (type) {
+    case Type::kString:
+      return "write it in double quotes";
+    case Type::kInteger:
+      return "write a whole number, without quotes";
+    case Type::kArray:
+      return "write a list, such as [\"…\", \"…\"]";
+    case Type::kObject:
+      return "write an object, such as {\"name\": …}";
+    case Type::kNull:
+    case Type::kBoolean:
+    case Type::kNumber:
+      break;
   }
-  return row[b.size()];
-}
-
-std::string list_of(std::span<const std::string_view> names) {
-  std::string result;
-  for (const std::string_view name : names)
-    result += fmt::format("{}\"{}\"", result.empty() ? "" : ", ", name);
-  return result;
-}
-
-std::string suggestion(std::string_view wrong, std::span<const std::string_view> known) {
-  if (wrong.size() <= 64) {
-    for (const std::string_view name : known)
-      if (distance(wrong, name) <= 2) return fmt::format("did you mean \"{}\"?", name);
-  }
-  return "known are " + list_of(known);
+  return "write a value of that type";
 }
 
 // Reads typed members of a document and collects what is wrong with them.
@@ -81,14 +70,15 @@ class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
 
-  void complain(const Value& at, std::string message, std::string fix = {}, bool at_key = false) {
+  void complain(const Value& at, std::string message, std::string fix, bool at_key = false) {
     findings_.add(json::finding(file_, at, std::move(message), std::move(fix), at_key));
   }
 
   // False, with a finding, where `value` is of another type.
   bool expect(const Value& value, Type type) {
     if (value.type == type) return true;
-    complain(value, fmt::format("must be {}, not {}", json::label(type), json::label(value.type)));
+    complain(value, fmt::format("must be {}, not {}", json::label(type), json::label(value.type)),
+             std::string(form(type)));
     return false;
   }
 
@@ -102,11 +92,13 @@ class Reader {
   std::string text(const Value& object, std::string_view name, bool required) {
     const Value* value = object.find(name);
     if (value == nullptr) {
-      if (required) missing(object, name, "");
+      if (required) missing(object, name, fmt::format("add \"{}\": \"…\"", name));
       return {};
     }
     if (!expect(*value, Type::kString)) return {};
-    if (value->text.empty()) complain(*value, "must not be empty");
+    if (value->text.empty())
+      complain(*value, "must not be empty",
+               required ? "write a name" : "write a text, or remove it");
     return value->text;
   }
 
@@ -140,7 +132,8 @@ class Reader {
         continue;
       }
       if (item->text.size() > kMaxEntry) {
-        complain(*item, fmt::format("longer than {} bytes", kMaxEntry));
+        complain(*item, fmt::format("longer than {} bytes", kMaxEntry),
+                 "shorten it: the kernel takes no longer path");
         continue;
       }
       result.push_back(Entry{item->text, Location{file_, item->line, item->column,
@@ -221,7 +214,8 @@ std::optional<uint32_t> Reader::count(const Value& object, std::string_view name
     return std::nullopt;
   }
   if (value->integer < 0 || value->integer > most) {
-    complain(*value, fmt::format("must be from 1 to {}", most));
+    complain(*value, fmt::format("must be from 1 to {}", most),
+             "write a number in that range, or leave it out for no limit");
     return std::nullopt;
   }
   return static_cast<uint32_t>(value->integer);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/test_inputs.h"
 #include "policy/units.h"
 
 namespace bulkhead {
@@ -22,7 +23,7 @@ Manifest parsed(std::string text) {
 template <typename T>
 std::string errors(const Result<T>& result) {
   EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : to_string(result.error());
+  return result.ok() ? "" : testing::told(result.error());
 }
 std::string refused(std::string text) { return errors(parse_manifest(bytes(std::move(text)))); }
 
@@ -76,6 +77,11 @@ TEST(Manifest, AbsentMeansNothingIsAsked) {
 }
 
 TEST(Manifest, Refuses) {
+  for (const char* wrong :
+       {R"("files":1)", R"("files":{"read":1})", R"("limits":[])", R"("limits":{"processes":"1"})",
+        R"("extension":1)", R"("extension":"")", R"("$schema":1)", R"("otherwise":1)"})
+    EXPECT_THAT(refused(std::string(R"({"manifest":1,)") + wrong + "}"), HasSubstr("must "))
+        << wrong;
   EXPECT_THAT(refused("[]"), HasSubstr("must be an object, not a list"));
   EXPECT_THAT(refused("{}"), HasSubstr("\"manifest\" is missing (add \"manifest\": 1)"));
   EXPECT_THAT(refused(R"({"manifest":2})"), HasSubstr("version 2 is not known"));

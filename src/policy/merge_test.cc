@@ -141,7 +141,7 @@ TEST(MergeTest, WhatAVariableCannotMeanIsAnError) {
   a.manifest.files.write = entries({"${storage}"});
   auto merged = merge(std::vector{a});
   ASSERT_FALSE(merged.ok());
-  EXPECT_THAT(to_string(merged.error()), HasSubstr("${storage} stands for nothing in p.a"));
+  EXPECT_THAT(testing::told(merged.error()), HasSubstr("${storage} stands for nothing in p.a"));
   for (const char* folder : {"", "/", "relative", "/a/../b"}) {
     a = member("p.a");
     a.folder = folder;

@@ -24,7 +24,7 @@ std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
 std::string refused(const PolicyInputs& in) {
   const auto result = Policy::compile(in);
   EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : to_string(result.error());
+  return result.ok() ? "" : testing::told(result.error());
 }
 
 constexpr auto kAllow = Verdict::kAllow, kDeny = Verdict::kDeny;

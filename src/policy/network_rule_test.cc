@@ -18,6 +18,7 @@ std::string refusal(std::string_view text) {
   const auto parsed = parse_network(text);
   EXPECT_FALSE(parsed.ok()) << text;
   if (parsed.ok()) return "";
+  EXPECT_NE(parsed.error().diagnostics.at(0).fix, "") << text;
   return parsed.error().message + " | " + parsed.error().diagnostics.at(0).fix;
 }
 

@@ -230,13 +230,20 @@ Result<Package> read_package(const std::string& folder, const std::string& cache
     return Error{
         fmt::format("cannot read the package {}: no canonical path", escape_for_display(folder)),
         EINVAL};
-  DigestCache cache(cache_file, limits.settle);
-  Walker walker(folder, limits, cache);
-  BULKHEAD_CHECK(walker.walk());
-  if (!walker.package_json())
+  const auto no_extension = [&] {
     return Error{fmt::format("{} is no extension: it has no package.json of its own",
                              escape_for_display(folder)),
                  ENOENT};
+  };
+  // Before all of somebody's disk is read for the folder that was named by mistake.
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+      ::lstat((folder + "/package.json").c_str(), &status) != 0 && errno == ENOENT)
+    return no_extension();
+  DigestCache cache(cache_file, limits.settle);
+  Walker walker(folder, limits, cache);
+  BULKHEAD_CHECK(walker.walk());
+  if (!walker.package_json()) return no_extension();
   Package package;
   BULKHEAD_TRY(static_cast<PackageJson&>(package),
                parse_package_json(folder + "/package.json", *walker.package_json(),

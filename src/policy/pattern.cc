@@ -81,7 +81,8 @@ std::string PathPattern::path() const {
 
 Result<ParsedPattern> parse_pattern(std::string_view text) {
   ParsedPattern result;
-  if (text.find('\0') != std::string_view::npos) return complain("a path holds a NUL byte", "");
+  if (text.find('\0') != std::string_view::npos)
+    return complain("a path holds a NUL byte", "remove it");
   if (!text.empty() && text[0] == '~')
     return complain("\"~\" is not expanded",
                     fmt::format("write \"${{home}}{}\"",

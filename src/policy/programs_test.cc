@@ -153,7 +153,7 @@ TEST_F(Programs, RefusesWhatIsNoProgram) {
   in.manifest.run = entries({"git status", "a/b", "./x", "..", "/usr/bin/*", "**/x", "~/x"});
   const auto result = Policy::compile(in);
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().diagnostics.size(), 7U) << to_string(result.error());
+  EXPECT_EQ(result.error().diagnostics.size(), 7U) << testing::told(result.error());
 }
 
 TEST_F(Links, AreFollowedLikeRealpathM) {

@@ -33,7 +33,7 @@ bool is_digest(std::string_view text) {
 Result<std::vector<Approval>> parse(const std::string& file, const std::string& bytes) {
   BULKHEAD_TRY(const json::Document document, json::parse(file, bytes));
   json::Findings findings;
-  const auto complain = [&](const json::Value& at, std::string message, std::string fix = {}) {
+  const auto complain = [&](const json::Value& at, std::string message, std::string fix) {
     findings.add(json::finding(file, at, std::move(message), std::move(fix)));
   };
   const json::Value& root = document.root();
@@ -54,7 +54,8 @@ Result<std::vector<Approval>> parse(const std::string& file, const std::string& 
         if (value != nullptr && value->type == json::Type::kString) {
           into = value->text;
         } else {
-          complain(value != nullptr ? *value : *item, fmt::format("\"{}\" must be a string", name));
+          complain(value != nullptr ? *value : *item, fmt::format("\"{}\" must be a string", name),
+                   "remove the whole review, and the extension is reviewed again");
         }
       };
       member("extension", one.id);
@@ -64,15 +65,19 @@ Result<std::vector<Approval>> parse(const std::string& file, const std::string& 
       member("when", one.approved);
       member("text", text);
       if (!is_extension_id(one.id) || lower_case(one.id) != one.id)
-        complain(*item, "\"extension\" must be publisher.name in lower case");
-      if (!is_digest(one.package)) complain(*item, "\"package\" must be a SHA-256");
+        complain(*item, "\"extension\" must be publisher.name in lower case",
+                 "write it so, or remove the review");
+      if (!is_digest(one.package))
+        complain(*item, "\"package\" must be a SHA-256",
+                 "remove the review, and the extension is reviewed again");
       one.manifest = ManifestBytes::of(fmt::format("approved manifest of {}", one.id), text);
       if (one.manifest.digest() != digest)
         complain(*item, "\"manifest\" is not the SHA-256 of \"text\"",
                  fmt::format("run bulkhead review --forget {}, or remove it", one.id));
       const auto same = [&](const Approval& each) { return each.id == one.id; };
       if (std::any_of(result.begin(), result.end(), same))
-        complain(*item, fmt::format("\"{}\" stands here twice", escape_for_display(one.id)));
+        complain(*item, fmt::format("\"{}\" stands here twice", escape_for_display(one.id)),
+                 "remove one of the two");
       result.push_back(std::move(one));
     }
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "policy/test_inputs.h"
 
 namespace bulkhead {
 namespace {
@@ -78,7 +79,7 @@ TEST_F(ReviewStoreTest, WhatIsBrokenOrForeignIsAnErrorAndNoApproval) {
     EXPECT_TRUE(write_file_atomically(file_, text, 0600).ok());
     const auto found = store.approved("a.b");
     ASSERT_FALSE(found.ok()) << text;
-    EXPECT_THAT(to_string(found.error()), HasSubstr(why));
+    EXPECT_THAT(testing::told(found.error()), HasSubstr(why));
     EXPECT_FALSE(store.approve(package_of("c.d", '1'), manifest_with("{}")).ok());
     EXPECT_FALSE(store.forget("a.b").ok());
     EXPECT_EQ(*read_file(file_, 1 << 20), text) << "a broken file was overwritten";

@@ -1,6 +1,8 @@
 // Helpers for the tests of src/policy: entries and inputs in a line.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -34,6 +36,14 @@ inline Blocklist blocklist(Blocklist::Source source, BlockGroup group) {
   result.source = source;
   result.groups.push_back(std::move(group));
   return result;
+}
+
+// The error's text. Whatever is wrong with a file, the finding says what to do about it.
+inline std::string told(const Error& error) {
+  for (const Diagnostic& each : error.diagnostics)
+    EXPECT_TRUE(each.severity == Diagnostic::Severity::kNote || !each.fix.empty())
+        << "no fix: " << to_string(each);
+  return to_string(error);
 }
 
 }  // namespace bulkhead::testing

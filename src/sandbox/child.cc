@@ -43,8 +43,7 @@ void send_event(ProgramEvent::Kind kind, int value, const char* step = "",
     if (used > 0 && used + 1 < sizeof event.step) event.step[used++] = ' ';
     while (*part != '\0' && used + 1 < sizeof event.step) event.step[used++] = *part++;
   }
-  // Blocks while the supervisor is behind; fails once it is gone, and then we are about to be
-  // killed.
+  // Blocks while the supervisor is behind; fails once it is gone: we are about to be killed then.
   while (::send(kControl, &event, sizeof event, MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
@@ -222,8 +221,7 @@ bool send_inside(const Plan& plan, Failure& failure) noexcept {
       return failed(failure, "listen on 127.0.0.1:53");
     }
   }
-  // A list is that of the IPC namespace of whoever opened it. Absent: such a kernel has no System
-  // V.
+  // A list is that of its opener's IPC namespace. Absent: such a kernel has no System V.
   for (unsigned i = 0; plan.limits.memory && i < kSystemVLists; ++i) {
     const int fd = ::open(kSystemVFiles[i], O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) continue;

@@ -18,6 +18,7 @@
 #include "sandbox/capabilities.h"
 #include "sandbox/child.h"
 #include "sandbox/kernel.h"
+#include "sandbox/probe.h"
 
 namespace bulkhead {
 namespace {
@@ -99,10 +100,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 // What a reader can do about a failed step.
 std::string_view advice(std::string_view step, int error) {
-  if (step.starts_with("mount /proc")) {
-    return "a container that masks parts of /proc forbids a fresh one; run bulkhead outside of it, "
-           "or start it with --security-opt systempaths=unconfined";
-  }
   if (step.starts_with("enter the working folder")) {
     return error == ENOENT
                ? "a compartment has a /tmp of its own: grant the folder, or start in another one"
@@ -111,6 +108,9 @@ std::string_view advice(std::string_view step, int error) {
   if (step.starts_with("restrict by Landlock") && error == E2BIG) {
     return "the kernel allows 16 layers of Landlock, and this process already has them";
   }
+  if (step == "clone" && error == EAGAIN) return "too many processes; see ulimit -u";
+  if (step == "clone" && (error == ENOSPC || error == EUSERS))
+    return "too many namespaces; raise sysctl user.max_user_namespaces";
   if (step.starts_with("install the filter") && error == EBUSY) {
     return "this process runs under a seccomp listener already; a compartment cannot hold another";
   }
@@ -121,11 +121,6 @@ std::string_view advice(std::string_view step, int error) {
     return "a hard limit of 0 does not keep them from the program that kernel.core_pattern names: "
            "start where `ulimit -Hc` says 1 or more";
   }
-  if (error == EPERM || error == EACCES) {
-    return "user namespaces seem to be restricted here (on Ubuntu: sysctl "
-           "kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile); see `bulkhead "
-           "doctor`";
-  }
   return "see `bulkhead doctor`";
 }
 
@@ -135,20 +130,11 @@ Error setup_error(std::string_view step, int error) {
           error};
 }
 
-Error clone_error(int error) {
-  std::string_view fix = "see `bulkhead doctor`";
-  if (error == EPERM) {
-    fix =
-        "this kernel forbids user namespaces to ordinary users; set sysctl "
-        "kernel.unprivileged_userns_clone=1 (Debian), or allow them in the container";
-  } else if (error == ENOSPC || error == EUSERS) {
-    fix = "too many namespaces; raise sysctl user.max_user_namespaces";
-  } else if (error == EAGAIN) {
-    fix = "too many processes; see ulimit -u";
-  } else if (error == EINVAL) {
-    fix = "this kernel lacks a namespace that is needed";
-  }
-  return {fmt::format("cannot make a compartment: clone: {} ({})", ::strerror(error), fix), error};
+// Whatever step fails where the machine lacks a feature: the lack is what the reader must know.
+Error with_what_is_missing(Error error) {
+  if (const std::string missing = missing_features(); !missing.empty())
+    error.message += "\n" + missing;
+  return error;
 }
 
 // What the caller hands down as 0 to 2 is the program's to use, but a datagram socket of the
@@ -294,6 +280,18 @@ Status follow_setup(Compartment& compartment, bool all_ids) {
   return {};
 }
 
+// What serving takes, tried while the program waits to execute: where it is missing, nothing
+// starts, instead of something that is refused whatever it does.
+Status check_reach(const Compartment& compartment) {
+  if (const int error = try_hand_in(compartment.listener.get()); error != 0)
+    return setup_error("hand in descriptors", error);
+  if (const int error = try_take_descriptor(compartment.program); error != 0)
+    return setup_error("take the program's descriptors", error);
+  if (const int error = try_reach_memory(compartment.program); error != 0)
+    return setup_error("reach the program's memory", error);
+  return {};
+}
+
 }  // namespace
 
 Result<Compartment> launch(const Plan& plan) {
@@ -332,7 +330,7 @@ Result<Compartment> launch(const Plan& plan) {
                                    CLONE_NEWIPC | CLONE_PIDFD | SIGCHLD,
                                nullptr, &pidfd, nullptr, 0);
     if (pid == 0) run_init(setup);
-    if (pid < 0) return clone_error(errno);
+    if (pid < 0) return with_what_is_missing(setup_error("clone", errno));
     compartment.init = static_cast<pid_t>(pid);
     compartment.init_pidfd = Fd(pidfd);
   }
@@ -343,10 +341,11 @@ Result<Compartment> launch(const Plan& plan) {
   if (pidfd.ok()) {
     compartment.init_pidfd = std::move(pidfd).value();
     status = follow_setup(compartment, all_ids);
+    if (status.ok()) status = check_reach(compartment);
   }
   if (!status.ok()) {
     kill_compartment(compartment);
-    return status.error();
+    return with_what_is_missing(std::move(status).error());
   }
   return compartment;
 }

@@ -1,15 +1,14 @@
 // LimitKeeper: holds a compartment to its limits, by the tightest mechanism that this machine and
-// this user have, and refuses a limit for which there is none.
+// this user have, and refuses a limit for which there is none. The first is a cgroup's, where this
+// user is root or was delegated one:
 //
-// | limit     | with a cgroup (root, or delegated)   | otherwise |
-// |-----------|--------------------------------------|-----------------------------------------------|
-// | memory    | memory.max, swap included            | sampled: RSS, confirmed by PSS; RLIMIT_DATA
-// | | cpu       | cpu.max                              | whole cores only: affinity | | cpu_time  |
-// cpu.stat of the cgroup               | sampled: living processes and waited-for ones | |
-// wall_time | timer                                | timer | | files     | RLIMIT_NOFILE of each
-// process        | the same                                      | | written   | sampled:
-// /proc/PID/io                | the same                                      | | processes |
-// counted where they fork (calls/process.cc), not here                                 |
+//   memory     memory.max, swap included     otherwise sampled: RSS, confirmed by PSS; RLIMIT_DATA
+//   cpu        cpu.max                       otherwise whole cores only: affinity
+//   cpu_time   cpu.stat of the cgroup        otherwise sampled: living and waited-for processes
+//   wall_time  timer
+//   files      RLIMIT_NOFILE of each process
+//   written    sampled: /proc/PID/io
+//   processes  counted where they fork (calls/process.cc), not here
 //
 // What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
 // limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
@@ -17,7 +16,6 @@
 // private /tmp and /dev/shm; kernel memory. Shared memory counts by what is mapped or by what the
 // files hold, whichever is more. `written` counts pages as the kernel dirties them for storage: not
 // tmpfs (that is memory), not metadata, not what network and FUSE file systems write through.
-// A compartment that may write below /sys/fs/cgroup as the owner of our cgroup may leave it.
 #pragma once
 
 #include <sys/types.h>
@@ -64,9 +62,8 @@ int apply_rlimits(const Limits& limits) noexcept;
 
 // The compartment, as far as its limits are concerned.
 struct LimitTarget {
-  pid_t init =
-      -1;  // as the supervisor sees them; program has not executed yet, so it has no children
-  pid_t program = -1;
+  // As the supervisor sees them; the program has not executed yet, so it has no children.
+  pid_t init = -1, program = -1;
   int proc = -1;  // its /proc (O_PATH); duplicated
   int tmp = -1;   // a file system that is its alone (/tmp), counted as memory; -1: none
   int shm = -1;   // the same for /dev/shm

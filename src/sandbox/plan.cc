@@ -59,8 +59,7 @@ Status check_kernel() {
   if (landlock.abi == 0) {
     return Error{
         "this kernel does not enforce Landlock (feature \"landlock\"): it must be built in and "
-        "named "
-        "in the boot parameter lsm=; see `bulkhead doctor`"};
+        "named in the boot parameter lsm=; see `bulkhead doctor`"};
   }
   if (!landlock.scopes) {
     return Error{fmt::format(

@@ -70,10 +70,10 @@ int install_notifying_filter(unsigned extra_flags) {
 int try_injection() {
   int channel[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return errno;
-  const long target = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);
+  // Descriptors are shared, so that the listener's number is the parent's too.
+  const long target = ::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0);
   if (target < 0) return errno;
   if (target == 0) {
-    // The listener is passed on by number: the parent takes it with pidfd_getfd.
     const int listener = install_notifying_filter(0);
     const int number = listener < 0 ? -errno : listener;
     if (::write(channel[1], &number, sizeof number) != sizeof number || listener < 0) ::_exit(1);
@@ -89,10 +89,9 @@ int try_injection() {
     error = -number;
   }
   if (error == 0) {
-    const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, target, 0)));
-    const Fd listener(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), number, 0)));
+    const Fd listener(number);
     seccomp_notif call{};
-    if (!listener || ::write(channel[0], "", 1) != 1 ||
+    if (::write(channel[0], "", 1) != 1 ||
         ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) {
       error = errno;
     } else {
@@ -168,25 +167,6 @@ int with_paused_child(const std::function<int(pid_t)>& trial) {
   return error;
 }
 
-int try_take_descriptor(pid_t child) {
-  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!pidfd) return errno;
-  int pair[2];
-  if (::pipe2(pair, O_CLOEXEC) != 0) return errno;
-  const Fd read_end(pair[0]), write_end(pair[1]);
-  // The child has no such number, so EBADF says that the call works.
-  const Fd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), 1 << 20, 0)));
-  return taken || errno == EBADF ? 0 : errno;
-}
-
-int try_read_memory(pid_t child) {
-  static int word = 42;
-  int copy = 0;
-  iovec local{&copy, sizeof copy}, remote{&word, sizeof word};
-  if (::process_vm_readv(child, &local, 1, &remote, 1, 0) != sizeof copy) return errno;
-  return copy == 42 ? 0 : ENOTRECOVERABLE;
-}
-
 int try_openat2() {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
@@ -215,6 +195,44 @@ bool by_cgroup(const Limits& limits, Mechanism LimitMechanisms::*which) {
 
 }  // namespace
 
+int try_take_descriptor(pid_t process) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!pidfd) return errno;
+  // Nobody has such a number, so EBADF says that the call works.
+  const Fd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), 1 << 20, 0)));
+  return taken || errno == EBADF ? 0 : errno;
+}
+
+int try_reach_memory(pid_t process) {
+  static int word = 42;
+  int copy = 0;
+  const iovec local{&copy, sizeof copy}, remote{&word, sizeof word};
+  if (::process_vm_readv(process, &local, 1, &remote, 1, 0) != sizeof copy) return errno;
+  if (copy != 42) return ENOTRECOVERABLE;
+  return ::process_vm_writev(process, &local, 1, &remote, 1, 0) == sizeof copy ? 0 : errno;
+}
+
+int try_hand_in(int listener) {
+  seccomp_notif_addfd add{};
+  add.flags = SECCOMP_ADDFD_FLAG_SEND;
+  add.srcfd = static_cast<uint32_t>(listener);
+  // No call has the number 0. A kernel that does not know the flag says EINVAL before it looks.
+  while (::ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0) {
+    if (errno != EINTR) return errno == ENOENT ? 0 : errno;
+  }
+  return ENOTRECOVERABLE;
+}
+
+std::string missing_features() {
+  std::string names, fix;
+  for (const Feature& feature : probe_features()) {
+    if (!feature.required || feature.present) continue;
+    if (names.empty()) fix = feature.detail;
+    names += (names.empty() ? "" : ", ") + feature.name;
+  }
+  return names.empty() ? names : fmt::format("missing on this machine: {} ({})", names, fix);
+}
+
 std::vector<Feature> probe_features() {
   std::vector<Feature> features;
   const auto add = [&features](std::string name, std::string what, bool required, int error,
@@ -239,18 +257,19 @@ std::vector<Feature> probe_features() {
       in_child(0, try_sync_wake_up), "", "Linux 6.6 has it");
 
   const std::string namespaces =
-      "sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces or "
-      "kernel.apparmor_restrict_unprivileged_userns forbid it, or a container does";
+      "allow it by sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0 or "
+      "kernel.apparmor_restrict_unprivileged_userns=0, or in the container's settings";
   add("user-namespaces", "gives an ordinary user a compartment", kRequired,
       in_child(CLONE_NEWUSER, [] { return 0; }), "", namespaces);
   add("mount-namespace", "private /tmp and /dev/shm, hidden paths", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tmpfs), "", namespaces);
   add("mount-attributes", "makes bound trees read-only", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tree_clone), "", "Linux 5.12 is needed");
+      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tree_clone), "",
+      "Linux 5.12 is needed, and a container that lets it through");
   add("private-proc", "a /proc that shows the compartment alone", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, try_proc), "",
-      "a container that masks parts of /proc forbids it: run bulkhead outside, or start it with "
-      "--security-opt systempaths=unconfined");
+      "a container that masks parts of /proc forbids it: run bulkhead outside, or start the "
+      "container with --security-opt systempaths=unconfined");
   add("private-terminals", "a /dev/pts of its own", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS, try_devpts), "", namespaces);
   add("network-namespace", "a network that is empty but for loopback", kRequired,
@@ -258,13 +277,14 @@ std::vector<Feature> probe_features() {
   add("ipc-namespace", "System V memory and queues of its own", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWIPC, [] { return 0; }), "", namespaces);
 
-  const std::string trace = "sysctl kernel.yama.ptrace_scope above 1, or a container, forbids it";
+  const std::string trace =
+      "set sysctl kernel.yama.ptrace_scope to 1, or allow it in the container's settings";
   add("pidfd-getfd", "reaches a caller's sockets", kRequired,
       with_paused_child(try_take_descriptor), "", trace);
-  add("process-vm-readv", "reads a caller's arguments", kRequired,
-      with_paused_child(try_read_memory), "", trace);
+  add("process-vm-readv", "reads a caller's arguments, writes its answers", kRequired,
+      with_paused_child(try_reach_memory), "", trace);
   add("openat2", "resolves paths without races", kRequired, try_openat2(), "",
-      "Linux 5.6 is needed");
+      "Linux 5.6 is needed, and a container that lets it through");
 
   Limits memory;
   memory.memory = uint64_t{1} << 30;

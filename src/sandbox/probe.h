@@ -1,6 +1,8 @@
 // What this kernel can enforce, found by trying it, never by its version.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -16,5 +18,16 @@ struct Feature {
 
 // Forks probes; takes a few milliseconds. In a stable order.
 std::vector<Feature> probe_features();
+
+// The required ones that are missing, and what to do about the first (the others mostly follow from
+// it), for the error of a start that failed; empty where all are there.
+std::string missing_features();
+
+// What serving a process takes, tried on one that is a copy of this: taking its descriptors,
+// reading and writing its memory. 0 or an errno.
+int try_take_descriptor(pid_t process);
+int try_reach_memory(pid_t process);
+// The same of a listener: handing in a descriptor as a call's result.
+int try_hand_in(int listener);
 
 }  // namespace bulkhead

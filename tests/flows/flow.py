@@ -124,12 +124,12 @@ class Flow(unittest.TestCase):
         os.chmod(path, mode)
         return path
 
-    def bulkhead(self, *words, cwd=None, env=None, **more):
+    def bulkhead(self, *words, cwd=None, env=None, under=(), **more):
         """Runs bulkhead without a terminal; returns the CompletedProcess with texts."""
         if "input" not in more and "stdin" not in more:
             more["stdin"] = subprocess.DEVNULL
         return subprocess.run(
-            [options.bulkhead, *words], cwd=cwd or self.project, env={**self.environment, **(env or {})},
+            [*under, options.bulkhead, *words], cwd=cwd or self.project, env={**self.environment, **(env or {})},
             stdout=more.pop("stdout", subprocess.PIPE), stderr=more.pop("stderr", subprocess.PIPE),
             text=True, timeout=TIMEOUT, check=False, start_new_session=True, **more)
 

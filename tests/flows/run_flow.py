@@ -289,7 +289,11 @@ class Refusing(Flow):
                             (["--workspace", ""], "--workspace: must not be empty"),
                             (["--read"], "--read needs PATH"), (["--cpu"], "--cpu needs NUMBER"),
                             (["--memory", "1G", "--memory", "2G"], "--memory is given more than once"),
-                            (["--nonsense"], 'unknown option "--nonsense"')):
+                            (["--nonsense"], 'unknown option "--nonsense"; '),
+                            (["--unblock", "shh-keys"], 'the policy cannot be compiled\n  error: no built-in block group is '
+                             'called "shh-keys" (did you mean "ssh-keys"?)'),
+                            (["--conect", "a:1"], 'unknown option "--conect": did you mean "--connect"?'),
+                            (["--raed=/etc"], 'unknown option "--raed": did you mean "--read"?')):
             done = self.run_program(*words, "--", "touch", "ran")
             self.assertEqual(done.returncode, 125, words)
             self.assertTrue(done.stderr.startswith(f"bulkhead: {said}"), done.stderr)

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""A kernel without a feature that a boundary needs: run refuses, and doctor names it.
+
+Each feature is taken away by a seccomp filter that answers as an older or a hardened kernel does. The
+one thing that no such filter can say, an older version of Landlock, strace says.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import struct
+
+import flow
+from flow import Flow
+
+# x86-64, as the rest of bulkhead.
+CLONE, IOCTL, MOUNT, PIDFD_GETFD, OPENAT2 = 56, 16, 165, 438, 437
+PROCESS_VM_READV, PROCESS_VM_WRITEV, SECCOMP = 310, 311, 317
+MOUNT_SETATTR, LANDLOCK_CREATE_RULESET = 442, 444
+NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+NOSUID, NODEV, NOEXEC = 2, 4, 8
+NEW_LISTENER, WAIT_KILLABLE = 8, 32
+NOTIF_ADDFD = 0x40182103
+
+
+class Missing:
+    """A call that fails: always, or where its argument number `at` under `mask` is `value`."""
+
+    def __init__(self, call, error, at=None, value=0, mask=0xFFFFFFFF):
+        self.call, self.error, self.at, self.value, self.mask = call, error, at, value, mask
+
+    def filter(self):
+        """seccomp(2)'s program: everything else is allowed."""
+        load, equal, both, give = 0x20, 0x15, 0x54, 0x06
+        code = [(load, 0, 0, 0)]  # the call's number
+        if self.at is None:
+            code += [(equal, 0, 1, self.call)]
+        else:
+            code += [(equal, 0, 4, self.call), (load, 0, 0, 16 + 8 * self.at), (both, 0, 0, self.mask),
+                     (equal, 0, 1, self.value)]
+        code += [(give, 0, 0, 0x50000 | self.error), (give, 0, 0, 0x7FFF0000)]
+        return b"".join(struct.pack("HBBI", *each) for each in code), len(code)
+
+    def install(self):
+        """In the child, before it executes: this process and all that come from it lack the call."""
+        code, length = self.filter()
+        libc = ctypes.CDLL(None, use_errno=True)
+        program = struct.pack("HxxxxxxP", length, ctypes.cast(ctypes.c_char_p(code), ctypes.c_void_p).value)
+        no_new_privs, seccomp, mode_filter = 38, 22, 2
+        if libc.prctl(no_new_privs, 1, 0, 0, 0) or libc.prctl(seccomp, mode_filter, program, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+def without(namespace):
+    return Missing(CLONE, errno.EPERM, 0, namespace, namespace)
+
+
+# By the names that doctor gives; a required feature that is not here fails the test.
+FEATURES = {
+    "landlock": [Missing(LANDLOCK_CREATE_RULESET, errno.ENOSYS),
+                 Missing(LANDLOCK_CREATE_RULESET, errno.EOPNOTSUPP)],
+    "landlock-scopes": [],  # see OlderLandlock
+    "seccomp-notify": [Missing(IOCTL, errno.EINVAL, 1, NOTIF_ADDFD),
+                       Missing(SECCOMP, errno.EINVAL, 1, NEW_LISTENER, NEW_LISTENER)],
+    "seccomp-killable": [Missing(SECCOMP, errno.EINVAL, 1, WAIT_KILLABLE, WAIT_KILLABLE)],
+    "user-namespaces": [without(NEWUSER), Missing(CLONE, errno.ENOSPC, 0, NEWUSER, NEWUSER)],
+    "mount-namespace": [without(NEWNS), Missing(MOUNT, errno.EACCES)],
+    "mount-attributes": [Missing(MOUNT_SETATTR, errno.ENOSYS)],
+    "private-proc": [Missing(MOUNT, errno.EPERM, 3, NOSUID | NODEV | NOEXEC), without(NEWPID)],
+    "private-terminals": [Missing(MOUNT, errno.EPERM, 3, NOSUID | NOEXEC)],
+    "network-namespace": [without(NEWNET)],
+    "ipc-namespace": [without(NEWIPC), Missing(CLONE, errno.EINVAL, 0, NEWIPC, NEWIPC)],
+    "pidfd-getfd": [Missing(PIDFD_GETFD, errno.ENOSYS), Missing(PIDFD_GETFD, errno.EPERM)],
+    "process-vm-readv": [Missing(PROCESS_VM_READV, errno.EPERM), Missing(PROCESS_VM_WRITEV, errno.EPERM)],
+    "openat2": [Missing(OPENAT2, errno.ENOSYS), Missing(OPENAT2, errno.EPERM)],
+}
+
+
+class MissingFeatures(Flow):
+    def assert_refused(self, done, feature):
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertTrue(done.stderr.startswith("bulkhead: "), done.stderr)
+        self.assertIn(feature, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(os.path.exists(os.path.join(self.project, "ran")), "the program was started")
+
+    def assert_named(self, done, feature):
+        self.assertEqual(done.returncode, 1, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertFalse(found["ok"])
+        [row] = [each for each in found["features"] if each["name"] == feature]
+        self.assertEqual((row["required"], row["present"]), (True, False))
+        # Why, and what to do.
+        self.assertRegex(row["detail"], r"^[A-Z].+: .{10}")
+
+    def test_run_refuses_and_doctor_names_it(self):
+        for feature, ways in FEATURES.items():
+            for way in ways:
+                with self.subTest(feature=feature, call=way.call, error=errno.errorcode[way.error]):
+                    self.assert_named(self.bulkhead("doctor", "--json", preexec_fn=way.install), feature)
+                    self.assert_refused(
+                        self.run_program("--", "touch", "ran", preexec_fn=way.install), feature)
+
+    def test_doctor_tells_a_person(self):
+        done = self.bulkhead("doctor", preexec_fn=Missing(PIDFD_GETFD, errno.EPERM).install)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"pidfd-getfd +MISSING")
+        self.assertIn("`bulkhead run` refuses here: 1 required feature is missing.", done.stdout)
+
+    def test_every_required_feature_is_taken_away_here(self):
+        features = json.loads(self.bulkhead("doctor", "--json").stdout)["features"]
+        self.assertEqual({each["name"] for each in features if each["required"]}, set(FEATURES))
+
+    def test_an_older_landlock(self):
+        # ABI 5 denies files and not signals: weaker, and so no fallback.
+        def traced(strace, *words):
+            return self.bulkhead(*words, under=["strace", *strace, "-qq", "-o", "/dev/null", "-e",
+                                                "inject=landlock_create_ruleset:retval=5"])
+
+        self.assert_refused(traced([], "run", "--", "touch", "ran"), "landlock-scopes")
+        self.assert_named(traced(["-f"], "doctor", "--json"), "landlock-scopes")
+
+    def test_what_runs_here_can_say_so(self):
+        # That the filters take away what they name and nothing else: one for a call nobody makes.
+        none = Missing(IOCTL, errno.EINVAL, 1, 0xFFFFFFFF)
+        done = self.run_program("--", "touch", "ran", preexec_fn=none.install)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    flow.main()
