@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vscode/broker_parts.h"
+#include "vscode/style_text.h"
 
 namespace bulkhead {
 
@@ -139,11 +140,22 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], whose);
         return signs;
       };
+      const bool looks = request.method == "$registerTextEditorDecorationType";
+      const bool decorates = looks || request.method == "$trySetDecorations";
+      if (decorates) {  // the second is a part of a rule's selector
+        const Json arguments = arguments_of(request, [](size_t i) { return i == 1; });
+        if (!is_style_name(text_of(at(arguments, 1)))) {
+          act(request, body, Ruling::deny("bulkhead: not the name of a decoration"), outbox);
+          return;
+        }
+      }
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
         // What an extension only keeps for itself is shown to nobody.
         const bool is_kept = request.method == "$setValue";
-        if (!spelt && shown == Shown::kNothing && (is_kept || !Disarm::concerns(text))) return text;
+        const bool styles = looks || (decorates && may_name(text, "renderOptions"));
+        if (!spelt && !styles && shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
+          return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
         Json value =
@@ -153,6 +165,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
+                            (styles ? strip_styles(value, granted("open-external")) : 0) +
                             (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
         if (here == 0) return text;
         changes += here;

@@ -78,6 +78,7 @@ class Broker final : public Judge {
              const Asked& asked);
   Ruling decide_permission(std::string_view permission, const Asked& asked);
   Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
+  std::string viewer_needs(const std::string& command, const Json& arguments);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
@@ -134,7 +135,7 @@ class Broker final : public Judge {
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
   // Requests of the workbench whose replies act, when a person picks what they offer.
-  enum class Awaited : uint8_t { kTooltip, kSnippets, kItems, kResource };
+  enum class Awaited : uint8_t { kTooltip, kSnippets, kItems, kResource, kBadges };
   static std::optional<Awaited> awaited_of(std::string_view method);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
@@ -169,6 +170,8 @@ class Broker final : public Judge {
   std::set<std::string> others_parts_;      // views, sign-in providers, types of webviews of others
   std::set<std::string> others_declared_;   // commands of others, perhaps not registered yet
   std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
+  std::set<std::string> others_families_;   // the same of everybody else
+  std::set<std::string> own_families_;      // names and publishers of this host's extensions
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title

@@ -109,6 +109,37 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
     EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
       << "both declare it: the first has it";
+  // What nobody declares may still be somebody's, who comes later.
+  for (const char* theirs : {"cloud.late", "Cloud.late", "git.late"})
+    EXPECT_THAT(call("MainThreadCommands", "$registerCommand", {theirs}), HasSubstr("family"))
+        << theirs;
+  for (const char* free : {"mine.late", "me.late", "fresh.late", "late"})
+    EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
+}
+
+// Previews and notebooks fetch what a document names, from the page.
+TEST_F(BrokerTest, WhatTheEditorsOwnViewersShowIsNotOpenedByTheWay) {
+  const auto opens = [&](const std::string& command, const std::string& name, const Json& rest) {
+    Json arguments = Json::array({uri(work(name))});
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    return call("MainThreadCommands", "$executeCommand", {command, arguments, false});
+  };
+  for (const char* own : {"default", "mine.view", "mine"})
+    EXPECT_EQ(opens("_workbench.openWith", "a.txt", Json::array({own})), "passed") << own;
+  for (const char* others : {"vscode.markdown.preview.editor", "cloud.editor", "jupyter-notebook"})
+    for (const char* command : {"_workbench.openWith", "vscode.openWith"})
+      EXPECT_THAT(opens(command, "a.txt", Json::array({others})), HasSubstr("commands-foreign"));
+  const auto with = [](const Json& view) {
+    return Json::array({Json::array({nullptr, Json{{"override", view}}})});
+  };
+  EXPECT_EQ(opens("_workbench.open", "a.txt", with("default")), "passed");
+  EXPECT_EQ(opens("_workbench.open", "a.txt", with(false)), "passed");
+  EXPECT_THAT(opens("_workbench.open", "a.txt", with("vscode.markdown.preview.editor")),
+              HasSubstr("commands-foreign"));
+  EXPECT_THAT(opens("vscode.open", "a.IPYNB", Json::array()), HasSubstr("\"notebooks\""));
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
+                   {"vscode.open", Json::array({"file://" + work("a.%69pynb") + "#x"}), false}),
+              HasSubstr("\"notebooks\""));
 }
 
 TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {

@@ -184,6 +184,42 @@ std::string Broker::permission_of(const std::string& command) const {
   return needs;
 }
 
+namespace {
+
+// Whether the value, or something in it, is so. What is nested too deep is.
+template <typename Is>
+bool anywhere(const Json& value, const Is& is, int depth = 0) {
+  if (depth > 20 || is(value)) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), [&](const Json& each) {
+           return anywhere(each, is, depth + 1);
+         });
+}
+
+}  // namespace
+
+// What it takes to have a command open something in another viewer than text editors and its own:
+// previews and notebooks load what they show from the network. Empty where nothing is needed.
+std::string Broker::viewer_needs(const std::string& command, const Json& arguments) {
+  if (!command.starts_with("vscode.") && !command.starts_with("_workbench.")) return {};
+  const auto is_foreign = [&](const std::string& view) {
+    return !view.empty() && view != "default" && !knows(own_views_, view) &&
+           !knows(own_views_, "notebook/" + view);
+  };
+  const bool chosen =
+      command.ends_with(".openWith") && is_foreign(text_of(at(at(arguments, 1), 1)));
+  if (chosen || anywhere(arguments, [&](const Json& one) {
+        return one.is_object() && is_foreign(text_of(one.value("override", Json())));
+      }))
+    return "commands-foreign";
+  const bool notebook = anywhere(arguments, [&](const Json& one) {
+    const auto uri =
+        one.is_string() ? resource_text(one.get_ref<const std::string&>()) : std::optional(one);
+    const auto resource = uri ? parse_resource(*uri, remote_authority_) : std::nullopt;
+    return resource && lower_case(resource->path).ends_with(".ipynb");
+  });
+  return notebook ? "notebooks" : "";
+}
+
 Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                                       const Asked& asked) {
   const std::string command = text_of(value);
@@ -218,6 +254,9 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                           Attempt{0, 0, detail, nullptr});
     return Ruling::deny("bulkhead: extensions in a compartment cannot fill in Quick Open");
   }
+  if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
+    if (Ruling ruling = decide_permission(shows, asked.about(detail)); !ruling.passes())
+      return ruling;
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
   const bool names_resources = std::any_of(
       options_.resource_commands.begin(), options_.resource_commands.end(),
@@ -380,6 +419,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (options_.commands.contains(command) || existing_commands_.contains(command) ||
           (others_declared_.contains(command) && !declared_.contains(command)))
         return refuse(command, "takes over a command of the editor or of another extension");
+      // Whoever comes last has it, and what is not declared may come late. That it declares another
+      // of that family proves nothing.
+      const std::string family = lower_case(command.substr(0, command.find('.')));
+      if (!declared_.contains(command) && others_families_.contains(family) &&
+          !own_families_.contains(family))
+        return refuse(command, "takes a command of another extension's family");
       registered_commands_.insert(command);
       return Ruling::pass();
     }

@@ -39,7 +39,8 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"}},
   "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
-  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]}},
+  "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]},
+                           "$registerTextEditorDecorationType":"documents","$trySetDecorations":"documents"},
   "MainThreadWindow":{"$openUri":{"needs":"open-external","check":["0 external"]}},
   "MainThreadMessageService":{"$showMessage":"free"},
   "MainThreadProgress":{"$startProgress":"free"},
@@ -114,6 +115,8 @@ class BrokerTest : public ::testing::Test {
     options.extensions = extensions;
     options.actors = kActors;
     options.commands = {{"vscode.open", "commands"},
+                        {"vscode.openWith", "commands"},
+                        {"_workbench.open*", "commands"},
                         {"_open.mergeEditor", "commands"},
                         {"setContext", "free"},
                         {"workbench.action.tasks.*", "tasks"},
@@ -123,7 +126,7 @@ class BrokerTest : public ::testing::Test {
                         {"bad.*", "refuse"},
                         {"workbench.action.quickOpen", "commands"}};
     options.renames = &renames_;
-    options.resource_commands = {"vscode.open", "_open.*"};
+    options.resource_commands = {"vscode.open*", "_workbench.*", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
                                   {"remote", {{"authority", "host:1"}}},

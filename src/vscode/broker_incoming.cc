@@ -52,7 +52,9 @@ void Broker::learn_extension(const Json& description) {
   if (!is_own) {
     others_parts_.merge(parts.others);
     for (std::string& command : declared_commands(description)) {
-      if (is_builtin) builtin_families_.insert(command.substr(0, command.find('.')));
+      const std::string family = command.substr(0, command.find('.'));
+      if (is_builtin) builtin_families_.insert(family);
+      others_families_.insert(lower_case(family));
       others_declared_.insert(std::move(command));
     }
   }
@@ -65,6 +67,7 @@ void Broker::learn_extension(const Json& description) {
     foreign_settings_.keep(description);
     for (std::string& command : declared_commands(description))
       declared_.insert(std::move(command));
+    own_families_.insert({id.substr(0, id.find('.')), id.substr(id.find('.') + 1)});
     const std::string title = text_of(description.value("displayName", Json()));
     names_[id] = title.empty() ? text_of(description.value("name", Json())) : title;
   }

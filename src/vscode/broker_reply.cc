@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vscode/broker_parts.h"
+#include "vscode/style_text.h"
 
 namespace bulkhead {
 
@@ -15,6 +16,7 @@ std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
     return Awaited::kItems;
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
+  if (method == "$provideDecorations") return Awaited::kBadges;
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
     if (method.starts_with(inserts)) return Awaited::kSnippets;
@@ -76,6 +78,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
                      may_name(json, "newResource") ||
                      (awaited == Awaited::kSnippets && may_name(json, "uri"));
   const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
+                         awaited == Awaited::kBadges ||
                          (awaited == Awaited::kItems && may_name(json, "o"));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
@@ -92,6 +95,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     changes = disarm().disarm(value, strings);
     if (edits || awaited == Awaited::kResource) changes += strip_cached_spellings(value);
     if (edits) changes += refuse_edits(value, &unfit);
+    if (awaited == Awaited::kBadges) changes += strip_badges(value);
     // The workbench compares it with a document, and tells where they differ.
     if (awaited == Awaited::kResource && !value.is_null())
       unfit = unfit ||

@@ -114,5 +114,19 @@ TEST_F(BrokerReplyTest, OriginalsOfDocumentsAreReadable) {
   EXPECT_EQ(reply_to("$provideOriginalResource", uri(key())).find("id_rsa"), std::string::npos);
 }
 
+// What decorates files is written into a style sheet of the whole window.
+TEST_F(BrokerReplyTest, BadgesAndColoursOfFilesAreNamesOnly) {
+  const auto shown = [&](const Json& letter, const Json& colour) {
+    return reply_to("$provideDecorations", {{"1", {1, "tip {", letter, colour}}});
+  };
+  EXPECT_THAT(shown("M", {{"id", "list.errorForeground"}}),
+              AllOf(HasSubstr("\"M\""), HasSubstr("list.errorForeground"), HasSubstr("tip {")));
+  EXPECT_THAT(shown("{", nullptr), HasSubstr("\"{\"")) << "it stands in quotes";
+  for (const char* evil : {"x); } a{b:c", "x) ; [class]:not(&) { display: none }"})
+    EXPECT_EQ(shown("M", {{"id", evil}}).find(evil), std::string::npos) << evil;
+  EXPECT_EQ(shown("x\";y", nullptr).find(";y"), std::string::npos);
+  EXPECT_EQ(shown({{"id", "a\"b"}}, nullptr).find("a\\"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace bulkhead

@@ -626,5 +626,27 @@ TEST_F(BrokerTest, OnlyInitialisedIsPassedOnOfTheSignals) {
   EXPECT_EQ(signal(HostSignal::kInitialized), 0U) << "it was, in SetUp";
 }
 
+TEST_F(BrokerTest, DecorationsAreNoRulesForTheWholeWindow) {
+  const auto sent = [&](const std::string& method, const std::vector<Json>& arguments) {
+    if (call("MainThreadTextEditors", method, arguments) != "passed") return std::string("refused");
+    return text(sent_.workbench.at(0));
+  };
+  const std::string rule = "none; .notifications-toasts:not(&){display:none}";
+  const auto type = [](const std::string& css) {
+    return Json{{"before", {{"contentText", "{x}"}, {"textDecoration", css}}}, {"border", "1px"}};
+  };
+  const auto made = [&](const std::string& css) {
+    return sent("$registerTextEditorDecorationType",
+                {Json{{"value", "me.mine"}}, "Type1", type(css)});
+  };
+  EXPECT_THAT(made("none; position: absolute"), HasSubstr("position: absolute"));
+  EXPECT_THAT(made(rule), AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}"), HasSubstr("1px")));
+  EXPECT_THAT(sent("$trySetDecorations",
+                   {"editor,1", "Type1", Json::array({Json{{"renderOptions", type(rule)}}})}),
+              AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}")));
+  for (const char* method : {"$registerTextEditorDecorationType", "$trySetDecorations"})
+    EXPECT_EQ(sent(method, {"editor,1", "a, .notifications-toasts, b", Json::object()}), "refused");
+}
+
 }  // namespace
 }  // namespace bulkhead

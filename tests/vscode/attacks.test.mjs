@@ -20,7 +20,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 /** An extension's folder; a package that names the collector gets one of its own, with the address. */
 function fixture(world, name) {
   const folder = path.join(here, "extensions", name);
-  const named = fs.readdirSync(folder).filter((each) => each.endsWith(".json") && fs.readFileSync(path.join(folder, each), "utf8").includes("COLLECTOR"));
+  const named = fs.readdirSync(folder).filter((each) => /\.(json|css)$/.test(each) && fs.readFileSync(path.join(folder, each), "utf8").includes("COLLECTOR"));
   if (named.length === 0) return folder;
   fs.cpSync(folder, world.path(`made/${name}`), { recursive: true });
   for (const each of named) world.write(`made/${name}/${each}`, fs.readFileSync(path.join(folder, each), "utf8").replaceAll("COLLECTOR", world.collector.port));
@@ -38,7 +38,7 @@ for (const mode of modes) {
       writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
       world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
-      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings, "[css]": { "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", "bare", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings, "[css]": { "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({
         ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),
       }));

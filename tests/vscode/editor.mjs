@@ -73,6 +73,17 @@ export const steps = (t, editor) => (name, act) => t.test(name, async () => {
   }
 });
 
+/** The same, where each part goes on from where the one before has come: after a failure there is no more to see. */
+export function chain(t, editor) {
+  const step = steps(t, editor);
+  let failed = false;
+  return (name, act) => failed || step(name, async () => {
+    failed = true;
+    await act();
+    failed = false;
+  });
+}
+
 export class Editor {
   /**
    * @param {object} options

@@ -20,20 +20,20 @@ const PATIENCE = 25_000;
  * An extension that says in the status bar how often it was pinged since it started, and what it may do
  * in some folders: "app=rw other=-".
  */
-function extension(name, { folders = [], asks, otherwise = "deny" } = {}) {
+function extension(name, { folders = [], asks, otherwise = "deny", version = "1.0.0", network } = {}) {
   const command = (title) => ({ command: `${name}.${title.toLowerCase()}`, title: `${title} ${name}` });
   return {
     "package.json": JSON.stringify({
       publisher: "lifecycle",
       name,
       displayName: name,
-      version: "1.0.0",
+      version,
       engines: { vscode: "^1.90.0" },
       main: "./extension.js",
       activationEvents: ["onStartupFinished"],
       contributes: { commands: [command("Ping"), command("Ask")] },
     }),
-    "bulkhead.json": JSON.stringify({ ...baseline, $schema: undefined, otherwise, extension: `lifecycle.${name}` }),
+    "bulkhead.json": JSON.stringify({ ...baseline, $schema: undefined, otherwise, network, extension: `lifecycle.${name}` }),
     "extension.js": `"use strict";
 const fs = require("node:fs");
 const path = require("node:path");
@@ -209,6 +209,12 @@ async function settled(editor, count) {
 }
 
 const toast = (view, text) => view.page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first();
+
+/** The page on which extensions are reviewed. */
+const reviewPage = (view) => until("the button of the review", async () => {
+  for (const frame of view.page.frames()) if (await frame.getByRole("button", { name: /^Allow/ }).count().catch(() => 0)) return frame;
+  return undefined;
+});
 
 /** As in a terminal, while the server runs. */
 function serverCommand(editor, ...words) {
@@ -391,14 +397,7 @@ for (const mode of modes) {
         const during = await settled(editor, 3);
         for (const pid of before) assert.ok(during.includes(pid), "the others go on");
         await toast(editor, /third/).getByRole("button", { name: "Review" }).click();
-        const allow = await until("the button of the review", async () => {
-          for (const frame of editor.page.frames()) {
-            const button = frame.getByRole("button", { name: /^Allow/ });
-            if (await button.count().catch(() => 0)) return button.first();
-          }
-          return undefined;
-        });
-        await allow.click();
+        await (await reviewPage(editor)).getByRole("button", { name: /^Allow/ }).first().click();
         await says(editor, "third 0 app=rw");
         await editor.command("Ping third");
         await says(editor, "third 1 app=rw");
@@ -427,6 +426,24 @@ for (const mode of modes) {
         serverCommand(editor, "--install-extension", world.path("third.vsix"));
         await says(editor, "third 0");
         for (const pid of before) assert.ok((await settled(editor, 3)).includes(pid), "the others go on");
+      });
+
+      await step("an update does not disturb what runs; what it widens is read before it runs", async () => {
+        await settled(editor, 3);
+        packaged(world.path("second.vsix"), extension("second", { folders, version: "1.1.0", network: ["example.com:443"] }));
+        serverCommand(editor, "--install-extension", world.path("second.vsix"));
+        await editor.command("Ping second");
+        await until("an answer", async () => (await status(editor)).some((each) => /^second [1-9]\d*/.test(each)));
+        await settled(editor, 3);
+        await editor.reload();
+        await toast(editor, /second.*asks for more than you allowed/).waitFor({ timeout: PATIENCE });
+        assert.ok(!(await status(editor)).some((each) => each.startsWith("second")), "it runs before its review");
+        await toast(editor, /second/).getByRole("button", { name: "Review" }).click();
+        const page = await reviewPage(editor);
+        assert.match(await page.locator("section.card").innerText(), /New with this version[^]*example\.com/);
+        await page.getByRole("button", { name: /^Allow/ }).click();
+        await says(editor, "second 0 app=rw");
+        await settled(editor, 3);
       });
 
       await step("an idle host takes next to no processor time", async () => {

@@ -32,6 +32,12 @@ const installs = (...journal) => ({
   effect: ({ editor }) => fs.readdirSync(editor.extensions).some((name) => name.startsWith("evil.sleeper")),
   journal,
 });
+/** The whole window obeys a rule of its style. */
+const styles = (name) => ({
+  effect: ({ editor }) => editor.page.locator(".monaco-workbench").first().evaluate((element, name) => getComputedStyle(element).getPropertyValue(`--proof-${name}`).trim() === "here", name),
+  journal: [],
+  late: true,
+});
 /** The user does something, and then it shows. */
 const when = (step, probe) => ({ ...probe, step });
 
@@ -282,8 +288,13 @@ export const WAYS = [
         await editor.page.locator(".statusbar").getByText("proof", { exact: true }).hover();
       }, sends()),
       decoration: sends(),
+      background: sends(),
+      preview: sends("vscode commands-foreign"),
+      notebook: sends("vscode notebooks"),
     },
   },
+  // What is written into the window's own style sheets.
+  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
   {
     name: "links",
     prepare: ({ editor }) => editor.terminal("true"),
@@ -304,6 +315,8 @@ export const WAYS = [
   {
     name: "declarations",
     prepare: ({ world, editor }) => {
+      world.write("home/projects/app/.vscode/launch.json", JSON.stringify({ version: "0.2.0", configurations: [{ type: "proof-bare", request: "launch", name: "Bare" }] }));
+      world.write("home/projects/app/guide.md", "# No secret\n");
       for (const name of ["schema", "registry"]) world.write(`home/projects/app/proof-${name}.json`, "{}\n");
       world.write("home/projects/app/picked.txt", `cat ~/.ssh/id_rsa > '${world.loot}/declarations.statusBarItem'\n`);
       return editor.terminal("true");
@@ -341,7 +354,13 @@ export const WAYS = [
         await editor.page.keyboard.press("Control+A");
         await click(editor, editor.page.locator(".statusbar").getByText("proof-declared-item"));
       }, loots()),
-      style: { effect: ({ editor }) => editor.page.locator(".monaco-workbench").first().evaluate((element) => getComputedStyle(element).getPropertyValue("--proof-style").trim() === "here"), journal: [] },
+      style: styles("style"),
+      preview: when(async ({ editor }) => {
+        await editor.openFile("guide.md");
+        await editor.command("Markdown: Open Preview");
+        await inFrame(editor, "No secret");
+      }, sends()),
+      debugger: when(({ editor }) => editor.page.keyboard.press("F5"), loots()),
       snippet: during(async ({ world, editor }) => {
         await editor.page.evaluate((secret) => navigator.clipboard.writeText(secret), world.secrets.clipboard);
         await editor.openFile("style.css");

@@ -59,9 +59,19 @@ function activate(context) {
   // Who has the list before them has seen what is new in it.
   view.onDidChangeVisibility(({ visible }) => visible && model.look());
 
-  const reveal = async (/** @type {Compartment} */ compartment) => {
+  /**
+   * A list that is shown for the first time takes no focus by itself, a row has to, and it knows of no row for a moment.
+   * @param {Compartment | undefined} compartment
+   * @param {number} expand how many levels of it
+   */
+  const reveal = async (compartment, expand = 2) => {
     await vscode.commands.executeCommand("bulkhead.compartments.focus");
-    if (model.has(compartment)) await view.reveal(tree.row(compartment), { expand: 2, focus: true });
+    for (let tries = 0; compartment && model.has(compartment) && tries < 30; tries += 1)
+      try {
+        return await view.reveal(tree.row(compartment), { expand: expand || false, focus: true, select: false });
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
   };
   const journalOf = (/** @type {Compartment} */ compartment) =>
     journal.show({ extension: text.escape(compartment.extensions[0]?.id ?? "") });
@@ -91,7 +101,7 @@ function activate(context) {
 
   /** @type {Record<string, (row?: unknown) => unknown>} */
   const commands = {
-    "bulkhead.showCompartments": () => vscode.commands.executeCommand("bulkhead.compartments.focus"),
+    "bulkhead.showCompartments": () => reveal(model.compartments[0], 0),
     "bulkhead.showJournal": () => journal.show(),
     "bulkhead.showRefusals": () => journal.show({ verdict: "deny" }),
     "bulkhead.answerQuestions": () => prompts.list(),
@@ -105,7 +115,7 @@ function activate(context) {
       if (model.reviews.length > 0) return reviews.show();
       const latest = model.compartments.filter((one) => one.unseen > 0).sort((a, b) => b.unseen - a.unseen)[0];
       model.look();
-      return latest ? reveal(latest) : vscode.commands.executeCommand("bulkhead.compartments.focus");
+      return reveal(latest ?? model.compartments[0], latest ? 2 : 0);
     },
     "bulkhead.restart": async (row) => {
       const compartment = own(row, "compartment")?.compartment ?? (row === undefined ? await pick("Restart which compartment?") : undefined);

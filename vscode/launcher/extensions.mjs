@@ -14,13 +14,14 @@ export const COMPANION_ID = "bulkhead.companion";
 /** @param {string} file */
 const json = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 
-/** The manifest's schema, with what an editor offers: the sets that exist, and what they hold. */
+/** The manifest's schema, with what an editor offers and says: the sets that exist, and words in place of patterns. */
 function schema() {
   const value = json(path.join(DATA, "schema/manifest.schema.json"));
   const folder = path.join(DATA, "manifests/sets");
   const sets = fs.readdirSync(folder).filter((name) => name.endsWith(".json")).sort().map((name) => json(path.join(folder, name)));
   const { set } = value.definitions;
   set.defaultSnippets = sets.map((one) => ({ label: `@${one.set}`, description: one.about, body: `@${one.set}` }));
+  for (const one of Object.values(value.definitions)) if (one.pattern && one.description) one.patternErrorMessage = `Not what is expected here. ${one.description}`;
   return JSON.stringify(value, null, 1);
 }
 

@@ -18,7 +18,7 @@
   /** Command families of the workbench, which registers some of their members only later. */
   const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
   /** Settings that change how text looks and is arranged, and no more. */
-  const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|editorAssociations|tree\.\w+)$/;
+  const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|tree\.\w+)$/;
   /**
    * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
    * them VS Code keeps for chosen extensions; code-server gives them to all.
@@ -28,6 +28,8 @@
     "scripts for webviews of others": ["markdown.previewScripts", "markdown.codeBlockEditors", "markdown.codeBlockEditorProviders", "notebookRenderer", "notebookPreload"],
     // Words that a language model obeys, which may have the user's tools.
     "instructions for language models": ["chatInstructions", "chatPromptFiles", "chatAgents", "chatSkills", "chatPlugins"],
+    // They fetch pictures, also by what a document says, of which they need not be able to read a word.
+    "style sheets for previews": ["markdown.previewStyles"],
     // It could hide what we say, and put our "Always" below a click that is meant for something else.
     "a style sheet for the whole window": ["css"],
     // The lists themselves are files, which say where schemas lie.

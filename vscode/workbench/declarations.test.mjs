@@ -204,13 +204,13 @@ test("each host has a folder of its own for logs, and the window's own host the 
   assert.deepEqual([0, undefined, 1, 2].map(of), ["/logs/exthost1", "/logs/exthost1", "/logs/exthost1-1", "/logs/exthost1-2"]);
 });
 
-test("scripts for webviews of others do not come in", () => {
+test("scripts and style sheets for webviews of others do not come in", () => {
   const { disarmed } = page();
   const { contributes } = disarmed({
     "markdown.previewScripts": ["./x.js"], "markdown.previewStyles": ["./x.css"], "markdown.codeBlockEditors": [{}], "markdown.codeBlockEditorProviders": [{}],
     notebookRenderer: [{}], notebookPreload: [{}],
   });
-  assert.deepEqual(Object.keys(contributes), ["markdown.previewStyles"]);
+  assert.deepEqual(Object.keys(contributes), []);
 });
 
 test("what acts on the whole window by itself is left out, and so is what nobody has looked through", () => {

@@ -140,6 +140,13 @@ test("dependent extensions share a host, in both directions, and only they", asy
   assert.equal((await bulkhead.environment(host(base))).BULKHEAD_HOST, "p.base,p.user");
 });
 
+test("what has code only for debugging is code too: the main host would start it", () => {
+  const { bulkhead, extension } = placed();
+  const [theme, adapter] = [extension("p.theme", { main: undefined, contributes: { themes: [{}] } }), extension("p.adapter", { main: undefined, contributes: { debuggers: [{ type: "p", program: "./a.js" }] } })];
+  assert.equal(bulkhead.place(theme, [theme]), 0);
+  assert.notEqual(bulkhead.place(adapter, [adapter]), 0);
+});
+
 test("an extension cannot claim to be built in, nor to be the companion, by its name", () => {
   const { bulkhead, extension } = placed();
   const fake = extension("vscode.typescript-language-features", { isBuiltin: false });

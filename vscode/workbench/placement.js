@@ -42,9 +42,11 @@
   /** TypeScript's own extension, which loads the plug-ins that others declare into its servers. */
   const TYPESCRIPT = "vscode.typescript-language-features";
   const hasPlugins = (extension) => (extension.contributes?.typescriptServerPlugins ?? []).length > 0;
-  // A plug-in is code too: an extension of plug-ins alone would run in TypeScript's servers outside.
-  const isForeign = (extension) =>
-    Boolean(extension.main || extension.browser || hasPlugins(extension)) && !extension.isBuiltin && !isCompanion(extension);
+  // Code too: a package of plug-ins alone would run in TypeScript's servers outside, and the main host starts the
+  // adapters of the debuggers that its packages declare.
+  const hasCode = (extension) =>
+    Boolean(extension.main || extension.browser || extension.contributes?.debuggers) || hasPlugins(extension);
+  const isForeign = (extension) => hasCode(extension) && !extension.isBuiltin && !isCompanion(extension);
 
   /**
    * What goes into compartments: everything foreign, the built-in extensions that the user named, with

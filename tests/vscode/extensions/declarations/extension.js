@@ -24,6 +24,8 @@ exports.activate = (context) => {
     registry: declared,
     statusBarItem: declared,
     style: declared,
+    preview: declared,
+    debugger: declared,
     async snippet() {
       for (let i = 0; i < 200; i += 1) {
         const text = vscode.window.activeTextEditor?.document.getText() ?? "";

@@ -1,4 +1,5 @@
 "use strict";
+const fs = require("node:fs");
 const { attack } = require("./attack");
 
 exports.activate = (context) =>
@@ -30,5 +31,23 @@ exports.activate = (context) =>
       });
       editor.setDecorations(type, [new vscode.Range(0, 0, 0, 1)]);
       return "decorated";
+    },
+    async background({ collector, mark, workspace }, vscode) {
+      const editor = await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`));
+      const type = vscode.window.createTextEditorDecorationType({ textDecoration: `none; background-image: url(https://${mark}.localhost:${collector}/x)` });
+      editor.setDecorations(type, [new vscode.Range(0, 0, 0, 1)]);
+      return "decorated";
+    },
+    // Viewers of the editor's own fetch what a document names.
+    async preview({ collector, mark, workspace }, vscode) {
+      const file = vscode.Uri.file(`${workspace}/.proof/external.md`);
+      fs.writeFileSync(file.fsPath, `![x](https://${mark}.localhost:${collector}/x.png)\n`);
+      await vscode.commands.executeCommand("vscode.openWith", file, "vscode.markdown.preview.editor");
+    },
+    async notebook({ collector, mark, workspace }, vscode) {
+      const file = vscode.Uri.file(`${workspace}/.proof/external.ipynb`);
+      const cell = { cell_type: "markdown", metadata: {}, source: [`![x](https://${mark}.localhost:${collector}/x.png)`] };
+      fs.writeFileSync(file.fsPath, JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
+      await vscode.commands.executeCommand("vscode.open", file);
     },
   });
