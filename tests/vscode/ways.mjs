@@ -355,6 +355,8 @@ export const WAYS = [
         await click(editor, editor.page.locator(".statusbar").getByText("proof-declared-item"));
       }, loots()),
       style: styles("style"),
+      theme: styles("theme"),
+      themeDefault: styles("default"),
       preview: when(async ({ editor }) => {
         await editor.openFile("guide.md");
         await editor.command("Markdown: Open Preview");

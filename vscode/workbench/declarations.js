@@ -194,8 +194,23 @@
 
   const kept = (list, keep) => (Array.isArray(list) ? list.filter((one) => one && typeof one === "object" && keep(one)) : list && typeof list === "object" && keep(list) ? list : []);
 
+  /** Names of fonts, and nothing that ends a rule of the style sheet that VS Code writes them into. */
+  const fontOf = (/** @type {unknown} */ text) =>
+    typeof text === "string" && /^(?:[\p{L}\p{M}\p{N} ,._+-]|'[^'"\\{};\p{Cc}]*'|"[^'"\\{};\p{Cc}]*")*$/u.test(text) ? text : "inherit";
+
+  /** The fonts in a setting, in place, at whatever depth. */
+  function plainFonts(value, depth = 0) {
+    if (!value || typeof value !== "object") return;
+    for (const key of Object.keys(value)) {
+      if (/fontFamily$/i.test(key) && value[key] !== fontOf(value[key])) delete value[key];
+      else if (depth < MAX_DEPTH) plainFonts(value[key], depth + 1);
+      else delete value[key];
+    }
+  }
+
   /** Default settings: one's own, how text looks, and the latter for languages. */
   function defaultsFor(defaults, names, tell) {
+    plainFonts(defaults);
     const chosen = {};
     for (const [key, value] of Object.entries(defaults)) {
       if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell);
@@ -297,6 +312,7 @@
         }
       }
     },
+    fontOf,
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
     notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
       if (browserOnly.length < MAX_TOLD && !browserOnly.some(({ id }) => id === identifier.value))

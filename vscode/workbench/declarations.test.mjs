@@ -204,6 +204,24 @@ test("each host has a folder of its own for logs, and the window's own host the 
   assert.deepEqual([0, undefined, 1, 2].map(of), ["/logs/exthost1", "/logs/exthost1", "/logs/exthost1-1", "/logs/exthost1-2"]);
 });
 
+test("fonts are fonts, in whatever setting: VS Code writes them into style sheets of the whole window", () => {
+  const { bulkhead, disarmed } = page();
+  for (const font of ["", "Fira Code", "'Fira Code', \"Droid Sans Mono\", monospace", "Noto Sans CJK 日本", "'A & B (2)'"]) assert.equal(bulkhead.fontOf(font), font);
+  for (const rule of ["x; color: red", "x} .y {z: z", "x'", "'a\nb'", "'}'", "\\7d", "var(--x)", "url(//e.org)", "/*", 3, null, { toString: () => "x}" }]) assert.equal(bulkhead.fontOf(rule), "inherit", String(rule));
+  const { contributes } = disarmed({
+    configurationDefaults: {
+      "editor.fontFamily": "x} .y {", "editor.fontSize": 12,
+      "editor.tokenColorCustomizations": { textMateRules: [{ scope: "a", settings: { fontFamily: "x} .y {", foreground: "#fff" } }], "[Theme]": { fontFamily: "Fira Code" } },
+      "[markdown]": { "editor.inlineSuggest.fontFamily": "x;y", "editor.wordWrap": "on" },
+    },
+  });
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes.configurationDefaults)), {
+    "editor.fontSize": 12,
+    "editor.tokenColorCustomizations": { textMateRules: [{ scope: "a", settings: { foreground: "#fff" } }], "[Theme]": { fontFamily: "Fira Code" } },
+    "[markdown]": { "editor.wordWrap": "on" },
+  });
+});
+
 test("scripts and style sheets for webviews of others do not come in", () => {
   const { disarmed } = page();
   const { contributes } = disarmed({

@@ -173,6 +173,17 @@ const others = (location) => {
         `${body}=globalThis.bulkhead.snippet(this._extension,${body});`,
     },
     {
+      name: "token-fonts",
+      what: "the fonts of a theme are fonts: they are written into a style sheet of the whole window",
+      times: 1,
+      shape: shape(
+        String.raw`NAME\.fontFamily&&\(NAME\+=\x60font-family: \$\{\1\.fontFamily\};\x60\),\1\.fontSizeMultiplier&&\(\2\+=\x60font-size: calc\(var\(--editor-font-size\)\*\$\{\1\.fontSizeMultiplier\}\);\x60\)`,
+      ),
+      text: (font, rule) =>
+        `${font}.fontFamily&&(${rule}+=\`font-family: \${globalThis.bulkhead.fontOf(${font}.fontFamily)};\`),` +
+        `${font}.fontSizeMultiplier&&(${rule}+=\`font-size: calc(var(--editor-font-size)*\${Number(${font}.fontSizeMultiplier)||1});\`)`,
+    },
+    {
       name: "walkthrough-picture",
       what: "links in a walkthrough's picture run its own commands",
       times: 1,

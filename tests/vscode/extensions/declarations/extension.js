@@ -24,6 +24,8 @@ exports.activate = (context) => {
     registry: declared,
     statusBarItem: declared,
     style: declared,
+    theme: declared,
+    themeDefault: declared,
     preview: declared,
     debugger: declared,
     async snippet() {
