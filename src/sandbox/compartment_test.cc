@@ -256,14 +256,6 @@ TEST_F(CompartmentTest, UserNamespacesEndHere) {
               testing::AllOf(HasSubstr("end"), Not(HasSubstr("MADE"))));
 }
 
-TEST_F(CompartmentTest, HalfOfTheUsersWatchesAreLeftToOthers) {
-  // tests/attacks/flood-watches takes the instances; each watch would take a file.
-  const auto all = read_file("/proc/sys/fs/inotify/max_user_watches", 64);
-  ASSERT_TRUE(all.ok());
-  EXPECT_EQ(output("cat /proc/sys/user/max_inotify_watches"),
-            std::to_string(std::stoul(*all) / 2) + "\n");
-}
-
 TEST_F(CompartmentTest, NetworkIsLoopbackAlone) {
   EXPECT_EQ(output("cat /proc/net/dev | grep -c ':'"), "1\n");
   EXPECT_THAT(output("cat /proc/net/fib_trie"), HasSubstr("127.0.0.1"));

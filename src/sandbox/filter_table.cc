@@ -337,8 +337,9 @@ constexpr CallRule kRules[] = {
     ATTEMPT(fspick, EPERM), ALLOW(pidfd_open), REFUSE(clone3, ENOSYS), ALLOW(close_range),
     NOTIFY(openat2), ATTEMPT(pidfd_getfd, EPERM), CASES(faccessat2, kAccessAt, kAllow), REFUSE(process_madvise, EPERM),
     ALLOW(epoll_pwait2), ATTEMPT(mount_setattr, EPERM), ATTEMPT(quotactl_fd, EPERM),
-    // Landlock only restricts further.
-    ALLOW(landlock_create_ruleset), ALLOW(landlock_add_rule), ALLOW(landlock_restrict_self),
+    // A program's own rules would not bind what the supervisor opens for it: it must know that it has none.
+    REFUSE(landlock_create_ruleset, EOPNOTSUPP), REFUSE(landlock_add_rule, EOPNOTSUPP),
+    REFUSE(landlock_restrict_self, EOPNOTSUPP),
     REFUSE(memfd_secret, ENOSYS),  // the supervisor could not read arguments placed in it
     REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv), ALLOW(set_mempolicy_home_node),
     ALLOW(cachestat), NOTIFY(fchmodat2), ALLOW(map_shadow_stack), ALLOW(futex_wake),

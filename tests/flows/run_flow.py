@@ -325,6 +325,13 @@ class Refusing(Flow):
         self.assertEqual(self.run_program("--read", tool, "--", "./crafted").returncode, 0)
         self.assertEqual(self.run_program("--", "./crafted").returncode, 126)
 
+    def test_no_program_believes_in_landlock_rules_of_its_own(self):
+        # They would hold for what the kernel decides, and not for what is served.
+        ask = "import ctypes, errno; c = ctypes.CDLL(None, use_errno=True)\n" \
+              "for call in 444, 445, 446: print(c.syscall(call, 0, 0, 1), errno.errorcode[ctypes.get_errno()])"
+        done = self.run_program("--", "/usr/bin/python3", "-c", ask)
+        self.assertEqual((done.stdout, done.stderr), ("-1 ENOTSUP\n" * 3, ""))
+
     def test_nothing_runs_unrecorded(self):
         blocker = self.file("blocker")
         done = self.run_program("--", "touch", "ran", env={"XDG_STATE_HOME": blocker})
