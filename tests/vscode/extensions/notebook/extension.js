@@ -12,6 +12,7 @@ exports.activate = (context) =>
       fs.writeFileSync(at("ipynb").fsPath, JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }));
       context.subscriptions.push(vscode.notebooks.createNotebookController("proof-kernel", "jupyter-notebook", "Proof", () => {}, [new vscode.NotebookRendererScript(at("js"))]));
       await vscode.window.showNotebookDocument(await vscode.workspace.openNotebookDocument(at("ipynb")));
-      await vscode.commands.executeCommand("notebook.selectKernel", { id: "proof-kernel", extension: "proof.notebook" });
+      // The only one there is, so it is chosen.
+      await vscode.commands.executeCommand("notebook.execute");
     },
   });
