@@ -15,7 +15,18 @@ using namespace broker_parts;  // NOLINT(google-build-using-namespace): one clas
 
 namespace {
 constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
+
+// A kernel's scripts would run in the pages of notebooks, beside what others put out there.
+size_t strip_preloads(Json& value) {
+  size_t changed = 0;
+  if (value.is_array())
+    for (Json& each : value) changed += strip_preloads(each);
+  if (!value.is_object() || !value.contains("preloads")) return changed;
+  value["preloads"] = Json::array();
+  return changed + 1;
 }
+
+}  // namespace
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
     : table_(table),
@@ -154,7 +165,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         // What an extension only keeps for itself is shown to nobody.
         const bool is_kept = request.method == "$setValue";
         const bool styles = looks || (decorates && may_name(text, "renderOptions"));
-        if (!spelt && !styles && shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
+        const bool loads = request.method.ends_with("Kernel") && may_name(text, "preloads");
+        if (!spelt && !styles && !loads && shown == Shown::kNothing &&
+            (is_kept || !Disarm::concerns(text)))
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
         // not pass.
@@ -165,6 +178,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
+                            (loads ? strip_preloads(value) : 0) +
                             (styles ? strip_styles(value, granted("open-external")) : 0) +
                             (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
         if (here == 0) return text;

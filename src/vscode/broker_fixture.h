@@ -55,6 +55,7 @@ inline constexpr const char* kTable = R"({"methods":{
                          "$checkExists":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
                          "$startTextSearch":{"needs":"workspace-files","check":["1 uri-read-or-none"]}},
   "MainThreadDebugService":{"$registerDebugTypes":"free"},
+  "MainThreadNotebookKernels":{"$addKernel":"window","$updateKernel":"window"},
   "MainThreadNotebook":{"$registerNotebookSerializer":{"needs":"window","check":["2 notebook"]}},
   "MainThreadChatStatus":{"$setEntry":"window"}
 }})";
@@ -67,7 +68,7 @@ inline const std::vector<std::string> kActors = {
     "MainThreadProgress",      "MainThreadTerminalService", "MainThreadQuickOpen",
     "MainThreadStatusBar",     "MainThreadTreeViews",       "MainThreadAuthentication",
     "MainThreadDiagnostics",   "MainThreadDebugService",    "MainThreadNotebook",
-    "MainThreadChatStatus"};
+    "MainThreadChatStatus",    "MainThreadNotebookKernels"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;

@@ -111,6 +111,7 @@ export class Keys {
   async menu(entry) {
     await this.press("Shift+F10");
     await this.page.locator(".monaco-menu").getByText(entry).waitFor({ timeout: PATIENCE });
+    await until("the focus in the menu", () => this.page.evaluate(() => document.activeElement?.closest(".monaco-menu") != null));
     await this.enter(entry, "ArrowDown");
   }
 }

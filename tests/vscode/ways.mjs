@@ -293,6 +293,7 @@ export const WAYS = [
       notebook: sends("vscode notebooks"),
     },
   },
+  { name: "notebook", probes: { preload: sends() } },
   // What is written into the window's own style sheets.
   { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
   {

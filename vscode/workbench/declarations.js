@@ -277,9 +277,10 @@
   // "Bulkhead (evil.id)" would be cut to the same.
   const style = globalThis.document?.createElement("style");
   if (style) {
-    style.textContent = ".notification-list-item .notification-list-item-source{flex:none!important;max-width:75%;font-size:85%!important}" +
+    style.textContent = ".notification-list-item .notification-list-item-source{flex:none!important;max-width:75%;padding-right:6px;font-size:85%!important}" +
       ".notification-list-item .notification-list-item-buttons-container{flex:1 1 0!important;min-width:0}" +
-      ".notification-list-item .notification-list-item-buttons-container .monaco-button{padding-left:3px!important;padding-right:3px!important;margin-left:1px!important;margin-right:1px!important}";
+      ".notification-list-item .notification-list-item-buttons-container .monaco-button{padding-left:3px!important;padding-right:3px!important;margin-left:1px!important;margin-right:1px!important}" +
+      ".notification-list-item .notification-list-item-buttons-container>:first-child{margin-left:auto!important}";
     document.head.append(style);
   }
   /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */

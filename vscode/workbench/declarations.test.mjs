@@ -149,6 +149,7 @@ test("defaults are for one's own settings and for how text looks", () => {
   const { contributes, bulkheadWithheld } = disarmed({
     configuration: { properties: { "mine.path": {}, "terminal.integrated.env.linux": {}, "tasks.tasks": {}, "npm.path": {} } },
     configurationDefaults: {
+      "workbench.editorAssociations": { "*.txt": "vscode.markdown.preview.editor" },
       "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" },
       "[markdown]": { "editor.wordWrap": "on", "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" } },
       "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" },
