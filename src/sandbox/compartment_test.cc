@@ -385,10 +385,13 @@ TEST_F(CompartmentTest, StartsWhereCoreDumpsAreForbidden) {
     auto compartment = made.ok() ? launch(*made) : made.error();
     if (!compartment.ok())
       ::_exit(compartment.error().message.find("core_pattern") == std::string::npos ? 97 : 4);
-    const Everywhere everywhere(compartment->listener.get());
-    const ProgramEvent event = last_event(*compartment);
-    kill_compartment(*compartment);
-    ::_exit(event.value);
+    int code = 0;
+    {
+      const Everywhere everywhere(compartment->listener.get());
+      code = last_event(*compartment).value;
+      kill_compartment(*compartment);
+    }
+    ::_exit(code);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
