@@ -108,6 +108,39 @@ class Passing(Flow):
         self.assertEqual(len(runs), 8)
         self.assertTrue(all(json.loads(run)["ended"] for run in runs))
 
+    def test_thousands_of_processes_leave_nothing_behind(self):
+        self.file("project/in.txt")
+        script = self.file("project/many.py", """
+import os, threading
+def work(count):
+    for _ in range(count):
+        if (child := os.fork()) == 0:
+            open("in.txt").close()
+            os._exit(0)
+        os.waitpid(child, 0)
+for count in 100, 500:
+    threads = [threading.Thread(target=work, args=[count]) for _ in range(4)]
+    for each in threads: each.start()
+    for each in threads: each.join()
+    print("done", flush=True)
+    input()
+""")
+        with subprocess.Popen(
+                [options.bulkhead, "run", "--", "/usr/bin/python3", script], cwd=self.project,
+                env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                start_new_session=True) as supervisor:
+            held = []
+            for _ in range(2):
+                self.assertEqual(supervisor.stdout.readline(), "done\n")
+                held.append((len(os.listdir(f"/proc/{supervisor.pid}/fd")),
+                             flow.status(supervisor.pid, "VmRSS")))
+                supervisor.stdin.write("\n")
+                supervisor.stdin.flush()
+            self.assertEqual(supervisor.wait(flow.TIMEOUT), 0)
+        (early, small), (late, large) = held
+        self.assertLessEqual(late, early + 2)  # a pool's thread more
+        self.assertLess(large, small + 4096)  # KiB; its own code comes and goes (supervisor.cc)
+
     def test_environment_is_filtered(self):
         secrets = {"AWS_SECRET_ACCESS_KEY": "hush", "MY_TOKEN": "hush", "LC_TIME": "C"}
         done = self.run_program("--", "env", env=secrets)
