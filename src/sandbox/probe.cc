@@ -33,16 +33,23 @@
 namespace bulkhead {
 namespace {
 
-// Runs `trial` in a child, cloned with `flags`; its result is 0 or an errno. A child that dies
-// otherwise counts as ENOTRECOVERABLE, so nothing is ever taken for present by accident.
-int in_child(unsigned long flags, const std::function<int()>& trial) {
-  const long child = ::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0);
-  if (child == 0) ::_exit(trial());
-  if (child < 0) return errno;
+// What a child ended with. One that dies otherwise, or whose end nobody tells, counts as
+// ENOTRECOVERABLE, so nothing is ever taken for present by accident. Children are cloned without
+// SIGCHLD: where our caller ignores it, the kernel would throw their ends away (waitpid(2)).
+int end_of(pid_t child) {
   int status = 0;
-  while (::waitpid(static_cast<pid_t>(child), &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : ENOTRECOVERABLE;
+  pid_t ended = -1;
+  do {
+    ended = ::waitpid(child, &status, __WALL);
+  } while (ended < 0 && errno == EINTR);
+  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ENOTRECOVERABLE;
+}
+
+// Runs `trial` in a child, cloned with `flags`; its result is 0 or an errno.
+int in_child(unsigned long flags, const std::function<int()>& trial) {
+  const long child = ::syscall(SYS_clone, flags, nullptr, nullptr, nullptr, 0);
+  if (child == 0) ::_exit(trial());
+  return child < 0 ? errno : end_of(static_cast<pid_t>(child));
 }
 
 int result_of(long call) { return call < 0 ? errno : 0; }
@@ -71,7 +78,7 @@ int try_injection() {
   int channel[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) != 0) return errno;
   // Descriptors are shared, so that the listener's number is the parent's too.
-  const long target = ::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, 0);
+  const long target = ::syscall(SYS_clone, CLONE_FILES, nullptr, nullptr, nullptr, 0);
   if (target < 0) return errno;
   if (target == 0) {
     const int listener = install_notifying_filter(0);
@@ -82,7 +89,7 @@ int try_injection() {
     const long fd = ::syscall(SYS_getppid);
     ::_exit(fd >= 0 && ::fcntl(static_cast<int>(fd), F_GETFD) == FD_CLOEXEC ? 0 : 2);
   }
-  int error = 0, number = -1, status = 0;
+  int error = 0, number = -1;
   if (::read(channel[0], &number, sizeof number) != sizeof number) {
     error = EIO;
   } else if (number < 0) {
@@ -104,9 +111,8 @@ int try_injection() {
     }
   }
   if (error != 0) ::kill(static_cast<pid_t>(target), SIGKILL);
-  ::waitpid(static_cast<pid_t>(target), &status, 0);
-  if (error == 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) error = ENOTRECOVERABLE;
-  return error;
+  const int end = end_of(static_cast<pid_t>(target));
+  return error == 0 && end != 0 ? ENOTRECOVERABLE : error;
 }
 
 int try_sync_wake_up() {
@@ -154,8 +160,7 @@ int try_loopback() {
 // ---- reaching into a process of the same user ----
 
 int with_paused_child(const std::function<int(pid_t)>& trial) {
-  const pid_t child =
-      static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+  const pid_t child = static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, 0));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (;;) ::pause();
@@ -163,7 +168,7 @@ int with_paused_child(const std::function<int(pid_t)>& trial) {
   if (child < 0) return errno;
   const int error = trial(child);
   ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+  (void)end_of(child);
   return error;
 }
 

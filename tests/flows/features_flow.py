@@ -9,6 +9,7 @@ import ctypes
 import errno
 import json
 import os
+import signal
 import struct
 
 import flow
@@ -107,6 +108,18 @@ class MissingFeatures(Flow):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"pidfd-getfd +MISSING")
         self.assertIn("`bulkhead run` refuses here: 1 required feature is missing.", done.stdout)
+
+    def test_ends_of_children_that_nobody_is_told(self):
+        # Who ignores SIGCHLD hands that down, and the kernel then keeps no child's end: a probe that
+        # failed must not look like one that went well.
+        def install():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            FEATURES["seccomp-killable"][0].install()
+
+        self.assert_named(self.bulkhead("doctor", "--json", preexec_fn=install), "seccomp-killable")
+        self.assert_refused(self.run_program("--", "touch", "ran", preexec_fn=install), "seccomp-killable")
+        whole = self.bulkhead("doctor", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(whole.returncode, 0, whole.stdout)
 
     def test_every_required_feature_is_taken_away_here(self):
         features = json.loads(self.bulkhead("doctor", "--json").stdout)["features"]
