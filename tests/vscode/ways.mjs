@@ -291,6 +291,7 @@ export const WAYS = [
       background: sends(),
       preview: sends("vscode commands-foreign"),
       notebook: sends("vscode notebooks"),
+      registry: sends(),
     },
   },
   { name: "notebook", probes: { preload: sends() } },

@@ -25,6 +25,25 @@ const BUILTINS = [
       },
     ],
   },
+  {
+    extension: "npm",
+    file: "dist/npmMain.js",
+    edits: [
+      {
+        name: "npm-registry",
+        // It asks npm about each dependency that a hover or a completion names. In the folder of that package.json a
+        // file .npmrc says whom npm asks: whoever can write both would have it tell anything to any server.
+        what: "npm is asked about packages with the settings of the user, not with those of the package's folder",
+        times: 1,
+        shape: shape(
+          String.raw`async runNpmCommand\(NAME,NAME,NAME\)\{let NAME=await import\("child_process"\);return new Promise\(\(NAME,NAME\)=>\{let NAME=\3&&\3\.scheme==="file"\?\(0,NAME\.dirname\)\(\3\.fsPath\):void 0,`,
+        ),
+        text: (npm, words, file, program, done, failed, folder) =>
+          `async runNpmCommand(${npm},${words},${file}){let ${program}=await import("child_process");` +
+          `return new Promise((${done},${failed})=>{let ${folder}=process.env.HOME??"/",`,
+      },
+    ],
+  },
 ];
 
 const read = (/** @type {string} */ server, /** @type {{ extension: string, file: string }} */ { extension, file }) => {

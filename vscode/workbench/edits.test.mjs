@@ -51,6 +51,13 @@ test("the JSON extension trusts this machine's servers no more than others", () 
   assert.throws(() => editBuiltins(path.join(folder, "none")), EditError, "no such file");
 });
 
+test("the npm extension asks npm outside of the package's folder", () => {
+  const text = editBuiltins(server).get("npm")?.get("dist/npmMain.js") ?? "";
+  assert.match(text, /runNpmCommand\(\w+,\w+,\w+\)\{[^}]*=process\.env\.HOME\?\?"\/",/);
+  fs.writeFileSync(path.join(folder, "npm.cjs"), text);
+  execFileSync(process.execPath, ["--check", path.join(folder, "npm.cjs")]);
+});
+
 test("a build without one of the shapes is refused, and the shape is named", () => {
   for (const [shape, name] of [
     ['asString(){return"Remote"}', "remote-location"],

@@ -50,4 +50,17 @@ exports.activate = (context) =>
       fs.writeFileSync(file.fsPath, JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
       await vscode.commands.executeCommand("vscode.open", file);
     },
+    // The built-in npm extension asks npm what a hover tells, and npm asks whom the folder's settings name.
+    async registry({ collector, mark, workspace }, vscode) {
+      const folder = `${workspace}/.proof/package`;
+      fs.mkdirSync(folder, { recursive: true });
+      fs.writeFileSync(`${folder}/.npmrc`, `registry=http://127.0.0.1:${collector}/\n`);
+      fs.writeFileSync(`${folder}/package.json`, JSON.stringify({ name: "x", dependencies: { [mark]: "1.0.0" } }));
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(`${folder}/package.json`));
+      const at = document.positionAt(document.getText().indexOf(mark) + 2);
+      for (let i = 0; i < 4; i += 1) {
+        void vscode.commands.executeCommand("vscode.executeHoverProvider", document.uri, at);
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+      }
+    },
   });
