@@ -250,10 +250,15 @@ export class Editor {
 
   /** Opens a file of the workspace by Quick Open, and waits until its text is shown. */
   async openFile(name) {
-    await this.leaveFrame();
-    await this.page.keyboard.press("Escape");
-    await this.page.keyboard.press("Control+P");
-    await this.typeInto(name);
+    // A list that was made while the file was not there yet, or could not be looked for, stays as it is.
+    for (let tries = 0; ; tries += 1) {
+      await this.leaveFrame();
+      await this.page.keyboard.press("Escape");
+      await this.page.keyboard.press("Control+P");
+      await this.typeInto(name);
+      const found = this.rows().filter({ hasText: path.basename(name) }).first();
+      if (tries === 3 || (await found.waitFor({ timeout: PATIENCE / 3 }).then(() => true, () => false))) break;
+    }
     await this.pick(path.basename(name));
     await this.page.locator(".tab.active", { hasText: path.basename(name) }).waitFor({ timeout: PATIENCE });
     await this.page.locator(".editor-group-container.active .view-lines .view-line").first().waitFor({ timeout: PATIENCE });

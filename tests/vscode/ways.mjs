@@ -86,7 +86,7 @@ async function saves({ editor }) {
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
-/** In this order: first what, in plain, loads the window anew, as long as that is quick. Last what shows a key to all. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
+/** In this order: first what, in plain, loads the window anew, as long as that is quick. Late what shows a key to all. @type {{name: string, prepare?: (seen: Omit<Seen, "answer" | "mark">) => Promise<void> | void, probes: Record<string, Probe>}[]} */
 export const WAYS = [
   {
     name: "workspace",
@@ -294,9 +294,6 @@ export const WAYS = [
       registry: sends(),
     },
   },
-  { name: "notebook", probes: { preload: sends() } },
-  // What is written into the window's own style sheets.
-  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
   {
     name: "links",
     prepare: ({ editor }) => editor.terminal("true"),
@@ -364,7 +361,7 @@ export const WAYS = [
         await editor.command("Markdown: Open Preview");
         await inFrame(editor, "No secret");
       }, sends()),
-      debugger: when(({ editor }) => editor.page.keyboard.press("F5"), loots()),
+      debugger: when(({ editor }) => editor.command("Debug: Start Debugging"), loots()),
       snippet: during(async ({ world, editor }) => {
         await editor.page.evaluate((secret) => navigator.clipboard.writeText(secret), world.secrets.clipboard);
         await editor.openFile("style.css");
@@ -379,6 +376,10 @@ export const WAYS = [
     prepare: ({ world, editor }) => editor.openAnyFile(path.join(world.home, ".ssh/id_rsa")),
     probes: { documents: leaks(), active: leaks(), visible: leaks() },
   },
+  // What stays open, or lies over a text, is in the way of those before.
+  { name: "notebook", probes: { preload: sends() } },
+  // What is written into the window's own style sheets.
+  { name: "style", prepare: ({ editor }) => editor.openFile("first.js"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
 ];
 
 /** What ends or stalls hosts: judged by whether the canary notices. */
