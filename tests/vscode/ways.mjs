@@ -379,7 +379,7 @@ export const WAYS = [
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { preload: sends() } },
   // What is written into the window's own style sheets.
-  { name: "style", prepare: ({ editor }) => editor.openFile("first.js"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
+  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
 ];
 
 /** What ends or stalls hosts: judged by whether the canary notices. */
