@@ -261,26 +261,42 @@ char state_of(pid_t pid) {
   return (*text)[text->rfind(')') + 2];
 }
 
-TEST(TerminalAsker, AProgramThatReadsTheTerminalDoesNotGetTheAnswer) {
-  Session session([](int report) {
-    const pid_t reader = fork();
-    if (reader == 0) {
-      std::array<char, 64> line = {};
-      const ssize_t n = read(0, line.data(), line.size());
-      _exit(n > 0 ? line[0] : 1);
-    }
-    while (state_of(reader) != 'S') sched_yield();
-    const int code = ask_once({});
-    tell(report, 'd');
-    int status = 0;
-    waitpid(reader, &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 'm' ? code : 96;
-  });
+// A process that waits for a line of the terminal, and ends with its first letter. It does `first`
+// before.
+pid_t start_reader(const std::function<void()>& first) {
+  const pid_t reader = fork();
+  if (reader == 0) {
+    first();
+    std::array<char, 64> line = {};
+    const ssize_t n = read(0, line.data(), line.size());
+    _exit(n > 0 ? line[0] : 1);
+  }
+  while (state_of(reader) != 'S') sched_yield();
+  return reader;
+}
+
+// `code` where what the reader got is the line that expect_answer_and_line() types for it.
+int judge_reader(pid_t reader, int report, int code) {
+  tell(report, 'd');
+  int status = 0;
+  waitpid(reader, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 'm' ? code : 96;
+}
+
+void expect_answer_and_line(Session& session) {
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("a\n");
   ASSERT_EQ(session.report(), 'd');
   session.type("mine\n");
-  EXPECT_EQ(session.exit_code(), answer(Answer::kAlways));
+  ASSERT_EQ(session.exit_code(), answer(Answer::kAlways));
+}
+
+TEST(TerminalAsker, AProgramThatReadsTheTerminalDoesNotGetTheAnswer) {
+  Session session([](int report) {
+    const pid_t reader = start_reader([] {});
+    return judge_reader(reader, report, ask_once({}));
+  });
+  expect_answer_and_line(session);
 }
 
 // A reader takes a line that comes before it has run again, however long ago it was to stop.
@@ -290,16 +306,11 @@ TEST(TerminalAsker, AReaderThatIsSlowToStopDoesNotGetTheAnswer) {
       cpu_set_t one;
       CPU_ZERO(&one);
       CPU_SET(sched_getcpu(), &one);
-      const pid_t reader = fork();
-      if (reader == 0) {
+      const pid_t reader = start_reader([&one] {
         const struct sched_param none = {};
         sched_setaffinity(0, sizeof(one), &one);
         sched_setscheduler(0, SCHED_IDLE, &none);
-        std::array<char, 64> line = {};
-        const ssize_t n = read(0, line.data(), line.size());
-        _exit(n > 0 ? line[0] : 1);
-      }
-      while (state_of(reader) != 'S') sched_yield();
+      });
       std::vector<pid_t> busy(2);
       for (pid_t& pid : busy) {
         pid = fork();
@@ -312,16 +323,11 @@ TEST(TerminalAsker, AReaderThatIsSlowToStopDoesNotGetTheAnswer) {
       const int code = ask_once({});
       for (const pid_t pid : busy) kill(pid, SIGKILL);
       for (const pid_t pid : busy) waitpid(pid, nullptr, 0);
-      tell(report, 'd');
-      int status = 0;
-      waitpid(reader, &status, 0);
-      return WIFEXITED(status) && WEXITSTATUS(status) == 'm' ? code : 96;
+      return judge_reader(reader, report, code);
     });
-    ASSERT_TRUE(session.wait_for("[N]o: "));
-    session.type("a\n");
-    ASSERT_EQ(session.report(), 'd');
-    session.type("mine\n");
-    ASSERT_EQ(session.exit_code(), answer(Answer::kAlways)) << round;
+    SCOPED_TRACE(round);
+    expect_answer_and_line(session);
+    if (HasFatalFailure()) return;
   }
 }
 

@@ -16,6 +16,8 @@
 // private /tmp and /dev/shm; kernel memory. Shared memory counts by what is mapped or by what the
 // files hold, whichever is more. `written` counts pages as the kernel dirties them for storage: not
 // tmpfs (that is memory), not metadata, not what network and FUSE file systems write through.
+// Where the block group kernel-settings is lifted, a compartment that may write below
+// /sys/fs/cgroup as the owner of our cgroup may leave it.
 #pragma once
 
 #include <sys/types.h>
