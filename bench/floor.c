@@ -66,22 +66,27 @@ static int take(int socket) {
   return fd;
 }
 
-// A descriptor of /proc/TID/mem, kept while TID makes the calls.
-static int memory_of(unsigned tid) {
-  enum { kSlots = 64 };
+// Reads up to 256 bytes by /proc/TID/mem, which is kept open while TID makes the calls. It stays with the
+// memory that TID had when it was opened: after an exec nothing is read, and it is opened anew.
+static ssize_t read_path(unsigned tid, uint64_t path, char* text) {
+  enum { kSlots = 64, kMost = 256 };
   static struct {
     unsigned tid;
     int fd;
   } kept[kSlots];
   const unsigned slot = tid % kSlots;
-  if (kept[slot].tid != tid) {
-    if (kept[slot].tid != 0) close(kept[slot].fd);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/mem", tid);
-    kept[slot].fd = open(path, O_RDONLY | O_CLOEXEC);
-    kept[slot].tid = kept[slot].fd < 0 ? 0 : tid;
+  const size_t whole = 4096 - path % 4096;  // to the end of the page: the next one may not be there
+  const size_t size = whole < kMost ? whole : kMost;
+  if (kept[slot].tid == tid) {
+    const ssize_t got = pread(kept[slot].fd, text, size, (off_t)path);
+    if (got > 0) return got;
   }
-  return kept[slot].fd;
+  if (kept[slot].tid != 0) close(kept[slot].fd);
+  char name[64];
+  snprintf(name, sizeof name, "/proc/%u/mem", tid);
+  kept[slot].fd = open(name, O_RDONLY | O_CLOEXEC);
+  kept[slot].tid = kept[slot].fd < 0 ? 0 : tid;
+  return kept[slot].fd < 0 ? -1 : pread(kept[slot].fd, text, size, (off_t)path);
 }
 
 static void serve(int listener) {
@@ -97,8 +102,7 @@ static void serve(int listener) {
     const int at = nr == __NR_openat || nr == __NR_openat2 || nr == __NR_readlinkat || nr == __NR_execveat || nr == __NR_renameat ||
                    nr == __NR_unlinkat || nr == __NR_mkdirat;
     const uint64_t path = call.data.args[at];
-    size_t whole = 4096 - path % 4096;  // to the end of the page: the next one may not be there
-    if (pread(memory_of(call.pid), text, whole < 256 ? whole : 256, (off_t)path) < 0) text[0] = '\0';
+    if (read_path(call.pid, path, text) <= 0) text[0] = '\0';
     struct seccomp_notif_resp answer = {.id = call.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
   }
