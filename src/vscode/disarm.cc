@@ -28,8 +28,8 @@ bool is_command(const std::string& key) {
   return key == "gutterMenuLinkAction";
 }
 
-// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay, and are no
-// command's.
+// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay,
+// and are no command's.
 std::optional<std::string> linked_command(const Json& link, bool is_link) {
   constexpr std::string_view kScheme = "command:";
   if (link.is_string()) {
