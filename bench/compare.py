@@ -5,7 +5,9 @@
 
 For each work: plain, ours and the peers run in turns, in an order that rotates, at least 11 times each; the
 table shows plain's median and, for the others, the median of the ratios to the plain run of the same
-round. "floor" is floor.c, which answers each call that names a path and decides nothing. Prints Markdown for docs/benchmarks.md, with the machine. Works whose programs are missing say so.
+round. "floor" is floor.c, which answers each call that names a path and decides nothing. "floor, Landlock" is
+the same with the kernel judging each open behind it, as it does behind ours. Prints Markdown for
+docs/benchmarks.md, with the machine. Works whose programs are missing say so.
 Needs a quiet machine; the load at start and end is part of the table.
 """
 import argparse
@@ -123,6 +125,8 @@ def ways(arguments, base):
              "ours, all served": lambda work: ours + runs(work) + ["--serve-every-call", "--"]}
     if "floor" in arguments.peers:
         found["floor"] = lambda work: [f"{base}/floor"]
+        granted = [base, os.path.dirname(os.path.dirname(NODE)), MODULES, "/usr", "/lib", "/lib64", "/bin", "/etc", "/dev", "/proc", "/tmp"]
+        found["floor, Landlock"] = lambda work: [f"{base}/floor"] + [word for folder in granted for word in ("-l", folder)]
     if "bwrap" in arguments.peers and shutil.which("bwrap"):
         found["bwrap"] = lambda work: ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--"]
     if "proot" in arguments.peers and shutil.which("proot"):

@@ -1,10 +1,15 @@
 // The least that any supervisor by seccomp notification costs: receives each call that names a path, reads
 // the path, says CONTINUE. Decides nothing and protects nothing.
 //
-//   floor PROGRAM ARGS...
+//   floor [-l FOLDER]... PROGRAM ARGS...
+//
+// With -l the kernel judges each open as well, by Landlock, which grants these folders: the least that a
+// supervisor with a second wall behind it costs.
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,22 +71,27 @@ static int take(int socket) {
   return fd;
 }
 
-// A descriptor of /proc/TID/mem, kept while TID makes the calls.
-static int memory_of(unsigned tid) {
-  enum { kSlots = 64 };
+// Reads up to 256 bytes by /proc/TID/mem, which is kept open while TID makes the calls. It stays with the
+// memory that TID had when it was opened: after an exec nothing is read, and it is opened anew.
+static ssize_t read_path(unsigned tid, uint64_t path, char* text) {
+  enum { kSlots = 64, kMost = 256 };
   static struct {
     unsigned tid;
     int fd;
   } kept[kSlots];
   const unsigned slot = tid % kSlots;
-  if (kept[slot].tid != tid) {
-    if (kept[slot].tid != 0) close(kept[slot].fd);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/mem", tid);
-    kept[slot].fd = open(path, O_RDONLY | O_CLOEXEC);
-    kept[slot].tid = kept[slot].fd < 0 ? 0 : tid;
+  const size_t whole = 4096 - path % 4096;  // to the end of the page: the next one may not be there
+  const size_t size = whole < kMost ? whole : kMost;
+  if (kept[slot].tid == tid) {
+    const ssize_t got = pread(kept[slot].fd, text, size, (off_t)path);
+    if (got > 0) return got;
   }
-  return kept[slot].fd;
+  if (kept[slot].tid != 0) close(kept[slot].fd);
+  char name[64];
+  snprintf(name, sizeof name, "/proc/%u/mem", tid);
+  kept[slot].fd = open(name, O_RDONLY | O_CLOEXEC);
+  kept[slot].tid = kept[slot].fd < 0 ? 0 : tid;
+  return kept[slot].fd < 0 ? -1 : pread(kept[slot].fd, text, size, (off_t)path);
 }
 
 static void serve(int listener) {
@@ -97,11 +107,25 @@ static void serve(int listener) {
     const int at = nr == __NR_openat || nr == __NR_openat2 || nr == __NR_readlinkat || nr == __NR_execveat || nr == __NR_renameat ||
                    nr == __NR_unlinkat || nr == __NR_mkdirat;
     const uint64_t path = call.data.args[at];
-    size_t whole = 4096 - path % 4096;  // to the end of the page: the next one may not be there
-    if (pread(memory_of(call.pid), text, whole < 256 ? whole : 256, (off_t)path) < 0) text[0] = '\0';
+    if (read_path(call.pid, path, text) <= 0) text[0] = '\0';
     struct seccomp_notif_resp answer = {.id = call.id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
   }
+}
+
+enum { kFileRights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1 };  // all of Landlock's first version
+
+static void restrict_to(char** folders, int count) {
+  const struct landlock_ruleset_attr handled = {.handled_access_fs = kFileRights};
+  const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
+  if (ruleset < 0) fail("landlock_create_ruleset");
+  for (int i = 0; i < count; ++i) {
+    const struct landlock_path_beneath_attr rule = {.allowed_access = kFileRights, .parent_fd = open(folders[i], O_PATH | O_CLOEXEC)};
+    if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) fail(folders[i]);
+    close(rule.parent_fd);
+  }
+  if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) fail("landlock_restrict_self");
+  close(ruleset);
 }
 
 static pid_t program;
@@ -113,8 +137,13 @@ static void ended(int signal_number) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    fprintf(stderr, "usage: floor PROGRAM ARGS...\n");
+  char** const folders = calloc((size_t)argc, sizeof *folders);
+  int granted = 0;
+  for (int option; (option = getopt(argc, argv, "+l:")) != -1;)
+    if (option == 'l' && folders != NULL) folders[granted++] = optarg;
+  argv += optind;
+  if (*argv == NULL) {
+    fprintf(stderr, "usage: floor [-l FOLDER]... PROGRAM ARGS...\n");
     return 2;
   }
   int sockets[2];
@@ -127,8 +156,9 @@ int main(int argc, char** argv) {
     if (listener < 0) fail("seccomp");
     pass(sockets[1], listener);
     close(listener);
-    execvp(argv[1], argv + 1);
-    fail(argv[1]);
+    if (granted > 0) restrict_to(folders, granted);
+    execvp(argv[0], argv);
+    fail(argv[0]);
   }
   close(sockets[1]);
   const int listener = take(sockets[0]);

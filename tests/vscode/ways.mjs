@@ -83,11 +83,14 @@ const victimHasToken = ({ world }) => {
   return until("the victim with its token", () => !fs.existsSync(world.path("home/projects/app/.proof/victim.token")));
 };
 
+/** Nothing saves by itself here: that would take the place of the user's save, and makes no fixes. */
 async function saves({ editor }) {
+  const dirty = editor.page.locator(".tab.active.dirty");
   await editor.openFile("style.css");
   await editor.page.keyboard.type(" ");
+  await dirty.waitFor({ timeout: 30_000 });
   await editor.save();
-  await until("the file to be saved", async () => (await editor.page.locator(".tab.active.dirty").count()) === 0);
+  await dirty.waitFor({ state: "detached", timeout: 30_000 });
 }
 
 const KEY = "read */.ssh/id_rsa";
