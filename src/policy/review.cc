@@ -38,8 +38,9 @@ constexpr std::array<GroupNoun, 18> kSecrets = {{
     {"shell-history", "histories of shells"},
     {"editor-secrets", "secrets of the editor"},
 }};
-constexpr std::array<GroupNoun, 7> kAutorun = {{
+constexpr std::array<GroupNoun, 8> kAutorun = {{
     {"git-hooks", "git's hooks and settings"},
+    {"package-settings", "settings of package managers"},
     {"shell-startup", "start-up files of shells"},
     {"tool-startup", "settings of tools that name programs"},
     {"compiled-code", "what interpreters compiled for later"},

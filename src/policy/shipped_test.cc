@@ -261,6 +261,13 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/p/.vscode/launch.json",
                            "/home/me/p/.vscode/settings.json",
                            "/home/me/p/x.code-workspace",
+                           "/home/me/p/.npmrc",
+                           "/home/me/p/sub/.yarnrc.yml",
+                           "/home/me/p/.pnpmfile.cjs",
+                           "/home/me/p/bunfig.toml",
+                           "/home/me/p/.venv/pip.conf",
+                           "/home/me/p/.cargo/config.toml",
+                           "/home/me/p/.mvn/extensions.xml",
                            "/proc/sys/kernel/core_pattern",
                            "/sys/kernel/x",
                            "/run/systemd/notify",
@@ -270,7 +277,8 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
     denied(Kind::kWrite, path);
   // Blocked for writing only.
   for (const char* path :
-       {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json"})
+       {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json",
+        "/home/me/p/.npmrc"})
     EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
   // Names that begin alike and are not meant.
   for (const char* path :

@@ -122,9 +122,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         return may_name(text, "fsPath") || may_name(text, "external");
       };
       auto strings = Disarm::Strings::kText;
-      if (request.method == "$showMessage" || request.method == "$startProgress" ||
-          request.method == "$progressReport")
-        strings = Disarm::Strings::kMessages;
+      for (const char* method :
+           {"$showMessage", "$startProgress", "$progressReport", "$setLanguageStatus"})
+        if (request.method == method) strings = Disarm::Strings::kMessages;
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;
       // Whose problems and debuggers they are, of which there may be too many to build.
@@ -135,6 +135,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       }
       if (renamed) changed = std::get<RpcRequest>(*parse_rpc(*renamed));
       const Shown shown = shown_by(request);
+      if (shown == Shown::kChatStatusItem) strings = Disarm::Strings::kMessages;
+      if (is_quick_input(request)) strings = Disarm::Strings::kPicks;
       const std::string whose = whose_status_item(request, shown);
       if (request.mixed && changed.arguments.size() < signed_count(shown))
         changed.arguments.resize(signed_count(shown));

@@ -102,6 +102,7 @@ class Broker final : public Judge {
     kChatStatusItem,
   };
   Shown shown_by(const RpcRequest& request) const;
+  bool is_quick_input(const RpcRequest& request) const;
   static bool is_signed(Shown shown, size_t index);  // an argument that says whose it is
   static size_t signed_count(Shown shown);           // so many arguments there are at least
   // The number of changes. `whose`: the extension that a status item says it is of.
@@ -135,7 +136,7 @@ class Broker final : public Judge {
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
   // Requests of the workbench whose replies act, when a person picks what they offer.
-  enum class Awaited : uint8_t { kTooltip, kSnippets, kItems, kResource, kBadges };
+  enum class Awaited : uint8_t { kTooltip, kMessage, kSnippets, kItems, kResource, kBadges };
   static std::optional<Awaited> awaited_of(std::string_view method);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);

@@ -11,6 +11,7 @@ using namespace broker_parts;  // NOLINT(google-build-using-namespace): one clas
 
 std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
   if (method == "$provideTooltip") return Awaited::kTooltip;
+  if (method == "$validateInput") return Awaited::kMessage;
   if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
       method == "$provideNotebookCellStatusBarItems")
     return Awaited::kItems;
@@ -90,6 +91,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   size_t changes = 0;
   if (!unfit) {
     auto strings = Disarm::Strings::kText;
+    if (awaited == Awaited::kMessage) strings = Disarm::Strings::kMessages;
     if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
     if (awaited == Awaited::kItems) strings = Disarm::Strings::kItems;
     changes = disarm().disarm(value, strings);

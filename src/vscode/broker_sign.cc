@@ -68,6 +68,11 @@ std::string Broker::signatures() const {
   return text.empty() ? "an extension" : text;
 }
 
+bool Broker::is_quick_input(const RpcRequest& request) const {
+  return request.proxy >= 1 && request.proxy <= options_.actors.size() &&
+         options_.actors[request.proxy - 1U] == "MainThreadQuickOpen";
+}
+
 Broker::Shown Broker::shown_by(const RpcRequest& request) const {
   if (request.method == "$showMessage") return Shown::kMessage;
   if (request.method == "$startProgress") return Shown::kProgress;
@@ -79,7 +84,7 @@ Broker::Shown Broker::shown_by(const RpcRequest& request) const {
     return request.method == "$setEntry" ? Shown::kStatusItem : Shown::kStatusItemGone;
   }
   if (request.method == "$startTextSearch") return Shown::kTextSearch;
-  if (actor != "MainThreadQuickOpen") return Shown::kNothing;
+  if (!is_quick_input(request)) return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
   if (request.method == "$input") return Shown::kInput;
   if (request.method == "$createOrUpdate") return Shown::kQuickInput;

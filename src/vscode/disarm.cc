@@ -1,5 +1,7 @@
 #include "vscode/disarm.h"
 
+#include <array>
+#include <cctype>
 #include <optional>
 #include <set>
 
@@ -28,8 +30,78 @@ bool is_command(const std::string& key) {
   return key == "gutterMenuLinkAction";
 }
 
-// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay,
-// and are no command's.
+// Fields whose text is an address that a click opens.
+bool is_address(const std::string& key) {
+  static const std::set<std::string> kKeys = {"url", "uri", "href", "link", "target", "learnMore"};
+  return kKeys.contains(key);
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Whether the word, in letters of any case, stands there. It is written in small ones.
+bool stands_at(std::string_view text, size_t at, std::string_view word) {
+  if (at > text.size() || text.size() - at < word.size()) return false;
+  for (size_t i = 0; i < word.size(); ++i)
+    if (lower(text[at + i]) != word[i]) return false;
+  return true;
+}
+
+// Whether "command" or "http" stands somewhere, in letters of any case: schemes have none.
+bool names_scheme(std::string_view text) {
+  for (size_t i = 1; i + 1 < text.size(); ++i) {
+    if (((text[i] ^ text[i + 1]) & ~0x20) != 0) continue;
+    const char c = lower(text[i]);
+    if (c == 'm' && i >= 2 && stands_at(text, i - 2, "command")) return true;
+    if (c == 't' && stands_at(text, i - 1, "http")) return true;
+  }
+  return false;
+}
+
+// What a page fetches something for as soon as it shows it.
+constexpr std::array<std::string_view, 8> kFetching = {"img",    "image",   "video", "audio",
+                                                       "source", "picture", "input", "track"};
+
+std::string_view fetching_tag(std::string_view text, size_t at) {
+  for (const std::string_view tag : kFetching)
+    if (stands_at(text, at, tag)) return text.substr(at, tag.size());
+  return {};
+}
+
+size_t strip_tags(std::string& text) {
+  size_t changed = 0;
+  for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; ++at)
+    if (const std::string_view tag = fetching_tag(text, at + 1); !tag.empty()) {
+      text.replace(at + 1, tag.size(), "br");
+      ++changed;
+    }
+  return changed;
+}
+
+// "![label](data:image/…)" in the plainest spelling: the picture is in the text itself.
+bool is_inline_picture(std::string_view text, size_t at) {
+  const size_t end = text.find_first_of("[]\\`<&!\n\r", at + 2);
+  return end != std::string_view::npos && text.substr(end).starts_with("](data:image/");
+}
+
+// Markdown has many ways to spell an address: no other picture stays one, but becomes a link.
+size_t strip_pictures(std::string& text) {
+  size_t changed = 0;
+  for (size_t at = 0; (at = text.find("![", at)) != std::string::npos;) {
+    if (is_inline_picture(text, at)) {
+      at += 2;
+      continue;
+    }
+    size_t first = at;  // "!![" would be one again
+    while (first > 0 && text[first - 1] == '!') --first;
+    text.erase(first, at + 1 - first);
+    at = first;
+    ++changed;
+  }
+  return changed;
+}
+
+// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay, and are no
+// command's.
 std::optional<std::string> linked_command(const Json& link, bool is_link) {
   constexpr std::string_view kScheme = "command:";
   if (link.is_string()) {
@@ -56,7 +128,8 @@ size_t replace_all(std::string& text, std::string_view from, std::string_view to
 }
 
 bool is_web_address(const Json& value) {
-  const auto is_web = [](const std::string& text) {
+  const auto is_web = [](const std::string& any_case) {
+    const std::string text = lower_case(any_case);
     return text.starts_with("http:") || text.starts_with("https:") || text == "http" ||
            text == "https" || text.starts_with("//");
   };
@@ -71,16 +144,19 @@ bool is_web_address(const Json& value) {
 bool Disarm::concerns(std::string_view json) noexcept {
   // "\u" may hide any of these.
   for (const char* word :
-       {"command", "Command", "LinkAction", "isTrusted", "CLIPBOARD", "http", "\\u00"})
+       {"command", "Command", "LinkAction", "isTrusted", "CLIPBOARD", "http", "![", "\\u00"})
     if (holds(json, word)) return true;
-  return false;
+  for (size_t at = 0; (at = json.find('<', at)) != std::string_view::npos; ++at)
+    if (!fetching_tag(json, at + 1).empty()) return true;
+  return names_scheme(json);
 }
 
 size_t Disarm::disarm(Json& value, Strings strings) const { return walk(value, strings, 0); }
 
-// {value, isTrusted, supportHtml, …}: a MarkdownString as it travels.
-size_t Disarm::markdown(Json& object) const {
+// {value, isTrusted, supportHtml, …}: a MarkdownString as it travels. All but the text may be absent.
+size_t Disarm::markdown(Json& object, Strings strings) const {
   size_t changed = 0;
+  if (strings == Strings::kPicks) changed += object.erase("isTrusted");
   if (const auto trusted = object.find("isTrusted");
       trusted != object.end() && !trusted->is_null() && *trusted != false) {
     // Links run the commands that are named here and no others.
@@ -107,13 +183,24 @@ size_t Disarm::markdown(Json& object) const {
     }
   }
   if (rules_.may_fetch) return changed;
-  if (const auto text = object.find("value"); text != object.end() && text->is_string()) {
-    std::string& shown = text->get_ref<std::string&>();
-    if (shown.find("http") == std::string::npos && shown.find("//") == std::string::npos)
-      return changed;
-    changed += replace_all(shown, "![", "[");
-    for (const char* tag : {"<img", "<IMG", "<Img", "<video", "<source", "<picture"})
-      changed += replace_all(shown, tag, "<br");
+  std::string& shown = object["value"].get_ref<std::string&>();
+  return changed + strip_pictures(shown) + strip_tags(shown);
+}
+
+// "[label](command:ID)", as VS Code finds it in a text.
+size_t Disarm::message_links(std::string& text) const {
+  constexpr std::string_view kLink = "](command:", kQuoted = "href=\"command:";
+  size_t changed = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t size = stands_at(text, at, kLink)     ? kLink.size()
+                        : stands_at(text, at, kQuoted) ? kQuoted.size()
+                                                       : 0;
+    if (size == 0) continue;
+    const size_t from = at + size;
+    const size_t end = text.find_first_of("?#)\"' \t\r\n", from);
+    if (end != std::string::npos && rules_.may_run(text.substr(from, end - from))) continue;
+    text.insert(from - std::string_view("command:").size(), "#");
+    ++changed;
   }
   return changed;
 }
@@ -159,10 +246,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
   size_t changed = 0;
   if (value.is_string()) {
     std::string& text = value.get_ref<std::string&>();
-    if (strings == Strings::kMessages) {
-      changed += replace_all(text, "](command:", "](#command:");
-      changed += replace_all(text, "href=\"command:", "href=\"#command:");
-    }
+    if (strings == Strings::kMessages || strings == Strings::kPicks) changed += message_links(text);
     if ((strings == Strings::kSnippets || strings == Strings::kItems) && !rules_.may_paste) {
       changed += replace_all(text, "$CLIPBOARD", "$WITHHELD");
       changed += replace_all(text, "${CLIPBOARD", "${WITHHELD");
@@ -170,18 +254,17 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     return changed;
   }
   if (value.is_object()) {
-    const bool shows_markdown =
-        value.contains("value") && (value.contains("isTrusted") || value.contains("supportHtml") ||
-                                    value.contains("supportThemeIcons") || value.contains("uris"));
+    const auto shown = value.find("value");
+    const bool shows_markdown = shown != value.end() && shown->is_string();
     const auto flag = value.find("insertAsSnippet");
     const bool is_snippet = flag != value.end() && *flag == true;
-    if (shows_markdown) changed += markdown(value);
+    if (shows_markdown) changed += markdown(value, strings);
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
       if (is_command(key)) changed += command(member.value());
       const bool by_id =
           strings == Strings::kItems && (key == "o" || (key == "command" && member->is_string()));
-      const auto linked = linked_command(*member, key == "url");
+      const auto linked = linked_command(*member, is_address(key));
       if ((linked && !rules_.may_run(*linked)) ||
           (by_id && !(member->is_string() && rules_.may_run(member->get<std::string>())))) {
         member = value.erase(member);

@@ -28,7 +28,8 @@ class Disarm {
 
   enum class Strings : uint8_t {
     kText,      // shown or written as they are
-    kMessages,  // shown with links in them: notifications, progress
+    kMessages,  // shown with links in them: notifications, progress, what is wrong with an input
+    kPicks,     // the same, and links in Markdown run whatever they name: lists to pick from
     kSnippets,  // inserted with their variables filled in
     kItems,     // the same, and "o" of a completion, "command" of a notebook's cell are command ids
   };
@@ -39,7 +40,8 @@ class Disarm {
 
  private:
   size_t walk(Json& value, Strings strings, int depth) const;
-  size_t markdown(Json& object) const;
+  size_t markdown(Json& object, Strings strings) const;
+  size_t message_links(std::string& text) const;
   // Without the right to run one, only its id goes: what shows it stays.
   size_t command(Json& object) const;
   size_t command_links(Json& enabled) const;

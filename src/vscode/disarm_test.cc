@@ -18,6 +18,13 @@ void expect(const char* text, const char* wanted,
   EXPECT_EQ(value.dump(), Json::parse(wanted).dump());
 }
 
+// What becomes of Markdown of which nothing else is said.
+std::string shown(const std::string& markdown) {
+  Json value = {{"value", markdown}};
+  strict().disarm(value, Disarm::Strings::kText);
+  return value["value"];
+}
+
 TEST(Disarm, LinksRunOwnCommandsOnly) {
   expect(R"j([{"value": "[a](command:mine.x?1) [b](command:run.it?%5B1%5D)", "isTrusted": true}])j",
          R"j([{"value": "[a](command:mine.x?1) [b](command:run.it?%5B1%5D)",
@@ -25,8 +32,18 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
   expect(R"j({"value": "x", "isTrusted": {"enabledCommands": ["run.it", "mine.y"]}})j",
          R"j({"value": "x", "isTrusted": {"enabledCommands": ["mine.y"]}})j");
   expect(R"j({"value": "x", "isTrusted": false})j", R"j({"value": "x", "isTrusted": false})j");
+  const auto message = Disarm::Strings::kMessages;
   expect(R"j([1, "see [this](command:run.it)"])j", R"j([1, "see [this](#command:run.it)"])j",
-         Disarm::Strings::kMessages);
+         message);
+  expect(R"j(["[a](Command:run.it?1) [b](COMMAND:run.it) [c](command:%6dine.x)"])j",
+         R"j(["[a](#Command:run.it?1) [b](#COMMAND:run.it) [c](#command:%6dine.x)"])j", message);
+  const char* own = R"j(["[a](command:mine.x) [b](command:mine.x?1 'title')"])j";
+  expect(own, own, message);
+  expect(R"j({"learnMore": "command:run.it", "a": {"scheme": "COMMAND", "path": "run.it"}})j",
+         "{}");
+  // Whoever opens the links of these does not look at what is named in isTrusted.
+  expect(R"j([{"tooltip": {"value": "[a](command:mine.x)", "isTrusted": true}}])j",
+         R"j([{"tooltip": {"value": "[a](command:mine.x)"}}])j", Disarm::Strings::kPicks);
 }
 
 TEST(Disarm, ButtonsRunOwnCommandsOnly) {
@@ -40,6 +57,17 @@ TEST(Disarm, ButtonsRunOwnCommandsOnly) {
 TEST(Disarm, NothingIsFetchedByLooking) {
   expect(R"j({"value": "![x](https://e.org/?s) <img src='https://e.org'>", "supportHtml": true})j",
          R"j({"value": "[x](https://e.org/?s) <br src='https://e.org'>", "supportHtml": true})j");
+  for (const char* other : {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
+                            "!![x](https://e.org)", "![x][y]", "![x\\\\](data:image/) y](//e.org)",
+                            "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
+    EXPECT_EQ(shown(other).find("!["), std::string::npos) << other;
+  for (const char* tag : {"<iMG src=//e.org>", "<Video src=//e.org>", "<image src=//e.org>",
+                          "<input type=image src=//e.org>", "<<img src=//e.org>"})
+    EXPECT_NE(shown(tag).find("<br"), std::string::npos) << tag;
+  const std::string inline_one = "a! ![x](data:image/png;base64,AA) [y](https://e.org) a<b <i>c</i>";
+  EXPECT_EQ(shown(inline_one), inline_one);
+  expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j",
+         R"j({"a": 1})j");
   expect(R"j({"gutterIconPath": {"$mid": 1, "scheme": "https", "authority": "e.org"}, "a": 1})j",
          R"j({"a": 1})j");
   expect(R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j",
@@ -69,7 +97,10 @@ TEST(Disarm, SnippetsDoNotCarryTheClipboard) {
 
 TEST(Disarm, LooksOnlyWhereThereIsSomethingToSee) {
   EXPECT_FALSE(Disarm::concerns(R"j([1, {"lines": ["int main() {}"]}])j"));
-  EXPECT_TRUE(Disarm::concerns(R"j([{"\u0069sTrusted": true}])j"));
+  for (const char* one : {R"j([{"\u0069sTrusted": true}])j", R"j(["[a](COMMAND:b)"])j",
+                          R"j([{"scheme": "HttpS"}])j", R"j([{"value": "![x](y)"}])j",
+                          R"j([{"value": "<iMg src=x>"}])j"})
+    EXPECT_TRUE(Disarm::concerns(one)) << one;
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ const works = (probe) => ({ ...probe, works: true });
 /** What is not there, or does nothing, cannot be clicked: that is a refusal too. */
 const click = (editor, place) => place.first().click({ timeout: 5000 }).catch(() => {});
 
+/** The same in an input box, which goes then. */
+async function clickInput(editor, text) {
+  await editor.typeInto("y"); // some say what they think of it only then
+  await click(editor, editor.page.locator(".quick-input-widget").getByText(text));
+  await editor.page.keyboard.press("Escape");
+}
+
 /** The window has another folder, or a workspace of several. It gets its own back. */
 const moves = (to, ...journal) => ({
   effect: async ({ world, editor }) => {
@@ -235,6 +242,7 @@ export const WAYS = [
       nodeSettings: writes("home/projects/app/.vscode/settings.json", "settings.nodeSettings", "write */.vscode*"),
       nodeSnippets: writes("home/projects/app/.vscode/x.code-snippets", "settings.nodeSnippets", "write */.vscode*"),
       nodeHooks: writes("home/projects/app/.github/hooks/x.json", "settings.nodeHooks", "write */.github*"),
+      nodePackages: writes("home/projects/app/.npmrc", "settings.nodePackages", "write */.npmrc"),
       renamed: writes("home/projects/app/.vscode/settings.json", "settings.renamed", "write */.vscode*"),
       nodeUser: writes("data/data/User/settings.json", "settings.nodeUser", "* */data/User/settings.json"),
       userdata: says(/settings\.userdata/, "* *"),
@@ -284,12 +292,14 @@ export const WAYS = [
   },
   {
     name: "external",
+    prepare: ({ world }) => world.write("home/projects/app/.proof/package/.npmrc", `registry=http://127.0.0.1:${world.collector.port}/\n`),
     probes: {
       openExternal: says(/true/, "vscode open-external"),
       simpleBrowser: sends("vscode open-external"),
       hover: when(async ({ editor }) => {
         await editor.page.locator(".statusbar").getByText("proof", { exact: true }).hover();
       }, sends()),
+      spelt: when(({ editor }) => editor.page.locator(".statusbar").getByText("proof-spelt", { exact: true }).hover(), sends()),
       decoration: sends(),
       background: sends(),
       preview: sends("vscode commands-foreign"),
@@ -302,6 +312,14 @@ export const WAYS = [
     prepare: ({ editor }) => editor.terminal("true"),
     probes: {
       message: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-message")), loots()),
+      spelt: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-spelt")), loots()),
+      prompt: when(({ editor }) => clickInput(editor, "proof-prompt"), loots()),
+      validation: when(({ editor }) => clickInput(editor, "proof-validation"), loots()),
+      status: when(async ({ editor }) => {
+        await editor.openFile("style.css");
+        await editor.page.locator('.statusbar-item[id="status.languageStatus"]').hover();
+        await click(editor, editor.page.locator(".workbench-hover-container").getByText("proof-detail"));
+      }, loots()),
       tooltip: when(async ({ editor }) => {
         await editor.page.locator(".statusbar").getByText("proof-tooltip", { exact: true }).hover();
         await click(editor, editor.page.locator(".workbench-hover-container").getByText("proof-tooltip-link"));

@@ -24,6 +24,16 @@ exports.activate = (context) =>
       item.show();
       return "shown";
     },
+    // The same, by other spellings of a picture and of its address.
+    spelt({ collector, mark }, vscode) {
+      const address = `//${mark}.localhost:${collector}/x`;
+      const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 1000);
+      item.text = "proof-spelt";
+      item.tooltip = new vscode.MarkdownString(`!![x](https:${address}) ![y](HTTPS:${address}) ![z](&#104;ttps:${address}) <iMG src="https:${address}">`);
+      item.tooltip.supportHtml = true;
+      item.show();
+      return "shown";
+    },
     async decoration({ collector, mark, workspace }, vscode) {
       const editor = await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`));
       const type = vscode.window.createTextEditorDecorationType({
@@ -51,10 +61,9 @@ exports.activate = (context) =>
       await vscode.commands.executeCommand("vscode.open", file);
     },
     // The built-in npm extension asks npm what a hover tells, and npm asks whom the folder's settings name.
-    async registry({ collector, mark, workspace }, vscode) {
+    async registry({ mark, workspace }, vscode) {
       const folder = `${workspace}/.proof/package`;
       fs.mkdirSync(folder, { recursive: true });
-      fs.writeFileSync(`${folder}/.npmrc`, `registry=http://127.0.0.1:${collector}/\n`);
       fs.writeFileSync(`${folder}/package.json`, JSON.stringify({ name: "x", dependencies: { [mark]: "1.0.0" } }));
       const document = await vscode.workspace.openTextDocument(vscode.Uri.file(`${folder}/package.json`));
       const at = document.positionAt(document.getText().indexOf(mark) + 2);

@@ -10,6 +10,20 @@ exports.activate = (context) =>
     message(facts, vscode) {
       void vscode.window.showInformationMessage(`An update is ready. [proof-message](${link(facts)})`);
     },
+    // VS Code finds links in letters of any case.
+    spelt(facts, vscode) {
+      void vscode.window.showInformationMessage(`Another one. [proof-spelt](${link(facts).replace("command", "COMMAND")})`);
+    },
+    prompt(facts, vscode) {
+      void vscode.window.showInputBox({ prompt: `Your name, [proof-prompt](${link(facts)})`, ignoreFocusOut: true });
+    },
+    validation(facts, vscode) {
+      void vscode.window.showInputBox({ ignoreFocusOut: true, value: "x", validateInput: () => `Not so, [proof-validation](${link(facts)})` });
+    },
+    async status(facts, vscode) {
+      const item = vscode.languages.createLanguageStatusItem("proof", "css");
+      Object.assign(item, { name: "Proof", text: "proof", severity: vscode.LanguageStatusSeverity.Error, detail: `See [proof-detail](${link(facts)})` });
+    },
     tooltip(facts, vscode) {
       const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 1000);
       item.text = "proof-tooltip";

@@ -30,6 +30,8 @@ exports.activate = (context) =>
     // A person's own snippets hold the clipboard; what an assistant does is told in the workspace, and hooks of it run.
     nodeSnippets: (facts) => nodeWrite(`${facts.workspace}/.vscode/x.code-snippets`, JSON.stringify({ [facts.mark]: { prefix: "for", body: "$CLIPBOARD" } })),
     nodeHooks: (facts) => nodeWrite(`${facts.workspace}/.github/hooks/x.json`, JSON.stringify({ mark: facts.mark })),
+    // npm runs what it names there, and sends it what stands in variables.
+    nodePackages: (facts) => nodeWrite(`${facts.workspace}/.npmrc`, `script-shell=${facts.mark}\n`),
     async renamed(facts) {
       nodeWrite(`${facts.workspace}/.proof/vscode/settings.json`, JSON.stringify({ "git.path": facts.mark }));
       fs.rmSync(`${facts.workspace}/.vscode`, { recursive: true, force: true });
