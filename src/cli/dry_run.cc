@@ -132,6 +132,7 @@ std::string plan_text(const Plan& plan) {
   }
   list("rules", rules);
   std::vector<std::string> groups;
+  groups.reserve(built_in.size());
   for (const auto& [group, count] : built_in)
     groups.push_back(fmt::format("{:<26}{} rule{}", group, count, count == 1 ? "" : "s"));
   list("blocklist", groups);

@@ -29,6 +29,7 @@ constexpr Verb kHost{"host", "an extension host in a compartment", kCommand, add
 
 int unknown_verb(const std::string& word) {
   std::vector<std::string_view> names;
+  names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::string near = did_you_mean(word, names);
   complain(fmt::format("unknown verb \"{}\"{} `bulkhead --help` lists them", word,

@@ -428,6 +428,7 @@ void Compiler::add_vscode(const std::vector<Entry>& entries, const List& list) {
       }
     } else {
       std::vector<std::string_view> known;
+      known.reserve(std::size(kVscodeGroups) + std::size(kVscodePermissions));
       for (const VscodeGroup& each : kVscodeGroups) known.push_back(each.name);
       for (const VscodePermission& each : kVscodePermissions) known.push_back(each.name);
       complain(entry, "unknown vscode permission", suggestion(entry.text, known));

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstring>
 #include <sstream>
 #include <string_view>
@@ -219,8 +220,8 @@ Result<Received> receive(int socket) {
 
 Status take_inside(Compartment& compartment, Received& received) {
   const uint32_t sockets = received.message.sockets, system_v = received.message.system_v;
-  const auto expected =
-      static_cast<size_t>(2 + __builtin_popcount(sockets) + __builtin_popcount(system_v));
+  const auto expected = size_t{2} + static_cast<size_t>(std::popcount(sockets)) +
+                        static_cast<size_t>(std::popcount(system_v));
   if (received.fds.size() != expected) {
     return Error{"cannot set up the compartment: descriptors are missing", EPROTO};
   }

@@ -143,7 +143,7 @@ bool make_stage(const MountSetup& setup, Failure& failure) noexcept {
 // our own; only where no symlink leads there. Sources are taken before the tmpfs covers them.
 bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexcept {
   constexpr size_t kMost = 64;
-  int sources[kMost];
+  int sources[kMost] = {};
   if (tree.binds.size() > kMost) {
     return failed_with(failure, E2BIG, "bind granted paths below", tree.path.c_str());
   }
