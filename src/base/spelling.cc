@@ -11,17 +11,19 @@ namespace {
 
 constexpr size_t kLongest = 64;  // bytes; the work grows with the square
 
-// Levenshtein's.
+// Levenshtein's, where two neighbours that changed places are one mistake.
 size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1), above(row.size()), two_above(row.size());
   std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    two_above.swap(above);
+    above = row;
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, changed});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return row.back();
@@ -35,7 +37,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   if (word.size() > kLongest) return best;
   for (const std::string_view each : known) {
     const size_t far = distance(word, each);
-    if (far < least && far < each.size()) {
+    if (far < least && 2 * far < each.size()) {
       least = far;
       best = each;
     }
@@ -43,9 +45,13 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
+  const std::string_view near = nearest(word, known);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string_view> known) {
-  if (const std::string_view near = nearest(word, known); !near.empty())
-    return fmt::format("did you mean \"{}\"?", near);
+  if (std::string near = did_you_mean(word, known); !near.empty()) return near;
   std::string list;
   for (const std::string_view each : known)
     list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", each);

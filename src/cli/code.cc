@@ -72,6 +72,10 @@ int become_launcher(const std::vector<std::string>& arguments) {
   const std::string node = find_node(*places);
   if (node.empty() || !is_file(node))
     return fail("no Node.js was found: run `make code` once, which installs the right one");
+  // A Node that was there before is no sign of them.
+  if (!is_file(places->data + "/vscode/node_modules/acorn/package.json") &&
+      !is_file(places->data + "/node_modules/acorn/package.json"))
+    return fail("the editor's packages are missing: run `make code` once, which installs them");
   std::vector<std::string> words = {node,      launcher,      "--bulkhead", places->program,
                                     "--state", places->state, "--sockets",  places->sockets()};
   words.insert(words.end(), arguments.begin(), arguments.end());

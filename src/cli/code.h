@@ -1,5 +1,5 @@
-// Code: the editor's launcher, which is JavaScript (vscode/launcher/start.mjs): it edits VS Code's
-// own JavaScript.
+// Code: the editor's launcher, which is JavaScript (vscode/launcher/start.mjs): it edits VS
+// Code's own JavaScript.
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/path.h"
+#include "base/spelling.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
@@ -35,10 +36,9 @@ std::string kind_names() {
   return names;
 }
 
-std::string vscode_names() {
-  std::string names;
-  for (const VscodePermission& permission : kVscodePermissions)
-    names.append(names.empty() ? "" : ", ").append(permission.name);
+std::vector<std::string_view> vscode_names() {
+  std::vector<std::string_view> names;
+  for (const VscodePermission& permission : kVscodePermissions) names.push_back(permission.name);
   return names;
 }
 
@@ -63,10 +63,8 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
       return text;
     case Kind::kVscode:
       if (!is_vscode_permission(text))
-        return Error{.message =
-                         fmt::format("no permission of the VS Code API is called \"{}\": one "
-                                     "of {}",
-                                     text, vscode_names())};
+        return Error{.message = fmt::format("no permission of the VS Code API is called \"{}\": {}",
+                                            text, suggestion(text, vscode_names()))};
       return text;
     case Kind::kEnvironment:
       if (const size_t equals = text.find('='); equals != std::string::npos)
@@ -81,7 +79,11 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
 int explain_it(const ExplainOptions& options) {
   const auto kind = askable(options.kind);
   if (!kind) {
-    complain(fmt::format("unknown kind of access \"{}\": one of {}", options.kind, kind_names()));
+    std::vector<std::string_view> kinds;
+    for (const std::string_view name : kKindLabels)
+      if (askable(name)) kinds.push_back(name);
+    complain(fmt::format("unknown kind of access \"{}\": {}", options.kind,
+                         suggestion(options.kind, kinds)));
     return kExitFailed;
   }
   SessionRequest request;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/path.h"
+#include "base/spelling.h"
 #include "cli/log_time.h"
 #include "cli/session.h"
 #include "cli/summary.h"
@@ -198,11 +199,9 @@ Result<JournalFilter> filter_of(const LogOptions& options, const std::string& fi
   if (options.denied) filter.verdict = Verdict::kDeny;
   if (!options.kind.empty()) {
     filter.kind = kind_of(options.kind);
-    if (!filter.kind) {
-      std::string names;
-      for (const std::string_view name : kKindLabels) names.append(" ").append(name);
-      return Error{.message = fmt::format("--kind {}: one of{}", options.kind, names)};
-    }
+    if (!filter.kind)
+      return Error{.message = fmt::format("--kind {}: no kind of access; {}", options.kind,
+                                          suggestion(options.kind, kKindLabels))};
   }
   if (!options.since.empty()) {
     filter.since = parse_since(options.since, Clock::now());

@@ -63,9 +63,9 @@ constexpr char kForeground = 'f';  // it holds the terminal, and waits for a wor
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
 
-// Then waits to be stopped and killed, with the terminal still its own: a Ctrl-C from here on stays
-// pending, where the parent finds it once it has the terminal back. A group without processes would
-// lose it.
+// Then waits to be stopped and killed, with the terminal still its own: a Ctrl-C from here on
+// stays pending, where the parent finds it once it has the terminal back. A group without
+// processes would lose it.
 [[noreturn]] void report_and_wait(char what) {
   sigset_t interrupt;
   sigemptyset(&interrupt);
@@ -247,8 +247,8 @@ std::optional<Answer> parse_answer(std::string_view line) {
 }
 
 Result<std::unique_ptr<TerminalAsker>> TerminalAsker::open(Options options) {
-  // Not to wait for a program that holds the terminal's output. The flag is this descriptor's
-  // alone.
+  // Not to wait for a program that holds the terminal's output. The flag is
+  // this descriptor's alone.
   Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!terminal) return errno_error("open /dev/tty to ask on");
   std::array<int, 2> ends = {-1, -1};

@@ -261,8 +261,8 @@ char state_of(pid_t pid) {
   return (*text)[text->rfind(')') + 2];
 }
 
-// A process that waits for a line of the terminal, and ends with its first letter. It does `first`
-// before.
+// A process that waits for a line of the terminal, and ends with its first letter. It
+// does `first` before.
 pid_t start_reader(const std::function<void()>& first) {
   const pid_t reader = fork();
   if (reader == 0) {

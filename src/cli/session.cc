@@ -82,8 +82,8 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
   BULKHEAD_CHECK(paths(options.read, Kind::kRead, "--read"));
   BULKHEAD_CHECK(paths(options.write, Kind::kWrite, "--write"));
   for (const std::string& text : options.run) {
-    // A name is looked up in PATH by the policy, where not being there is no mistake; a path is of
-    // this machine.
+    // A name is looked up in PATH by the policy, where not being there is no mistake; a
+    // path is of this machine.
     if (text.find('/') == std::string::npos) {
       if (!text.empty() && !is_language(text) && text.find('*') == std::string::npos) {
         const auto found =

@@ -29,17 +29,10 @@ std::string_view outcome_name(const Outcome& outcome) {
 
 }  // namespace
 
-// What runtimes try at every start and do without when it is refused would bury what matters: Node
-// io_uring, and on a terminal its name, by a look through /dev (ttyname(3)). The journal has it.
-static bool is_fallback(const Event& event) {
-  return (event.kind == Kind::kSystem && event.resource == "io_uring_setup") ||
-         (event.kind == Kind::kRead && event.resource == "/dev");
-}
-
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
   std::map<std::pair<Kind, std::string>, Event> merged;
   for (const Event& event : denied) {
-    if (event.kind == Kind::kEnvironment || is_fallback(event)) continue;
+    if (is_routine(event)) continue;
     const auto [at, added] = merged.try_emplace({event.kind, event.resource}, event);
     if (!added) at->second.count += event.count;
   }
@@ -106,10 +99,7 @@ std::string withheld_text(const std::vector<Event>& denied, const Outcome& outco
   constexpr size_t kMostNames = 8;
   const auto* exited = std::get_if<Exited>(&outcome);
   if (exited != nullptr && exited->code == 0) return "";
-  if (std::all_of(denied.begin(), denied.end(), [](const Event& event) {
-        return event.kind == Kind::kEnvironment || is_fallback(event);
-      }))
-    return "";
+  if (std::all_of(denied.begin(), denied.end(), is_routine)) return "";
   const std::vector<std::string> names = withheld(denied);
   if (names.empty()) return "";
   std::string list;

@@ -39,8 +39,8 @@ Action add_log(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_completion(CLI::App& app);
 
-// The parser of a verb, from which completions and help are made too, so that they tell what is
-// really parsed.
+// The parser of a verb, from which completions and help are made too, so that they tell
+// what is really parsed.
 struct ParsedVerb {
   std::unique_ptr<CLI::App> app;
   Action action;

@@ -30,9 +30,9 @@ constexpr Verb kHost{"host", "an extension host in a compartment", kCommand, add
 int unknown_verb(const std::string& word) {
   std::vector<std::string_view> names;
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
-  const std::string_view near = nearest(word, names);
-  complain(fmt::format("unknown verb \"{}\"{}; `bulkhead --help` lists them", word,
-                       near.empty() ? "" : fmt::format(": did you mean \"{}\"?", near)));
+  const std::string near = did_you_mean(word, names);
+  complain(fmt::format("unknown verb \"{}\"{} `bulkhead --help` lists them", word,
+                       near.empty() ? ";" : ": " + near));
   return kExitFailed;
 }
 
@@ -77,9 +77,8 @@ std::string complaint(const CLI::App& app, const CLI::Error& error) {
         for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
       const std::vector<std::string_view> known(names.begin(), names.end());
       const std::string word = rest.front().substr(0, rest.front().find('='));
-      const std::string_view near = nearest(word, known);
-      return fmt::format("unknown option \"{}\"{}", word,
-                         near.empty() ? "" : fmt::format(": did you mean \"{}\"?", near));
+      const std::string near = did_you_mean(word, known);
+      return fmt::format("unknown option \"{}\"{}", word, near.empty() ? "" : ": " + near);
     }
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {

@@ -39,7 +39,7 @@ TEST(Verbs, AnUnknownOneSuggests) {
   std::string err;
   EXPECT_EQ(run_words({"explian"}, nullptr, &err), kExitFailed);
   EXPECT_EQ(err,
-            "bulkhead: unknown verb \"explian\": did you mean \"explain\"?; `bulkhead --help` "
+            "bulkhead: unknown verb \"explian\": did you mean \"explain\"? `bulkhead --help` "
             "lists them\n");
   EXPECT_EQ(run_words({"--frobnicate"}, nullptr, &err), kExitFailed);
 }

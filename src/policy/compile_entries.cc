@@ -114,8 +114,8 @@ void Compiler::add_path(const Entry& entry, const List& list) {
     if (is_canonical(value)) add_pattern(entry, list, below(value, parsed->pattern));
 }
 
-// What parses a rule's resolved text as a path pattern fails on "/a/.", and so takes it for no
-// tree.
+// What parses a rule's resolved text as a path pattern fails on "/a/.", and so
+// takes it for no tree.
 void Compiler::add_folder_itself(const Entry& entry, const List& list) {
   std::string_view folder = entry.text;
   folder.remove_suffix(folder.size() == 2 ? 1 : 2);

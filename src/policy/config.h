@@ -54,8 +54,8 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which = LoadSets::kA
 // misses it can tell which there are.
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names);
 
-// The bytes of a file that nobody but the user or root can have written; nullopt where there is
-// none.
+// The bytes of a file that nobody but the user or root can have written; nullopt
+// where there is none.
 Result<std::optional<std::string>> read_users_own(const std::string& path);
 // The same for a file that is shipped with bulkhead, by whoever installed it.
 Result<std::optional<std::string>> read_shipped_file(const std::string& path);
@@ -64,8 +64,8 @@ Result<std::optional<std::string>> read_shipped_file(const std::string& path);
 // "always" counts for the manifest under which it was given only (its digest; empty for none), so
 // that an update asks again; "never" counts for every version. A later answer to the same question
 // takes the place of an earlier one.
-// The file is locked while it is changed, replaced atomically, mode 0600; a broken file is an
-// error.
+// The file is locked while it is changed, and replaced atomically, mode 0600; a broken file
+// is an error.
 class GrantStore {
  public:
   explicit GrantStore(std::string file) : file_(std::move(file)) {}

@@ -15,8 +15,8 @@ namespace bulkhead {
 
 using Digest = std::array<unsigned char, 32>;
 
-// What changes when a file's content does: ctime is the kernel's own and no call sets it
-// (inode(7)).
+// What changes when a file's content does: ctime is the kernel's own and no
+// call sets it (inode(7)).
 struct FileKey {
   uint64_t device = 0, inode = 0, size = 0;
   int64_t modified = 0, changed = 0;  // nanoseconds

@@ -77,8 +77,8 @@ std::string shell_word(std::string_view text) {
   return result + "'";
 }
 
-// What a flag takes: paths as they are, since the command line quotes them; other entries as in a
-// manifest.
+// What a flag takes: paths as they are, since the command line quotes them; other
+// entries as in a manifest.
 std::string flag_for(Kind kind, std::string_view resource) {
   const std::string_view flag = flag_of(kind);
   if (flag.empty()) return {};

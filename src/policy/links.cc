@@ -30,8 +30,8 @@ OnTheWay links_on_the_way(const std::string& path) {
   how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
   how.resolve = RESOLVE_NO_SYMLINKS;
   const Fd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
-  // O_PATH|O_NOFOLLOW opens a link that is the last component, also with RESOLVE_NO_SYMLINKS
-  // (openat2(2)).
+  // O_PATH|O_NOFOLLOW opens a link that is the last component, also
+  // with RESOLVE_NO_SYMLINKS (openat2(2)).
   if (fd.valid()) return OnTheWay::kMaybeAtTheEnd;
   // A link before the missing part would have been met first, with ELOOP.
   return errno == ENOENT ? OnTheWay::kNoLink : OnTheWay::kMaybe;

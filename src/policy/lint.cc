@@ -82,8 +82,8 @@ class Linter {
     programs();
     written_and_run();
     unreadable_writes();
-    // What the compiler left out belongs here where the manifest says it; the rest is not its
-    // author's doing.
+    // What the compiler left out belongs here where the manifest says it; the rest is
+    // not its author's doing.
     for (const Diagnostic& note : policy_.notes())
       if (of_manifest(note.file, note.line)) add_once(note);
     sort_by_place(found_);

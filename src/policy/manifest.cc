@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/spelling.h"
@@ -27,8 +28,7 @@ std::string ManifestBytes::digest() const {
   std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
   crypto_hash_sha256(hash.data(), reinterpret_cast<const unsigned char*>(bytes_.data()),
                      bytes_.size());
-  std::array<char, 2 * crypto_hash_sha256_BYTES + 1> text{};
-  return sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
+  return hex(hash);
 }
 
 namespace {

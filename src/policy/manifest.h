@@ -16,11 +16,11 @@
 //                          "network":[…],"run":[…],"environment":[…],"vscode":[…]}]}
 //              also the format of the user's and the organisation's policy.json
 //
-// Paths: absolute, or starting with one of kVariableNames as ${name}; "*" stands for any bytes
-// within a component; "**/a/b" is a in any folder and b in it; a path names that file or the whole
-// tree below it; "@name" in files.read and run is a set. A backslash before "*", "$" or "\" takes
-// its meaning away (see pattern.h). The rest of the language: pattern.h, network_rule.h,
-// compile.cc.
+// Paths: absolute, or starting with one of kVariableNames as ${name}; "*" stands for any
+// bytes within a component; "**/a/b" is a in any folder and b in it; a path names that file
+// or the whole tree below it; "@name" in files.read and run is a set. A backslash before
+// "*", "$" or "\" takes its meaning away (see pattern.h). The rest of the language:
+// pattern.h, network_rule.h, compile.cc.
 #pragma once
 
 #include <chrono>
@@ -80,15 +80,15 @@ struct Manifest {
   std::string digest;                  // SHA-256 of the exact bytes, hex
 };
 
-// The exact bytes of a manifest, and the SHA-256 of those, so that no stage hashes one text and
-// parses another.
+// The exact bytes of a manifest, and the SHA-256 of those, so that no stage hashes one
+// text and parses another.
 class ManifestBytes {
  public:
   static ManifestBytes of(std::string file, std::string bytes);
   const std::string& file() const { return file_; }
   const std::string& bytes() const { return bytes_; }
-  // In hex. Computed each time: the blocklist's, the longest text of each start, is never asked
-  // for.
+  // In hex. Computed each time: the blocklist's, the longest text of each
+  // start, is never asked for.
   std::string digest() const;
 
  private:

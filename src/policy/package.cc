@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "policy/digest_cache.h"
@@ -30,12 +31,6 @@ struct Item {
   Digest digest{};
 };
 
-std::string hex(const Digest& digest) {
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 Digest sha256(std::string_view bytes) {
   Digest digest;
   crypto_hash_sha256(digest.data(), reinterpret_cast<const unsigned char*>(bytes.data()),
@@ -43,9 +38,9 @@ Digest sha256(std::string_view bytes) {
   return digest;
 }
 
-// VS Code notes in package.json when it installed a package. The same package, installed again, is
-// the same for who reviewed it: the digits of that note count as one zero, and nothing else
-// differs.
+// VS Code notes in package.json when it installed a package. The same package, installed
+// again, is the same for who reviewed it: the digits of that note count as one zero, and
+// nothing else differs.
 std::string without_time_of_installation(std::string text) {
   constexpr std::string_view kMember = "\"installedTimestamp\":";
   constexpr size_t kMostDigits = 16;

@@ -19,8 +19,8 @@
 
 namespace bulkhead {
 
-// What package.json says. Untrusted: names are shown through escape_for_display, paths are not
-// used.
+// What package.json says. Untrusted: names are shown through
+// escape_for_display, paths are not used.
 struct PackageJson {
   std::string id;            // publisher.name, lower case
   std::string spelling;      // the same as the package spells it

@@ -62,8 +62,8 @@ class PathIndex {
   // After the last add() and guard(), before the first find().
   void seal();
 
-  // False where the path is not canonical (base/path.h) or longer than PATH_MAX; then nothing
-  // matches.
+  // False where the path is not canonical (base/path.h) or longer than PATH_MAX;
+  // then nothing matches.
   bool find(std::string_view path, PathMatches* matches) const noexcept;
 
   // What lies, or could lie, below a path (the path itself included).

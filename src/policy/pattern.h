@@ -50,8 +50,8 @@ Result<ParsedPattern> parse_pattern(std::string_view text);
 // The values of a variable; none where it is empty. A value is a canonical path, taken literally.
 std::vector<std::string> values_of(std::string_view variable, const Variables& variables);
 
-// The value of a variable that has exactly one; null for others, and where there is no such
-// variable.
+// The value of a variable that has exactly one; null for others, and where there
+// is no such variable.
 const std::string* only_value(std::string_view variable, const Variables& variables);
 
 // The pattern below `folder`, a canonical path taken literally.

@@ -1,6 +1,6 @@
-// Policy: the immutable result that the code decides by. Grants, less the blocklists, over the
-// baseline. decide_*() neither allocate nor lock nor touch the file system, and may be called from
-// any thread.
+// Policy: the immutable result that the code decides by. Grants, less the blocklists, over
+// the baseline. decide_*() neither allocate nor lock nor touch the file system, and may be
+// called from any thread.
 //
 // Order: a block (built-in, organisation, user, manifest, a remembered "never") denies; a grant
 // (manifest, command line, a remembered "always") or the baseline allows; `otherwise` asks or
@@ -122,10 +122,10 @@ class Policy {
   // is somebody else's file, must not.
   bool in_scratch(std::string_view path) const noexcept;
 
-  // A connection to `address`. `names` are the names that the resolver gave this address for,
-  // normalised. Special addresses (IpAddress::is_special) are allowed by address rules only
-  // ("10.0.0.5:443", "10.0.0.0/8:443", "localhost:80" for loopback), never by a name that resolves
-  // there.
+  // A connection to `address`. `names` are the names that the resolver gave this address
+  // for, normalised. Special addresses (IpAddress::is_special) are allowed by address rules
+  // only ("10.0.0.5:443", "10.0.0.0/8:443", "localhost:80" for loopback), never by a name
+  // that resolves there.
   Decision decide_connect(const IpAddress& address, uint16_t port,
                           std::span<const std::string_view> names) const noexcept;
   // Resolving a name: allowed where some network grant names it, whatever the port.

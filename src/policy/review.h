@@ -26,9 +26,9 @@ struct OwnFolders {
 Review review(const PolicyInputs& inputs, const Policy& policy, const OwnFolders& own = {});
 
 // What `after` allows and `before` did not, in sentences; empty where it is merely narrower or
-// written otherwise. Both compiled with the same variables, sets and blocklists as `inputs`, which
-// belong to `after`. Decided by the rules of both, not by their texts; what cannot be judged counts
-// as widened.
+// written otherwise. Both compiled with the same variables, sets and blocklists as `inputs`,
+// which belong to `after`. Decided by the rules of both, not by their texts; what cannot be
+// judged counts as widened.
 std::vector<std::string> widened(const Policy& before, const PolicyInputs& inputs,
                                  const Policy& after, const OwnFolders& own = {});
 

@@ -168,8 +168,8 @@ class Permits {
       place.read = place.write = place.run = false;
     }
     for (auto& [text, paths] : by_text) {
-      // Where there is one workspace or storage, its path says which; of own folders it says
-      // little.
+      // Where there is one workspace or storage, its path says which; of own
+      // folders it says little.
       const std::string noun =
           name == "your workspace" ? fmt::format("{} {}", name, joined(paths)) : std::string(name);
       std::string sentence = text;

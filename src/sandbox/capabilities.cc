@@ -36,4 +36,13 @@ uint64_t effective_capabilities() noexcept {
   return data[0].effective | (uint64_t{data[1].effective} << 32);
 }
 
+int set_effective_capabilities(uint64_t effective) noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return errno;
+  data[0].effective = static_cast<uint32_t>(effective);
+  data[1].effective = static_cast<uint32_t>(effective >> 32U);
+  return ::syscall(SYS_capset, &header, data) == 0 ? 0 : errno;
+}
+
 }  // namespace bulkhead

@@ -1,8 +1,8 @@
 // The table of system calls. See filter.h for what a row means.
 //
-// A call may be `ALLOW` when it names no path, program, address or foreign process, or when
-// Landlock, a namespace or the missing capabilities decide it anyway. Whoever adds a row states
-// which.
+// A call may be `ALLOW` when it names no path, program, address or foreign process, or
+// when Landlock, a namespace or the missing capabilities decide it anyway. Whoever
+// adds a row states which.
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -209,8 +209,7 @@ VALUES(kPersonalities, 0xffffffff, 0, 8 /* PER_LINUX32 */, 0x0020000 /* UNAME26 
 TESTS(kHarmlessPersonality, {0, ~0u, kPersonalities});
 constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
 
-// ---- setpriority(PRIO_PGRP, 0), ioprio_set(IOPRIO_WHO_PGRP, 0): the supervisor is in that group
-// --
+// ---- setpriority(PRIO_PGRP, 0), ioprio_set of it: the supervisor is in that group ----
 VALUES(kOne, 1);
 VALUES(kTwo, 2);
 TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
@@ -267,7 +266,7 @@ constexpr CallRule kRules[] = {
     NOTIFY(setgid), ALLOW(geteuid), ALLOW(getegid), ALLOW(setpgid), ALLOW(getppid), ALLOW(getpgrp),
     ALLOW(setsid), NOTIFY(setreuid), NOTIFY(setregid), ALLOW(getgroups), NOTIFY(setgroups),
     NOTIFY(setresuid), ALLOW(getresuid), NOTIFY(setresgid), ALLOW(getresgid), ALLOW(getpgid),
-    NOTIFY(setfsuid), NOTIFY(setfsgid), ALLOW(getsid), ALLOW(capget), ALLOW(capset),
+    NOTIFY(setfsuid), NOTIFY(setfsgid), ALLOW(getsid), ALLOW(capget), NOTIFY(capset),
     ALLOW(rt_sigpending), ALLOW(rt_sigtimedwait), ALLOW(rt_sigqueueinfo), ALLOW(rt_sigsuspend),
     ALLOW(sigaltstack), NOTIFY(utime), NOTIFY(mknod), REFUSE(uselib, ENOSYS),
     CASES(personality, kPersonality, refuse(EPERM)), ALLOW(ustat), ALLOW(statfs), ALLOW(fstatfs),

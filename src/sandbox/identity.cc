@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "sandbox/capabilities.h"
+
 namespace bulkhead {
 
 namespace {
@@ -15,6 +17,7 @@ namespace {
 struct Own {
   uid_t user = ::geteuid();
   gid_t group = ::getegid();
+  uint64_t capabilities = effective_capabilities();
   std::vector<gid_t> groups;
   Own() {
     const int n = ::getgroups(0, nullptr);
@@ -37,6 +40,9 @@ bool set_file_group(gid_t group) {
   syscall(SYS_setfsgid, group);
   return static_cast<gid_t>(syscall(SYS_setfsgid, static_cast<gid_t>(-1))) == group;
 }
+bool set_capabilities(uint64_t wanted) {
+  return effective_capabilities() == wanted || set_effective_capabilities(wanted) == 0;
+}
 bool set_groups(const std::vector<gid_t>& groups) {
   return syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
@@ -55,12 +61,17 @@ BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
   // Groups and group first: afterwards the right to change them is gone with user 0's file rights.
   borrowed_ = true;
   ok_ = set_groups(as.groups) && set_file_group(as.file_group) && set_file_user(as.file_user);
+  // The kernel has just taken them from a user other than 0, who may have kept some, and left them
+  // to user 0, who may have dropped some.
+  const uint64_t lent = own().capabilities & as.capabilities & kFileCapabilities;
+  ok_ = ok_ && set_capabilities((effective_capabilities() & ~kFileCapabilities) | lent);
 }
 
 BorrowedIdentity::~BorrowedIdentity() {
   if (!borrowed_) return;
   // Staying half somebody else would serve the next caller with the wrong rights.
-  if (!set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups))
+  if (!set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups) ||
+      !set_capabilities(own().capabilities))
     std::abort();
 }
 

@@ -10,12 +10,12 @@ namespace bulkhead {
 // Gives this thread an umask (and working folder) of its own. Call once in every serving thread.
 void own_thread_settings();
 
-// From here on this thread creates files with that umask (default ACLs need the kernel to apply
-// it).
+// From here on this thread creates files with that umask (default ACLs need the
+// kernel to apply it).
 void borrow_umask(mode_t mask);
 
-// From here to the end of its life, this thread opens files as `as` would. Only root can; for an
-// ordinary user every process of the compartment is that user.
+// From here to the end of its life, this thread opens files as `as` would, who may have dropped
+// capabilities. Only root can; for an ordinary user every process of the compartment is that user.
 class BorrowedIdentity {
  public:
   explicit BorrowedIdentity(const ThreadStatus& as);

@@ -1,9 +1,9 @@
 // What the supervisor is to the shell that started it: the program's stand-in. It passes signals
 // on, stops when the program stops, and leaves the terminal as it found it.
 //
-// Supervisor and program are in one process group, so what the terminal sends (Ctrl-C, Ctrl-Z, a
-// new size) reaches the program by itself; only what somebody sends to the supervisor alone is
-// passed on.
+// Supervisor and program are in one process group, so what the terminal sends (Ctrl-C,
+// Ctrl-Z, a new size) reaches the program by itself; only what somebody sends to the
+// supervisor alone is passed on.
 #pragma once
 
 #include <signal.h>

@@ -1,9 +1,9 @@
 // Landlock (landlock(7)): the kernel's own "no", behind everything that the supervisor says.
 //
-// What it does not stop: stat, access, chdir, chmod, chown, utimensat, setxattr, inotify, readlink,
-// pathname unix sockets (all served by the supervisor), and anything done with a descriptor that
-// was handed in. TCP is not handled here: the network namespace is empty, and servers inside must
-// work.
+// What it does not stop: stat, access, chdir, chmod, chown, utimensat, setxattr, inotify,
+// readlink, pathname unix sockets (all served by the supervisor), and anything done with a
+// descriptor that was handed in. TCP is not handled here: the network namespace is empty, and
+// servers inside must work.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +39,10 @@ struct LandlockRule {
   uint64_t access = 0;
 };
 
-// In the child, async-signal-safe: denies every right in support.rights outside the rules' trees,
-// for this process and all that come from it. Paths that are missing, or that hold a symlink by
-// now, are left out: less is granted then, never something else. Needs no_new_privs. Returns 0 or
-// an errno.
+// In the child, async-signal-safe: denies every right in support.rights outside the rules'
+// trees, for this process and all that come from it. Paths that are missing, or that hold a
+// symlink by now, are left out: less is granted then, never something else. Needs no_new_privs.
+// Returns 0 or an errno.
 int landlock_restrict(const LandlockSupport& support,
                       const std::vector<LandlockRule>& rules) noexcept;
 

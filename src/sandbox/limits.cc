@@ -107,8 +107,8 @@ class Keeper final : public LimitKeeper {
   }
 
   Status attach(const LimitTarget& target) override {
-    // The program waits in its first execve, so neither process can have children that stay
-    // outside.
+    // The program waits in its first execve, so neither process can have
+    // children that stay outside.
     for (const Cgroup& cgroup : cgroups_)
       for (const pid_t pid : {target.init, target.program}) {
         if (const Status added = cgroup.add(pid); !added.ok())

@@ -199,8 +199,8 @@ void touch(uint64_t bytes) {
     ::_exit(50);
 }
 
-// Shared between the test and every process that it starts: how far a program came, by its own
-// count.
+// Shared between the test and every process that it starts: how far a program
+// came, by its own count.
 std::atomic<uint64_t>& progress() {
   static void* const page =
       ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

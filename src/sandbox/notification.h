@@ -1,8 +1,8 @@
 // The kernel's seccomp user notification interface (seccomp_unotify(2)), behind one class.
 //
-// What this does not stop: a notified call that is answered CONTINUE reads its arguments again, so
-// another thread may have changed them. Only answer CONTINUE where Landlock, or the registers
-// alone, decide.
+// What this does not stop: a notified call that is answered CONTINUE reads its arguments again,
+// so another thread may have changed them. Only answer CONTINUE where Landlock, or the
+// registers alone, decide.
 #pragma once
 
 #include <sys/types.h>

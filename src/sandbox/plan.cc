@@ -188,8 +188,8 @@ Status find_hidden(Plan& plan) {
 
 using Grants = std::map<std::string, uint64_t>;
 
-// Blocked for reading, and so for running too: what is executed is mapped, and READ_FILE goes
-// along.
+// Blocked for reading, and so for running too: what is executed is mapped, and
+// READ_FILE goes along.
 bool is_blocked(const Policy& policy, const std::string& file) {
   const Decision decision = policy.decide_path(Kind::kRead, file);
   return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;

@@ -72,8 +72,9 @@ std::optional<ThreadStatus> parse_thread_status(std::string_view text) {
   const auto mask = numbers_of(line_of(text, "Umask"), 8);
   const auto user = numbers_of(line_of(text, "Uid"));
   const auto group = numbers_of(line_of(text, "Gid"));
+  const auto capabilities = numbers_of(line_of(text, "CapEff"), 16);
   if (process.size() != 1 || inner_process.empty() || inner_thread.empty() || mask.size() != 1 ||
-      user.size() != 4 || group.size() != 4)
+      user.size() != 4 || group.size() != 4 || capabilities.size() != 1)
     return std::nullopt;
   ThreadStatus status;
   status.process = static_cast<pid_t>(process[0]);
@@ -82,6 +83,7 @@ std::optional<ThreadStatus> parse_thread_status(std::string_view text) {
   status.umask = static_cast<mode_t>(mask[0]);
   status.file_user = static_cast<uid_t>(user[3]);
   status.file_group = static_cast<gid_t>(group[3]);
+  status.capabilities = capabilities[0];
   for (const uint64_t one : numbers_of(line_of(text, "Groups")))
     status.groups.push_back(static_cast<gid_t>(one));
   return status;

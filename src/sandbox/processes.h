@@ -29,8 +29,9 @@ struct ThreadStatus {
   pid_t inner_process = 0;  // as the compartment's /proc names it
   pid_t inner_thread = 0;
   mode_t umask = 022;
-  uid_t file_user = 0;   // fsuid
-  gid_t file_group = 0;  // fsgid
+  uid_t file_user = 0;        // fsuid
+  gid_t file_group = 0;       // fsgid
+  uint64_t capabilities = 0;  // the effective ones
   std::vector<gid_t> groups;
 };
 
@@ -77,8 +78,8 @@ class Processes {
   // True the first time.
   bool take_first_exec() noexcept { return !first_exec_.exchange(true); }
 
-  // Set once a process changes its user or groups: from then on the supervisor opens with the
-  // caller's identity. Until then every process has the supervisor's.
+  // Set once a process changes its user, groups or capabilities: from then on the supervisor opens
+  // with the caller's identity. Until then every process has the supervisor's.
   void note_changed_identity() noexcept { changed_identity_.store(true); }
   bool changed_identity() const noexcept {
     return changed_identity_.load(std::memory_order_relaxed);

@@ -17,7 +17,7 @@ TEST(ThreadStatus, ReadsWhatTheKernelWrites) {
   const auto status = parse_thread_status(
       "Name:\tTgid:\t9\nUmask:\t0027\nState:\tR (running)\nTgid:\t120\nNgid:\t0\nPid:\t121\n"
       "Uid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nFDSize:\t64\nGroups:\t10 20 \n"
-      "NStgid:\t120\t7\nNSpid:\t121\t8\nNSpgid:\t1\n");
+      "NStgid:\t120\t7\nNSpid:\t121\t8\nNSpgid:\t1\nCapEff:\t00000000000000c1\n");
   ASSERT_TRUE(status.has_value());
   EXPECT_EQ(status->process, 120);
   EXPECT_EQ(status->inner_process, 7);
@@ -25,6 +25,7 @@ TEST(ThreadStatus, ReadsWhatTheKernelWrites) {
   EXPECT_EQ(status->umask, 027U);
   EXPECT_EQ(status->file_user, 4U);
   EXPECT_EQ(status->file_group, 8U);
+  EXPECT_EQ(status->capabilities, 0xc1U);
   EXPECT_EQ(status->groups, (std::vector<gid_t>{10, 20}));
 }
 

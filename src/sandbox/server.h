@@ -23,11 +23,11 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // All signals but kInterruptSignal are blocked in its threads; a handler for that one must be
-  // set.
+  // All signals but kInterruptSignal are blocked in its threads; a handler for
+  // that one must be set.
   Status start();
-  // Ends all threads. Their callers must be dead or dying: what is under way is answered or
-  // dropped.
+  // Ends all threads. Their callers must be dead or dying: what is under way is
+  // answered or dropped.
   void stop();
 
   // Readable once the thread has ended by itself: all callers are dead, or failure() says why.

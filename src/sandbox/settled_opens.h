@@ -1,10 +1,10 @@
-// SettledOpens: opens that the kernel was told to go on with a moment ago. A program that opens the
-// same file again is told the same without another decision: reading its path is then all that the
-// supervisor does.
+// SettledOpens: opens that the kernel was told to go on with a moment ago. A program that opens
+// the same file again is told the same without another decision: reading its path is then all that
+// the supervisor does.
 //
-// This decides nothing. What is kept here was allowed by the policy, no symlink was on its way, and
-// Landlock grants it, so Landlock judges whatever the kernel finds there. Used by the serving
-// thread alone.
+// This decides nothing. What is kept here was allowed by the policy, no symlink was on its way,
+// and Landlock grants it, so Landlock judges whatever the kernel finds there. Used by the
+// serving thread alone.
 #pragma once
 
 #include <sys/types.h>

@@ -67,9 +67,9 @@ Fd private_folder(const Compartment& compartment, const char* path, bool is_priv
                     : Fd();
 }
 
-// What only the start needed, in a supervisor that lives longer: its heap, and its code. Code is
-// read from the file again where it is needed after all (madvise(2), a private mapping that is not
-// written).
+// What only the start needed, in a supervisor that lives longer: its heap, and its code. Code
+// is read from the file again where it is needed after all (madvise(2), a private mapping
+// that is not written).
 void give_back_memory() {
   ::malloc_trim(0);
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));

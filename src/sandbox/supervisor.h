@@ -1,8 +1,8 @@
 // Supervisor: owns one compartment, serves its system calls, keeps its limits, ends with it.
 //
-// Threads: the caller's (signals, limits, the program's end), one that serves notifications, the
-// resolver's, and up to 64 short-lived ones for calls that may block. All of them end before run()
-// returns.
+// Threads: the caller's (signals, limits, the program's end), one that serves notifications,
+// the resolver's, and up to 64 short-lived ones for calls that may block. All of them end
+// before run() returns.
 #pragma once
 
 #include <functional>

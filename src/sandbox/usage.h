@@ -36,9 +36,9 @@ class Inheritance {
     uint64_t own = 0;        // including everything inherited so far
     uint64_t inherited = 0;  // part of own; where the kernel does not tell: own, see update()
   };
-  // One key per process (pid and start time). Returns the total of the whole life of the tree,
-  // which never falls. With inherited = own, growth of the living hides as much of an unwaited
-  // death.
+  // One key per process (pid and start time). Returns the total of the whole life of
+  // the tree, which never falls. With inherited = own, growth of the living hides as
+  // much of an unwaited death.
   uint64_t update(const std::map<uint64_t, Sample>& living);
 
  private:

@@ -279,9 +279,8 @@ int Walker::resolve_descriptor(const Call& call, int number, Found* found) const
   return find_again(std::move(text), std::move(fd), found);
 }
 
-// A link of proc that is no text to follow but a jump: `link` is "/proc/N/…" (canonical).
-// Returns 0 with *target set to where to go on, or with found filled (only for `last`), or an
-// errno.
+// A link of proc that is no text to follow but a jump: `link` is "/proc/N/…" (canonical). Returns 0
+// with *target set to where to go on, or with found filled (only for `last`), or an errno.
 int Walker::follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
                          Found* found) const {
   const auto place = parse_proc(link);

@@ -384,6 +384,11 @@ bool Arbiter::would_allow(Kind kind, std::string_view canonical) {
   return known && is_yes(known->answer);
 }
 
+bool Arbiter::grants(std::string_view permission) const {
+  return enforcement_ == Enforcement::kAuditOnly ||
+         policy_->decide_vscode(permission).verdict == Verdict::kAllow;
+}
+
 void Arbiter::answer(Kind kind, std::string_view resource, Answer answer) {
   state_->questions.set(kind, std::string(resource), answer);
 }

@@ -97,6 +97,9 @@ class Arbiter {
   // nothing: for what is withheld without having been attempted.
   bool would_allow(Kind kind, std::string_view canonical);
 
+  // Whether a permission needs no asking: the policy grants it, or nothing is enforced.
+  bool grants(std::string_view permission) const;
+
   // An answer that a person gives without being asked: it holds for this run like one to a question
   // of this kind and resource, and takes the place of an earlier one.
   void answer(Kind kind, std::string_view resource, Answer answer);

@@ -50,8 +50,8 @@ Query& Query::bind(int index, int64_t value) {
 }
 
 Query& Query::bind(int index, std::string_view text) {
-  // A null pointer would bind NULL. SQLITE_TRANSIENT copies, so that callers need not keep the
-  // text.
+  // A null pointer would bind NULL. SQLITE_TRANSIENT copies, so that callers
+  // need not keep the text.
   const char* data = text.data() == nullptr ? "" : text.data();
   sqlite3_bind_text64(statement_.get(), index, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   return *this;

@@ -16,9 +16,9 @@ struct GrantedEnvironment {
   std::vector<Event> withheld;      // by name alone: the values are nobody's business
 };
 
-// `variables` is NULL-terminated like environ(7). `audit`: what the policy withholds is passed all
-// the same, and told. `skip`, where given, names variables that are not the program's to begin
-// with.
+// `variables` is NULL-terminated like environ(7). `audit`: what the policy withholds is
+// passed all the same, and told. `skip`, where given, names variables that are not the
+// program's to begin with.
 GrantedEnvironment grant_environment(const Policy& policy, char** variables, bool audit,
                                      const std::function<bool(std::string_view)>& skip = {});
 

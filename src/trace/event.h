@@ -23,4 +23,13 @@ struct Event {
   uint64_t count = 1;
 };
 
+// What is refused at each start of whatever program, and would bury what a person can act on: what
+// the environment lacks, and what runtimes try and do without. Node tries io_uring and, on a
+// terminal, its name by a look through /dev (ttyname(3)). The journal has it all.
+inline bool is_routine(const Event& event) {
+  return event.kind == Kind::kEnvironment ||
+         (event.kind == Kind::kSystem && event.resource == "io_uring_setup") ||
+         (event.kind == Kind::kRead && event.resource == "/dev");
+}
+
 }  // namespace bulkhead

@@ -43,9 +43,9 @@ int64_t microseconds(Clock::time_point time) {
 
 std::string_view start_of(std::string_view text) { return text.substr(0, kMaxRunText); }
 
-// Makes the file, private, before SQLite sees it: SQLite gives its -wal and -shm files the same
-// mode. Returns a lock that holds until the schema stands; SQLite's own cannot guard the switch to
-// WAL.
+// Makes the file, private, before SQLite sees it: SQLite gives its -wal and -shm files
+// the same mode. Returns a lock that holds until the schema stands; SQLite's own cannot
+// guard the switch to WAL.
 Result<Fd> make_private_file(const std::string& file) {
   const std::string folder(parent_of(file));
   BULKHEAD_CHECK(make_directories(folder, 0700));

@@ -1,6 +1,6 @@
-// KeyedHash: SipHash under a key of this process, for tables whose keys an attacker chooses.
-// Without the key two resources cannot be made to collide, which would hide one behind the other's
-// count.
+// KeyedHash: SipHash under a key of this process, for tables whose keys an attacker
+// chooses. Without the key two resources cannot be made to collide, which would hide one
+// behind the other's count.
 #pragma once
 
 #include <sodium.h>

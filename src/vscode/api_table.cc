@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 27> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 28> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -42,6 +42,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 27> kKinds = {{
     {"environment", ArgumentKind::kEnvironment},
     {"webview-options", ArgumentKind::kWebviewOptions},
     {"webview-init", ArgumentKind::kWebviewInit},
+    {"style-name", ArgumentKind::kStyleName},
 }};
 
 std::optional<Check> parse_check(std::string_view text) {

@@ -42,6 +42,7 @@ enum class ArgumentKind : uint8_t {
   kEnvironment,
   kWebviewOptions,
   kWebviewInit,
+  kStyleName,  // a part of a selector or of a variable's name in the window's style sheets
 };
 
 struct Check {

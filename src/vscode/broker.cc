@@ -154,14 +154,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         return signs;
       };
       const bool looks = request.method == "$registerTextEditorDecorationType";
-      const bool decorates = looks || request.method == "$trySetDecorations";
-      if (decorates) {  // the second is a part of a rule's selector
-        const Json arguments = arguments_of(request, [](size_t i) { return i == 1; });
-        if (!is_style_name(text_of(at(arguments, 1)))) {
-          act(request, body, Ruling::deny("bulkhead: not the name of a decoration"), outbox);
-          return;
-        }
-      }
+      const bool decorates = request.method == "$trySetDecorations";
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
         // What an extension only keeps for itself is shown to nobody.
@@ -171,8 +164,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         if (!spelt && !styles && !loads && shown == Shown::kNothing &&
             (is_kept || !Disarm::concerns(text)))
           return text;
-        // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be cleaned does
-        // not pass.
+        // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
+        // cleaned does not pass.
         Json value =
             is_moderate(text) ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
         if (value.is_discarded()) {
@@ -219,10 +212,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
   }
 }
 
-bool Broker::granted(std::string_view permission) const {
-  return arbiter_.enforcement() == Enforcement::kAuditOnly ||
-         arbiter_.policy().decide_vscode(permission).verdict == Verdict::kAllow;
-}
+bool Broker::granted(std::string_view permission) const { return arbiter_.grants(permission); }
 
 Disarm Broker::disarm() {
   return Disarm({.may_run =

@@ -167,12 +167,11 @@ class Broker final : public Judge {
   std::mutex mutex_;  // for what follows; the asking threads use it too
   ForeignSettings foreign_settings_;
   bool told_contested_ = false;
-  std::set<std::string> own_views_;         // ids in the package.json of this host's extensions
-  std::set<std::string> others_parts_;      // views, sign-in providers, types of webviews of others
-  std::set<std::string> others_declared_;   // commands of others, perhaps not registered yet
-  std::set<std::string> builtin_families_;  // first words of what built-in extensions declare
-  std::set<std::string> others_families_;   // the same of everybody else
-  std::set<std::string> own_families_;      // names and publishers of this host's extensions
+  std::set<std::string> own_views_;        // ids in the package.json of this host's extensions
+  std::set<std::string> others_parts_;     // views, sign-in providers, types of webviews of others
+  std::set<std::string> others_declared_;  // commands of others, perhaps not registered yet
+  std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
+  std::set<std::string> own_families_;           // names and publishers of this host's extensions
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "sandbox/symlinks.h"
 #include "vscode/broker_parts.h"
+#include "vscode/style_text.h"
 
 namespace bulkhead {
 
@@ -93,8 +94,8 @@ Broker::Ruling Broker::use(const std::string& path, const std::string& canonical
   return Ruling::pass();
 }
 
-// A tree that the workbench renames or copies takes its links along, and there they would lead
-// elsewhere.
+// A tree that the workbench renames or copies takes its links along, and there they
+// would lead elsewhere.
 Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource || !resource->is_file || arbiter_.enforcement() == Enforcement::kAuditOnly)
@@ -144,11 +145,13 @@ bool Broker::knows(const std::set<std::string>& names, const std::string& name) 
 
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
-  if (!declared_.contains(command) || knows(others_declared_, command)) return false;
-  const std::string family = command.substr(0, command.find('.'));
-  if (is_editors_family(command)) return false;
-  if (command.starts_with('_') || knows(builtin_families_, family)) return false;
-  return !options_.commands.contains(command) && !knows(existing_commands_, command);
+  if (!declared_.contains(command) || is_editors_family(command) || command.starts_with('_'))
+    return false;
+  const std::lock_guard lock(mutex_);
+  const auto family = others_families_.find(command_family(command));
+  if (family != others_families_.end() && family->second) return false;
+  return !others_declared_.contains(command) && !options_.commands.contains(command) &&
+         !existing_commands_.contains(command);
 }
 
 bool Broker::own_extension(const Json& value) const {
@@ -421,9 +424,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         return refuse(command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another
       // of that family proves nothing.
-      const std::string family = lower_case(command.substr(0, command.find('.')));
-      if (!declared_.contains(command) && others_families_.contains(family) &&
-          !own_families_.contains(family))
+      // Built-in extensions write "_" before what they register and do not declare.
+      const size_t first = std::min(command.find_first_not_of('_'), command.size());
+      const std::string family = command_family(command.substr(first));
+      const auto theirs = others_families_.find(family);
+      if (!declared_.contains(command) && theirs != others_families_.end() &&
+          (first == 0 || theirs->second) && !own_families_.contains(family))
         return refuse(command, "takes a command of another extension's family");
       registered_commands_.insert(command);
       return Ruling::pass();
@@ -491,6 +497,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // What these start runs outside of the compartment: the permission of the asked.method is the
       // decision, and review says what it means.
       return Ruling::pass();
+    case ArgumentKind::kStyleName:
+      // Empty: too long to be built. What is no text, VS Code makes one of.
+      if (const std::string name = text_of(value); !name.empty() && is_style_name(name))
+        return Ruling::pass();
+      return refuse(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+                    "is no name that may stand in a style sheet");
     case ArgumentKind::kWebviewOptions:
     case ArgumentKind::kWebviewInit: {
       const Json& options = check.kind == ArgumentKind::kWebviewInit && value.is_object() &&

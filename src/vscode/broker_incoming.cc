@@ -52,9 +52,7 @@ void Broker::learn_extension(const Json& description) {
   if (!is_own) {
     others_parts_.merge(parts.others);
     for (std::string& command : declared_commands(description)) {
-      const std::string family = command.substr(0, command.find('.'));
-      if (is_builtin) builtin_families_.insert(family);
-      others_families_.insert(lower_case(family));
+      others_families_[command_family(command)] |= is_builtin;
       others_declared_.insert(std::move(command));
     }
   }

@@ -219,9 +219,14 @@ inline const Json& at(const Json& array, size_t i) {
   return array.is_array() && i < array.size() ? array[i] : kNull;
 }
 
+// The first word of a command's or view's id.
+inline std::string command_family(const std::string& id) {
+  return lower_case(id.substr(0, id.find('.')));
+}
+
 // Ids of commands and views that are the editor's or ours, also where they are registered later.
 inline bool is_editors_family(const std::string& id) {
-  const std::string family = id.substr(0, id.find('.'));
+  const std::string family = command_family(id);
   return family == "workbench" || family == "editor" || family == "vscode" || family == "bulkhead";
 }
 
@@ -232,8 +237,8 @@ inline bool is_public_of_editor(const Resource& resource) {
   return resource.scheme == "vscode" && kPublic.contains(resource.authority);
 }
 
-// Schemes that stand for files, for the editor's own things or for the network: nobody but VS Code
-// provides these.
+// Schemes that stand for files, for the editor's own things or for the network: nobody but VS
+// Code provides these.
 inline bool is_reserved_scheme(const std::string& scheme) {
   static const std::set<std::string> kReserved = {"file",
                                                   "vscode-remote",

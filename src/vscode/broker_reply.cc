@@ -24,9 +24,9 @@ std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
   return std::nullopt;
 }
 
-// The workbench makes the edits of a rename, a quick fix (some when a file is saved), a paste or an
-// inline suggestion by itself: they are decided like those that a host asks for, but nobody is
-// asked.
+// The workbench makes the edits of a rename, a quick fix (some when a file is saved), a
+// paste or an inline suggestion by itself: they are decided like those that a host asks for,
+// but nobody is asked.
 size_t Broker::refuse_edits(Json& value, bool* unfit) {
   const Asked asked{"an edit in a reply", 0, false};
   const auto passes = [&](const Ruling& ruling) {

@@ -645,7 +645,9 @@ TEST_F(BrokerTest, DecorationsAreNoRulesForTheWholeWindow) {
                    {"editor,1", "Type1", Json::array({Json{{"renderOptions", type(rule)}}})}),
               AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}")));
   for (const char* method : {"$registerTextEditorDecorationType", "$trySetDecorations"})
-    EXPECT_EQ(sent(method, {"editor,1", "a, .notifications-toasts, b", Json::object()}), "refused");
+    for (const Json& name : {Json("a, .notifications-toasts, b"), Json::array({"a, .x"}), Json(""),
+                             Json(std::string(30'000, 'a') + ", .x")})
+      EXPECT_EQ(sent(method, {"editor,1", name, Json::object()}), "refused") << name;
 }
 
 }  // namespace

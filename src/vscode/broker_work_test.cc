@@ -92,8 +92,8 @@ TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {
   EXPECT_NE(sets("bulkhead.state"), "passed");
 }
 
-// Where a search stops, and whether there is a file of that name, tells of what is left out of its
-// results.
+// Where a search stops, and whether there is a file of that name, tells of what is
+// left out of its results.
 TEST_F(BrokerTest, SearchesTellNothingOfWhatTheyMayNotFind) {
   EXPECT_EQ(call("MainThreadWorkspace", "$startTextSearch",
                  {Json{{"pattern", "x"}}, nullptr, Json{{"maxResults", 1}, {"a", 2}}, 7}),

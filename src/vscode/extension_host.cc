@@ -100,13 +100,6 @@ Result<CommandRules> read_commands(const std::string& file) {
   return rules;
 }
 
-// Refused at each start of whatever program, and nothing that a person could act on: they are in
-// the journal, and that is enough.
-bool is_routine(const Event& event) {
-  return event.kind == Kind::kEnvironment ||
-         (event.kind == Kind::kSystem && event.resource == "io_uring_setup");
-}
-
 bool is_plain_word(const std::string& text) {
   return !text.empty() && text.size() <= 64 &&
          std::all_of(text.begin(), text.end(),
@@ -489,9 +482,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   BULKHEAD_CHECK(prepared_.get());
   tell_review(data);
   if (!reviewed_) data.remove_extensions();
-  if (!options_.trace &&
-      confinement_->policy->decide_vscode("machine-id").verdict != Verdict::kAllow)
-    data.replace_ids(confinement_->subject);
+  if (!arbiter_->grants("machine-id")) data.replace_ids(confinement_->subject);
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);

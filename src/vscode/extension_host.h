@@ -4,9 +4,9 @@
 //                                   ├─ confine(), supervise(): what it does (a thread of its own)
 //                                   └─ Control: the companion             (a thread of its own)
 //
-// The workbench says what a host is for as it asks for it, so that Node starts while the two are
-// still making their connection. Its first message says it again, and what does not agree with that
-// ends.
+// The workbench says what a host is for as it asks for it, so that Node starts while the two
+// are still making their connection. Its first message says it again, and what does not
+// agree with that ends.
 #pragma once
 
 #include <string>

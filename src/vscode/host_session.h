@@ -1,6 +1,6 @@
-// HostSession: an extension host's conversation from its first byte. Nothing reaches the host
-// before the workbench has said what it is for and admit() has agreed; then a Broker decides on
-// every message.
+// HostSession: an extension host's conversation from its first byte. Nothing reaches the
+// host before the workbench has said what it is for and admit() has agreed; then a Broker
+// decides on every message.
 //
 //   workbench: connected ─► we: "ready" ─► workbench: initial data ─► admit()
 //   host: "ready", before or after that ─► the initial data, less what it must not have ─► Broker

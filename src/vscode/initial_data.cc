@@ -8,6 +8,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/hex.h"
 #include "base/path.h"
 #include "policy/extension_id.h"
 #include "vscode/json_text.h"
@@ -42,8 +43,7 @@ std::string own_id(std::string_view subject, std::string_view id) {
     crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(part.data()),
                               part.size());
   crypto_generichash_final(&state, hash.data(), hash.size());
-  std::array<char, 2 * 32 + 1> text{};
-  return sodium_bin2hex(text.data(), text.size(), hash.data(), hash.size());
+  return hex(hash);
 }
 
 }  // namespace

@@ -339,8 +339,8 @@ Status Relay::Loop::run() {
 
 Status Relay::Loop::move_bytes() {
   thread_ = std::this_thread::get_id();
-  // In the host's name, and before there is one: what it may do depends on what the workbench says
-  // first.
+  // In the host's name, and before there is one: what it may do depends on what the
+  // workbench says first.
   BULKHEAD_CHECK(server_.send(R"({"type":"VSCODE_EXTHOST_IPC_READY"})"));
   while (!done_ && !stopping_) {
     const auto now = Clock::now();

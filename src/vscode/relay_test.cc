@@ -1,6 +1,6 @@
-// The relay between a server, a browser and a host that are played here, over real sockets. Each
-// end is served by this thread; a message that never comes ends the test by the sockets' time
-// limit.
+// The relay between a server, a browser and a host that are played here, over real sockets.
+// Each end is served by this thread; a message that never comes ends the test by the
+// sockets' time limit.
 #include "vscode/relay.h"
 
 #include <fcntl.h>

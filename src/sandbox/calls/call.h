@@ -1,9 +1,9 @@
 // A notified system call under service, and the table of handlers.
 //
-// A handler reads its arguments from `call`, resolves paths with the walker, asks the arbiter, does
-// the work itself on what it resolved, and answers. It never lets the kernel read a path again,
-// except where Landlock decides anyway. Handlers hold no state of their own: what lives longer is
-// in Service.
+// A handler reads its arguments from `call`, resolves paths with the walker, asks the arbiter,
+// does the work itself on what it resolved, and answers. It never lets the kernel read a path
+// again, except where Landlock decides anyway. Handlers hold no state of their own: what lives
+// longer is in Service.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +58,9 @@ class Call {
   bool may_block() const { return may_block_; }
   bool still_valid() const { return service_.listener.still_valid(notification_); }
 
-  // The arbiter's ruling with this call as the attempt (name of the call, pid, program). Paths
-  // below the compartment's /proc/PID are judged as /proc/self; init's, and others' memory, are
-  // refused.
+  // The arbiter's ruling with this call as the attempt (name of the call, pid, program).
+  // Paths below the compartment's /proc/PID are judged as /proc/self; init's, and others'
+  // memory, are refused.
   Arbiter::Ruling decide(Kind kind, std::string_view canonical_path, Recount* recount = nullptr);
   // The same for a connection that leaves the compartment.
   Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
@@ -122,8 +122,8 @@ Reply serve_execute(Call& call);
 // calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)
 Reply serve_fork(Call& call);
 Reply serve_credentials(Call& call);
-// calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem, then the row's
-// errno
+// calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem,
+// then the row's errno
 Reply serve_refusal(Call& call);
 // calls/socket.cc: connect, bind, listen, sendto with an address
 Reply serve_connect(Call& call);

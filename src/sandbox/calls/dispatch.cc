@@ -102,6 +102,7 @@ constexpr auto kRows = [] {
       {__NR_setfsuid, "setfsuid", serve_credentials},
       {__NR_setfsgid, "setfsgid", serve_credentials},
       {__NR_setgroups, "setgroups", serve_credentials},
+      {__NR_capset, "capset", serve_credentials},
       // calls/socket.cc
       {__NR_connect, "connect", serve_connect},
       {__NR_bind, "bind", serve_bind},

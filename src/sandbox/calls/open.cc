@@ -1,5 +1,5 @@
-// open, creat, openat, openat2: the file is opened here, as decided, and its descriptor handed
-// over.
+// open, creat, openat, openat2: the file is opened here, as decided, and its
+// descriptor handed over.
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>

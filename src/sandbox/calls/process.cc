@@ -1,4 +1,4 @@
-// fork and clone where processes are counted; setuid and friends.
+// fork and clone where processes are counted; setuid, capset and friends.
 #include <linux/sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,8 +21,8 @@ Reply serve_fork(Call& call) {
   const auto& limit = call.service().plan.limits.processes;
   if (!limit) return Reply::go_on();
   Processes& processes = call.service().processes;
-  // The kernel forks after the answer, so that others that were just told to go on may not show
-  // yet.
+  // The kernel forks after the answer, so that others that were just told to go
+  // on may not show yet.
   if (processes.count() + processes.forks_under_way(call.tid()) >= *limit) {
     call.note_refusal(Kind::kSystem, "fork", "limits.processes is reached");
     return Reply::error(EAGAIN);
@@ -60,7 +60,7 @@ bool keeps_identity(const Call& call) {
       groups = true;
       ids = 3;
       break;
-    default:  // setgroups
+    default:  // setgroups; capset, whose sets are memory
       return false;
   }
   const uint32_t own = groups ? ::getegid() : ::geteuid();

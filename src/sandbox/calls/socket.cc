@@ -100,8 +100,8 @@ int await_handshake(const Call& call, int socket, Clock::time_point deadline) {
   }
 }
 
-// A socket that is not in its first state: the kernel's answers, without touching it. nullopt: it
-// is.
+// A socket that is not in its first state: the kernel's answers, without
+// touching it. nullopt: it is.
 std::optional<Reply> answer_by_state(Call& call, const TargetSocket& socket) {
   switch (tcp_state(socket.fd.get())) {
     case TCP_CLOSE:

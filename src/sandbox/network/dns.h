@@ -95,8 +95,8 @@ Bytes build_addresses(View message, const Query& query, std::span<const IpAddres
                       uint32_t ttl);
 Bytes build_names(View message, const Query& query, std::span<const std::string> names,
                   uint32_t ttl);
-// For bytes that parse_query refuses; nullopt where not even an id can be read, or it is a
-// response.
+// For bytes that parse_query refuses; nullopt where not even an id can be read,
+// or it is a response.
 std::optional<Bytes> build_format_error(View message);
 
 // True where the response answers the question of that normalised name, type and class.

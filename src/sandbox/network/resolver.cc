@@ -436,8 +436,8 @@ bool Resolver::Loop::answer_here(const Pending& pending) {
   }
   if (known.empty()) return false;
   if (!loopback && type != dns::kA && type != dns::kAaaa) return false;
-  // A name that the file knows in the other family only has no address in this one, as with
-  // nss_files.
+  // A name that the file knows in the other family only has no address in this
+  // one, as with nss_files.
   std::erase_if(known, [&](const IpAddress& address) {
     return type != dns::kAny && type != (address.is_v4() ? dns::kA : dns::kAaaa);
   });

@@ -1,6 +1,6 @@
-// TargetSocket: a caller's socket, as the supervisor holds a duplicate of it. Everything is done on
-// the duplicate, so that the caller may put another descriptor in its place meanwhile: it only
-// deceives itself.
+// TargetSocket: a caller's socket, as the supervisor holds a duplicate of it. Everything is done
+// on the duplicate, so that the caller may put another descriptor in its place meanwhile: it
+// only deceives itself.
 #pragma once
 
 #include <sys/socket.h>

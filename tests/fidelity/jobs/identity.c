@@ -1,16 +1,18 @@
-// As root: drops to other users and groups, in the ways that daemons and package tools do, and looks what
-// it may then open, change and make, and whose the new files are. The file system's own rules must hold
-// for the dropped user, though the one who serves is root.
+// As root: drops to other users and groups, in the ways that daemons and package tools do, or drops
+// capabilities, and looks what it may then open, change and make, and whose the new files are. The file
+// system's own rules must hold for who is left, though the one who serves is root.
 // modes: root-granted root-served
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -75,6 +77,20 @@ static void file(const char* name, mode_t mode, uid_t uid, gid_t gid) {
   close(fd);
 }
 
+// Of chown 0, dac-override 1, dac-read-search 2, fowner 3, fsetid 4, kill 5, setgid 6, setuid 7.
+static void keep(unsigned capabilities) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct sets[2] = {{capabilities, capabilities, 0}, {0, 0, 0}};
+  if (syscall(SYS_capset, &header, sets) != 0) printf("%s\n", strerrorname_np(errno));
+}
+
+static void* weak_thread(void* unused) {
+  (void)unused;
+  keep(0);
+  look("weak-thread");
+  return NULL;
+}
+
 static void* dropped_thread(void* unused) {
   (void)unused;
   // Only this thread: libc's wrappers would drop all of them.
@@ -82,6 +98,14 @@ static void* dropped_thread(void* unused) {
   syscall(SYS_setresuid, 1000, 1000, 1000);
   look("thread");
   return NULL;
+}
+
+// What the one before could move, make or change.
+static void make_again(void) {
+  const char* const made[] = {"shared/private", "shared/linked", "sticky/other", "root-only/link", "root-only/pipe", "root-only/new"};
+  for (unsigned i = 0; i < sizeof made / sizeof *made; ++i) unlink(made[i]);
+  rmdir("root-only/folder"), rmdir("closed/folder");
+  file("private", 0600, 0, 0), file("theirs", 0600, 1000, 1000), file("sticky/file", 0644, 0, 0), file("root-only/file", 0644, 0, 0);
 }
 
 int main(void) {
@@ -95,7 +119,8 @@ int main(void) {
   look("root");
   file("private", 0600, 0, 0), file("theirs", 0600, 1000, 1000), file("sticky/file", 0644, 0, 0), file("root-only/file", 0644, 0, 0);
   fflush(stdout);
-  for (int way = 0; way < 6; ++way) {
+  for (int way = 0; way < 13; ++way) {
+    if (way >= 6) make_again();
     const pid_t child = fork();
     if (child == 0) {
       gid_t groups[] = {1234};
@@ -106,6 +131,17 @@ int main(void) {
         case 3: setfsgid(1000); setfsuid(1000); look("fsuid"); break;
         case 4: if (setresuid(1000, 1000, 0)) printf("%s\n", strerrorname_np(errno)); look("saved"); break;
         case 5: { pthread_t t; pthread_create(&t, NULL, dropped_thread, NULL); pthread_join(t, NULL); look("leader"); break; }
+        case 6: keep(0); look("weak"); break;
+        case 7: keep(0xf9); look("no-dac"); break;
+        case 8: keep(0xfd); look("no-dac-override"); break;
+        case 9: keep(0xf7); look("no-fowner"); break;
+        case 10: keep(0xfe); look("no-chown"); break;
+        case 11: { pthread_t t; pthread_create(&t, NULL, weak_thread, NULL); pthread_join(t, NULL); look("strong-leader"); break; }
+        case 12:  // another user who keeps some
+          if (prctl(PR_SET_KEEPCAPS, 1) || setgid(1000) || setuid(1000)) printf("%s\n", strerrorname_np(errno));
+          keep(0x6);
+          look("strong-user");
+          break;
       }
       fflush(stdout);
       _exit(0);
