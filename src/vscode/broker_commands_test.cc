@@ -110,10 +110,10 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
       << "both declare it: the first has it";
   // What nobody declares may still be somebody's, who comes later.
-  for (const char* theirs : {"cloud.late", "Cloud.late", "git.late"})
+  for (const char* theirs : {"cloud.late", "Cloud.late", "git.late", "_git.late", "__git.late"})
     EXPECT_THAT(call("MainThreadCommands", "$registerCommand", {theirs}), HasSubstr("family"))
         << theirs;
-  for (const char* free : {"mine.late", "me.late", "fresh.late", "late"})
+  for (const char* free : {"mine.late", "me.late", "fresh.late", "late", "_cloud.late", "_mine.late", "_"})
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
 }
 

@@ -424,9 +424,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         return refuse(command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another
       // of that family proves nothing.
-      const std::string family = command_family(command);
-      if (!declared_.contains(command) && others_families_.contains(family) &&
-          !own_families_.contains(family))
+      // Built-in extensions write "_" before what they register and do not declare.
+      const size_t first = std::min(command.find_first_not_of('_'), command.size());
+      const std::string family = command_family(command.substr(first));
+      const auto theirs = others_families_.find(family);
+      if (!declared_.contains(command) && theirs != others_families_.end() &&
+          (first == 0 || theirs->second) && !own_families_.contains(family))
         return refuse(command, "takes a command of another extension's family");
       registered_commands_.insert(command);
       return Ruling::pass();

@@ -68,12 +68,15 @@ std::string_view fetching_tag(std::string_view text, size_t at) {
 }
 
 size_t strip_tags(std::string& text) {
-  size_t changed = 0;
+  size_t changed = 0, kept = 0;
+  std::string stripped;
   for (size_t at = 0; (at = text.find('<', at)) != std::string::npos; ++at)
     if (const std::string_view tag = fetching_tag(text, at + 1); !tag.empty()) {
-      text.replace(at + 1, tag.size(), "br");
+      stripped.append(text, kept, at + 1 - kept).append("br");
+      kept = at + 1 + tag.size();
       ++changed;
     }
+  if (changed > 0) text = stripped.append(text, kept);
   return changed;
 }
 
@@ -85,23 +88,21 @@ bool is_inline_picture(std::string_view text, size_t at) {
 
 // Markdown has many ways to spell an address: no other picture stays one, but becomes a link.
 size_t strip_pictures(std::string& text) {
-  size_t changed = 0;
-  for (size_t at = 0; (at = text.find("![", at)) != std::string::npos;) {
-    if (is_inline_picture(text, at)) {
-      at += 2;
-      continue;
-    }
-    size_t first = at;  // "!![" would be one again
-    while (first > 0 && text[first - 1] == '!') --first;
-    text.erase(first, at + 1 - first);
-    at = first;
+  size_t changed = 0, kept = 0;
+  std::string stripped;
+  for (size_t at = 0; (at = text.find("![", at)) != std::string::npos; at += 2) {
+    if (is_inline_picture(text, at)) continue;
+    stripped.append(text, kept, at - kept);
+    while (stripped.ends_with('!')) stripped.pop_back();  // "!![" would be one again
+    kept = at + 1;
     ++changed;
   }
+  if (changed > 0) text = stripped.append(text, kept);
   return changed;
 }
 
-// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay, and are no
-// command's.
+// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay,
+// and are no command's.
 std::optional<std::string> linked_command(const Json& link, bool is_link) {
   constexpr std::string_view kScheme = "command:";
   if (link.is_string()) {
@@ -190,8 +191,10 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
 // "[label](command:ID)", as VS Code finds it in a text.
 size_t Disarm::message_links(std::string& text) const {
   constexpr std::string_view kLink = "](command:", kQuoted = "href=\"command:";
-  size_t changed = 0;
+  size_t changed = 0, kept = 0;
+  std::string stripped;
   for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != ']' && lower(text[at]) != 'h') continue;
     const size_t size = stands_at(text, at, kLink)     ? kLink.size()
                         : stands_at(text, at, kQuoted) ? kQuoted.size()
                                                        : 0;
@@ -199,9 +202,12 @@ size_t Disarm::message_links(std::string& text) const {
     const size_t from = at + size;
     const size_t end = text.find_first_of("?#)\"' \t\r\n", from);
     if (end != std::string::npos && rules_.may_run(text.substr(from, end - from))) continue;
-    text.insert(from - std::string_view("command:").size(), "#");
+    const size_t scheme = from - std::string_view("command:").size();
+    stripped.append(text, kept, scheme - kept).push_back('#');
+    kept = scheme;
     ++changed;
   }
+  if (changed > 0) text = stripped.append(text, kept);
   return changed;
 }
 
