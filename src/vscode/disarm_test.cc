@@ -58,7 +58,7 @@ TEST(Disarm, NothingIsFetchedByLooking) {
   expect(R"j({"value": "![x](https://e.org/?s) <img src='https://e.org'>", "supportHtml": true})j",
          R"j({"value": "[x](https://e.org/?s) <br src='https://e.org'>", "supportHtml": true})j");
   for (const char* other : {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
-                            "!![x](https://e.org)", "![x][y]", "![x\\\\](data:image/) y](//e.org)",
+                            "!![x](https://e.org)", "![x][y]\n\n[y]: //e.org", "![x\\\\](data:image/) y](//e.org)",
                             "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
     EXPECT_EQ(shown(other).find("!["), std::string::npos) << other;
   for (const char* tag : {"<iMG src=//e.org>", "<Video src=//e.org>", "<image src=//e.org>",
@@ -66,6 +66,10 @@ TEST(Disarm, NothingIsFetchedByLooking) {
     EXPECT_NE(shown(tag).find("<br"), std::string::npos) << tag;
   const std::string inline_one = "a! ![x](data:image/png;base64,AA) [y](https://e.org) a<b <i>c</i>";
   EXPECT_EQ(shown(inline_one), inline_one);
+  // No picture, and a text that shows tags.
+  for (const char* text :
+       {R"j({"value": "#![allow(x)]"})j", R"j({"value": "<img src=x>", "supportHtml": false})j"})
+    expect(text, text);
   expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j",
          R"j({"a": 1})j");
   expect(R"j({"gutterIconPath": {"$mid": 1, "scheme": "https", "authority": "e.org"}, "a": 1})j",
