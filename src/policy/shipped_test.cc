@@ -276,9 +276,8 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/etc/sudoers"})
     denied(Kind::kWrite, path);
   // Blocked for writing only.
-  for (const char* path :
-       {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json",
-        "/home/me/p/.npmrc"})
+  for (const char* path : {"/home/me/.bashrc", "/home/me/p/.git/config",
+                           "/home/me/p/.vscode/settings.json", "/home/me/p/.npmrc"})
     EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
   // Names that begin alike and are not meant.
   for (const char* path :

@@ -113,7 +113,8 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   for (const char* theirs : {"cloud.late", "Cloud.late", "git.late", "_git.late", "__git.late"})
     EXPECT_THAT(call("MainThreadCommands", "$registerCommand", {theirs}), HasSubstr("family"))
         << theirs;
-  for (const char* free : {"mine.late", "me.late", "fresh.late", "late", "_cloud.late", "_mine.late", "_"})
+  for (const char* free :
+       {"mine.late", "me.late", "fresh.late", "late", "_cloud.late", "_mine.late", "_"})
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
 }
 

@@ -86,8 +86,8 @@ bool is_inline_picture(std::string_view text, size_t at) {
   return end != std::string_view::npos && text.substr(end).starts_with("](data:image/");
 }
 
-// Markdown has many ways to spell an address: no other picture stays one, but becomes a link. Each
-// has its address behind "](", or behind the "]:" of a definition; Rust's "#![allow(x)]" has neither.
+// Markdown has many ways to spell an address: no other picture stays one, but becomes a link.
+// Addresses stand behind "](" or the "]:" of a definition: Rust's "#![allow(x)]" has neither.
 size_t strip_pictures(std::string& text) {
   if (text.find("](") == std::string::npos && text.find("]:") == std::string::npos) return 0;
   size_t changed = 0, kept = 0;
@@ -156,7 +156,7 @@ bool Disarm::concerns(std::string_view json) noexcept {
 
 size_t Disarm::disarm(Json& value, Strings strings) const { return walk(value, strings, 0); }
 
-// {value, isTrusted, supportHtml, …}: a MarkdownString as it travels. All but the text may be absent.
+// {value, isTrusted, supportHtml, …}: a MarkdownString as it travels; all but the text may lack.
 size_t Disarm::markdown(Json& object, Strings strings) const {
   size_t changed = 0;
   if (strings == Strings::kPicks) changed += object.erase("isTrusted");

@@ -18,9 +18,9 @@ void expect(const char* text, const char* wanted,
   EXPECT_EQ(value.dump(), Json::parse(wanted).dump());
 }
 
-// What becomes of Markdown of which nothing else is said.
+// What becomes of Markdown that may hold tags.
 std::string shown(const std::string& markdown) {
-  Json value = {{"value", markdown}};
+  Json value = {{"value", markdown}, {"supportHtml", true}};
   strict().disarm(value, Disarm::Strings::kText);
   return value["value"];
 }
@@ -57,21 +57,22 @@ TEST(Disarm, ButtonsRunOwnCommandsOnly) {
 TEST(Disarm, NothingIsFetchedByLooking) {
   expect(R"j({"value": "![x](https://e.org/?s) <img src='https://e.org'>", "supportHtml": true})j",
          R"j({"value": "[x](https://e.org/?s) <br src='https://e.org'>", "supportHtml": true})j");
-  for (const char* other : {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
-                            "!![x](https://e.org)", "![x][y]\n\n[y]: //e.org", "![x\\\\](data:image/) y](//e.org)",
-                            "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
+  for (const char* other :
+       {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
+        "!![x](https://e.org)", "![x][y]\n\n[y]: //e.org", "![x\\\\](data:image/) y](//e.org)",
+        "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
     EXPECT_EQ(shown(other).find("!["), std::string::npos) << other;
   for (const char* tag : {"<iMG src=//e.org>", "<Video src=//e.org>", "<image src=//e.org>",
                           "<input type=image src=//e.org>", "<<img src=//e.org>"})
     EXPECT_NE(shown(tag).find("<br"), std::string::npos) << tag;
-  const std::string inline_one = "a! ![x](data:image/png;base64,AA) [y](https://e.org) a<b <i>c</i>";
+  const std::string inline_one =
+      "a! ![x](data:image/png;base64,AA) [y](https://e.org) a<b <i>c</i>";
   EXPECT_EQ(shown(inline_one), inline_one);
   // No picture, and a text that shows tags.
   for (const char* text :
        {R"j({"value": "#![allow(x)]"})j", R"j({"value": "<img src=x>", "supportHtml": false})j"})
     expect(text, text);
-  expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j",
-         R"j({"a": 1})j");
+  expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j", R"j({"a": 1})j");
   expect(R"j({"gutterIconPath": {"$mid": 1, "scheme": "https", "authority": "e.org"}, "a": 1})j",
          R"j({"a": 1})j");
   expect(R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j",
@@ -101,9 +102,9 @@ TEST(Disarm, SnippetsDoNotCarryTheClipboard) {
 
 TEST(Disarm, LooksOnlyWhereThereIsSomethingToSee) {
   EXPECT_FALSE(Disarm::concerns(R"j([1, {"lines": ["int main() {}"]}])j"));
-  for (const char* one : {R"j([{"\u0069sTrusted": true}])j", R"j(["[a](COMMAND:b)"])j",
-                          R"j([{"scheme": "HttpS"}])j", R"j([{"value": "![x](y)"}])j",
-                          R"j([{"value": "<iMg src=x>"}])j"})
+  for (const char* one :
+       {R"j([{"\u0069sTrusted": true}])j", R"j(["[a](COMMAND:b)"])j", R"j([{"scheme": "HttpS"}])j",
+        R"j([{"value": "![x](y)"}])j", R"j([{"value": "<iMg src=x>"}])j"})
     EXPECT_TRUE(Disarm::concerns(one)) << one;
 }
 
