@@ -80,20 +80,23 @@ size_t strip_tags(std::string& text) {
   return changed;
 }
 
-// "![label](data:image/…)" in the plainest spelling: the picture is in the text itself.
-bool is_inline_picture(std::string_view text, size_t at) {
+// "![label](data:image/…)" in the plainest spelling: the picture is in the text itself. Or, where
+// they are what they say, "![label](file:///…)".
+bool is_picture_at_hand(std::string_view text, size_t at, bool files) {
   const size_t end = text.find_first_of("[]\\`<&!\n\r", at + 2);
-  return end != std::string_view::npos && text.substr(end).starts_with("](data:image/");
+  if (end == std::string_view::npos) return false;
+  text.remove_prefix(end);
+  return text.starts_with("](data:image/") || (files && text.starts_with("](file:///"));
 }
 
 // Markdown has many ways to spell an address: no other picture stays one, but becomes a link.
 // Addresses stand behind "](" or the "]:" of a definition: Rust's "#![allow(x)]" has neither.
-size_t strip_pictures(std::string& text) {
+size_t strip_pictures(std::string& text, bool files) {
   if (text.find("](") == std::string::npos && text.find("]:") == std::string::npos) return 0;
   size_t changed = 0, kept = 0;
   std::string stripped;
   for (size_t at = 0; (at = text.find("![", at)) != std::string::npos; at += 2) {
-    if (is_inline_picture(text, at)) continue;
+    if (is_picture_at_hand(text, at, files)) continue;
     stripped.append(text, kept, at - kept);
     while (stripped.ends_with('!')) stripped.pop_back();  // "!![" would be one again
     kept = at + 1;
@@ -128,6 +131,16 @@ size_t replace_all(std::string& text, std::string_view from, std::string_view to
     ++count;
   }
   return count;
+}
+
+// What MarkdownString.uris says that the addresses in its text stand for: files alone.
+bool are_files(const Json& uris) {
+  if (!uris.is_object()) return uris.is_null();
+  for (const Json& uri : uris) {
+    const auto scheme = uri.is_object() ? uri.find("scheme") : uri.end();
+    if (scheme == uri.end() || (*scheme != "file" && *scheme != "vscode-remote")) return false;
+  }
+  return true;
 }
 
 bool is_web_address(const Json& value) {
@@ -187,7 +200,8 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
   }
   if (rules_.may_fetch) return changed;
   std::string& shown = object["value"].get_ref<std::string&>();
-  changed += strip_pictures(shown);
+  const auto uris = object.find("uris");
+  changed += strip_pictures(shown, uris == object.end() || are_files(*uris));
   // Without it VS Code shows tags as text, or leaves them out.
   const auto html = object.find("supportHtml");
   const bool has_tags = html != object.end() && !html->is_null() && *html != false;

@@ -68,10 +68,15 @@ TEST(Disarm, NothingIsFetchedByLooking) {
   const std::string inline_one =
       "a! ![x](data:image/png;base64,AA) [y](https://e.org) a<b <i>c</i>";
   EXPECT_EQ(shown(inline_one), inline_one);
-  // No picture, and a text that shows tags.
+  // No picture, a text that shows tags, a picture of this machine.
   for (const char* text :
-       {R"j({"value": "#![allow(x)]"})j", R"j({"value": "<img src=x>", "supportHtml": false})j"})
+       {R"j({"value": "#![allow(x)]"})j", R"j({"value": "<img src=x>", "supportHtml": false})j",
+        R"j({"value": "![x](file:///a)", "uris": {"file:///a": {"scheme": "vscode-remote"}}})j"})
     expect(text, text);
+  expect(R"j({"value": "![x](file:///a)", "uris": {"file:///a": {"scheme": "https"}}})j",
+         R"j({"value": "[x](file:///a)", "uris": {"file:///a": {"scheme": "https"}}})j");
+  expect(R"j({"value": "![x](file:///a)", "uris": {"file:///a": "https://e.org"}})j",
+         R"j({"value": "[x](file:///a)", "uris": {"file:///a": "https://e.org"}})j");
   expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j", R"j({"a": 1})j");
   expect(R"j({"gutterIconPath": {"$mid": 1, "scheme": "https", "authority": "e.org"}, "a": 1})j",
          R"j({"a": 1})j");
