@@ -124,28 +124,28 @@ for (const mode of modes) {
         await rows.filter({ hasText: "granted adds" }).waitFor();
         assert.equal(await rows.filter({ hasText: "stranger" }).count(), 0);
         await editor.command("Test: Run All Tests");
-        await editor.page.locator('.test-explorer .monaco-list-row[aria-label*="granted adds (Passed)"]').waitFor({ timeout: 20_000 });
-        await editor.page.locator('.test-explorer .monaco-list-row[aria-label*="granted divides (Failed)"]').waitFor({ timeout: 20_000 });
-        await editor.openFile("first.js");
-        await editor.page.getByText("by nought, says granted").first().waitFor({ timeout: 20_000 });
+        await editor.page.locator('.test-explorer .monaco-list-row[aria-label*="granted adds (Passed)"]').waitFor({ timeout: 60_000 });
+        await editor.page.locator('.test-explorer .monaco-list-row[aria-label*="granted divides (Failed)"]').waitFor({ timeout: 60_000 });
+        await editor.command("Test Results: Focus on Test Results View");
+        await editor.page.locator(".part.panel").getByText("by nought, says granted").first().waitFor({ timeout: 60_000 });
       });
 
       await step("a remark stands in the file, and is answered", async () => {
         await editor.openFile("first.js");
         const widget = editor.page.locator(".review-widget", { hasText: "A remark of granted" });
-        await widget.waitFor({ timeout: 20_000 });
+        await widget.waitFor({ timeout: 60_000 });
         assert.equal(await editor.page.getByText("A remark of stranger").count(), 0);
         await widget.locator(".comment-form .monaco-editor, .review-thread-reply-button").last().click();
         await editor.page.keyboard.type("well seen");
-        await widget.getByRole("button", { name: "reply granted" }).click({ timeout: 10_000 });
-        await widget.getByText("answered: well seen").waitFor({ timeout: 20_000 });
+        await widget.getByRole("button", { name: "reply granted" }).click({ timeout: 30_000 });
+        await widget.getByText("answered: well seen").waitFor({ timeout: 60_000 });
       });
 
       await step("a person agrees before it signs in, and is remembered", async () => {
         await editor.command("login granted");
         const dialog = editor.page.locator(".monaco-dialog-box");
         const asked = dialog.getByText(/'granted' wants to sign in using Login of granted/);
-        await asked.waitFor({ timeout: 10_000 }).then(() => dialog.getByRole("button", { name: "Allow" }).click());
+        await asked.waitFor({ timeout: 30_000 }).then(() => dialog.getByRole("button", { name: "Allow" }).click());
         await shown("granted: Ann has token-granted");
       });
 
