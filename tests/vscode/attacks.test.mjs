@@ -31,7 +31,7 @@ const chosen = process.env.BULKHEAD_WAYS?.split(",");
 const ways = WAYS.filter(({ name }) => !chosen || chosen.includes(name));
 
 for (const mode of modes) {
-  test(`ways out, ${mode}`, { timeout: 600_000 }, async (t) => {
+  test(`ways out, ${mode}`, { timeout: 1_500_000 }, async (t) => {
     const world = await World.create();
     let editor;
     try {
@@ -62,7 +62,7 @@ for (const mode of modes) {
                 await expected.step?.(seen);
                 const told = JSON.stringify(seen.answer).slice(0, 600);
                 if (mode === "plain" || expected.works) {
-                  await until(`its effect; it said ${told}`, () => expected.effect(seen), 30_000);
+                  await until(`its effect; it said ${told}`, () => expected.effect(seen), 60_000);
                   return;
                 }
                 // Somebody else acts for it: give them the time that they took in plain, and more.
@@ -74,7 +74,7 @@ for (const mode of modes) {
                   const journal = missing.length > 0 ? editor.journal("--denied", "--subject", `proof.${way.name}`) : [];
                   missing = missing.filter((line) => !names(journal, line));
                   return missing.length === 0;
-                }, 15_000);
+                }, 30_000);
               } catch (error) {
                 await editor.photograph(`${way.name}.${probe}`);
                 throw error;

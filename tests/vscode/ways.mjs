@@ -88,9 +88,9 @@ async function saves({ editor }) {
   const dirty = editor.page.locator(".tab.active.dirty");
   await editor.openFile("style.css");
   await editor.page.keyboard.type(" ");
-  await dirty.waitFor({ timeout: 30_000 });
+  await dirty.waitFor({ timeout: 60_000 });
   await editor.save();
-  await dirty.waitFor({ state: "detached", timeout: 30_000 });
+  await dirty.waitFor({ state: "detached", timeout: 60_000 });
 }
 
 const KEY = "read */.ssh/id_rsa";
