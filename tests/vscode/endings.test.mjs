@@ -22,6 +22,9 @@ const alive = (pid) => {
   }
 };
 
+/** How long others heard nothing, in milliseconds, while one sent a huge message: a slow machine is slow in both. */
+let silentInPlain = 5000;
+
 for (const mode of modes) {
   test(`endings, ${mode}`, { timeout: 300_000 }, async (t) => {
     const plain = mode === "plain";
@@ -102,10 +105,12 @@ for (const mode of modes) {
           await watching;
         }
         t.diagnostic(`one huge message: canary silent for ${longest} ms, window for ${slowest} ms; ${said("message.one.json")}`);
-        if (plain) assert.ok(Math.max(longest, slowest) > 1000, `the canary was silent for ${longest} ms, the window for ${slowest} ms`);
-        else {
-          assert.ok(longest < 1000, `the canary was silent for ${longest} ms`);
-          assert.ok(slowest < 1000, `the window was silent for ${slowest} ms`);
+        const silent = Math.max(longest, slowest);
+        if (plain) {
+          silentInPlain = silent;
+          assert.ok(silent > 1000, `the canary was silent for ${longest} ms, the window for ${slowest} ms`);
+        } else {
+          assert.ok(silent < silentInPlain / 2, `the canary was silent for ${longest} ms, the window for ${slowest} ms`);
           assert.notEqual(said("message.one.json"), '{"value":"sent"}');
           assert.ok(outcomes("proof.message").some((text) => /message|MiB|large|long/i.test(text)), `the journal says why: ${outcomes("proof.message")}`);
         }
