@@ -110,8 +110,7 @@ for (const mode of modes) {
     const world = await World.create();
     let editor;
     const step = steps(t, () => editor);
-    const items = () => editor.page.locator(".part.statusbar .statusbar-item");
-    const shown = (text) => items().filter({ hasText: text }).first().waitFor({ timeout: 60_000 });
+    const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
       const extensions = [write(world, "granted", ["@editor", "@commands", "testing", "comments", "authentication"])];
       if (!plain) extensions.push(write(world, "stranger", ["@editor", "@commands"]));
@@ -160,7 +159,7 @@ for (const mode of modes) {
             const journal = JSON.stringify(editor.journal("--denied", "--subject", "apis.stranger"));
             return ["testing", "comments", "authentication"].every((each) => journal.includes(each));
           });
-          assert.equal(await items().filter({ hasText: "stranger: ready" }).count(), 1);
+          assert.equal(await editor.statusItem("stranger: ready").count(), 1);
           await editor.command("login stranger");
           await shown("stranger: refused");
         });

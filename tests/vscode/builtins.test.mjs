@@ -214,7 +214,7 @@ const TASKS = {
 /** Another's extension that depends on one of them. */
 Object.assign(TASKS, {
   async dependent(editor) {
-    await editor.page.locator(".part.statusbar .statusbar-item", { hasText: /^lens 1$/ }).first().waitFor({ timeout: PATIENCE });
+    await editor.statusItem(/^lens 1$/).waitFor({ timeout: PATIENCE });
   },
 });
 

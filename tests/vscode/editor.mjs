@@ -273,6 +273,10 @@ export class Editor {
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor({ timeout: PATIENCE });
   }
 
+  statusItem(text) {
+    return this.page.locator(".part.statusbar .statusbar-item", { hasText: text }).first();
+  }
+
   /** The lines that the active editor shows. */
   async text() {
     return this.page.locator(".editor-group-container.active .monaco-editor").first().evaluate((editor) =>

@@ -87,8 +87,7 @@ for (const mode of modes) {
     const world = await World.create();
     let editor;
     const step = steps(t, () => editor);
-    const items = () => editor.page.locator(".part.statusbar .statusbar-item");
-    const shown = (text) => items().filter({ hasText: text }).first().waitFor({ timeout: 60_000 });
+    const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
       editor = await Editor.start({ mode, world, extensions: extensions(world) });
@@ -116,7 +115,7 @@ for (const mode of modes) {
       });
       await step("what has code for the browser only", async () => {
         if (plain) return void (await shown("browser runs"));
-        assert.equal(await items().filter({ hasText: "browser runs" }).count(), 0);
+        assert.equal(await editor.statusItem("browser runs").count(), 0);
         let texts = [];
         await until(() => `a word about it; there were: ${texts.join(" | ")}`, async () => {
           texts = await editor.allNotifications();

@@ -208,6 +208,17 @@ const others = (location) => {
         `{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id),openToSide:${aside}})`,
     },
     {
+      name: "socket-data",
+      what: "bytes of a host are taken as they come: read as Blobs, one after the other, thirty hosts were late by seconds",
+      times: 1,
+      shape: shape(
+        String.raw`this\._socketMessageListener=NAME=>\{let NAME=\1\.data;this\.traceSocketEvent\("browserWebSocketBlobReceived",\{type:\2\.type,size:\2\.size\}\),NAME\(\2\)\}`,
+      ),
+      text: (event, data) =>
+        `this._socket.binaryType="arraybuffer",this._socketMessageListener=${event}=>{let ${data}=${event}.data;` +
+        `this.traceSocketEvent("read",${data}),this._onData.fire(${data})}`,
+    },
+    {
       name: "host-environment",
       what: "the launcher is told which host it starts, and what for",
       times: 1,
