@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/path.h"
+#include "policy/executable_trees.h"
 #include "policy/pattern.h"
 #include "policy/rule_match.h"
 #include "policy/vscode_permissions.h"
@@ -306,6 +307,13 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource) 
   for (const RuleId id : matching)
     if (id != found.decision.rule) found.also.push_back(id);
 
+  if (kind == Kind::kRun && !can_start(policy, resource)) {
+    // What somebody asks about then is why it does not run.
+    found.because += fmt::format(". It cannot start all the same: {}", kCannotStart);
+    found.steps = {{.kind = kind, .text = entry_for(kind, resource), .where = {}}};
+    found.change = in_words(found.steps.front(), resource);
+    return found;
+  }
   std::string why_not;
   found.steps = allowed ? towards_deny(policy, found, matching)
                         : towards_allow(policy, found, matching, why_not);
@@ -317,7 +325,8 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource) 
 
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource) {
   const Decision decision = decide(policy, kind, resource);
-  if (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule) return {};
+  const bool stuck = kind == Kind::kRun && !can_start(policy, resource);
+  if (!stuck && (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule)) return {};
   if (entry_for(kind, resource).empty()) return {};
   return flag_for(kind, resource);
 }

@@ -54,7 +54,7 @@ PolicyInputs inputs() {
   result.manifest = manifest_of(R"({
     "manifest": 1,
     "files": {
-      "read": ["/w", "/w/sub", "/one", "**/.rc", "@tools", "/h/.ssh"],
+      "read": ["/w", "/w/sub", "/one", "**/.rc", "@tools", "/h/.ssh", "/opt/tool"],
       "write": ["/w", "/h/.ssh/new"],
       "block": ["/w/.env"],
       "hide": ["/w/hidden"]
@@ -346,6 +346,18 @@ TEST(GrantingFlag, IsOneShellWord) {
   EXPECT_EQ(flag(Kind::kEnvironment, "X"), "--env X");
   EXPECT_EQ(flag(Kind::kRead, "/w/.env"), "") << "blocked";
   EXPECT_EQ(flag(Kind::kRead, "/w/a"), "") << "allowed";
+}
+
+TEST(Explain, WhyAnAllowedProgramDoesNotStart) {
+  PolicyInputs in = inputs();
+  in.manifest.run.push_back(Entry{"/w", {}});
+  const auto policy = compile(in);
+  const Explanation found = explain(*policy, Kind::kRun, "/w/bin/tool");
+  EXPECT_EQ(found.decision.verdict, Verdict::kAllow);
+  EXPECT_THAT(found.because, HasSubstr("It cannot start all the same"));
+  EXPECT_THAT(found.change, HasSubstr("run with --run /w/bin/tool"));
+  EXPECT_EQ(granting_flag(*policy, Kind::kRun, "/w/bin/tool"), "--run /w/bin/tool");
+  EXPECT_EQ(granting_flag(*policy, Kind::kRun, "/opt/tool"), "") << "starts";
 }
 
 TEST(RuleMatch, ByComponents) {

@@ -1,6 +1,7 @@
 #include "policy/lint.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "base/path.h"
 #include "policy/covers.h"
+#include "policy/executable_trees.h"
 #include "policy/network_rule.h"
 #include "policy/pattern.h"
 #include "policy/rule_match.h"
@@ -81,6 +83,7 @@ class Linter {
     secret_variables();
     programs();
     written_and_run();
+    unstartable();
     unreadable_writes();
     // What the compiler left out belongs here where the manifest says it; the rest is
     // not its author's doing.
@@ -477,6 +480,37 @@ class Linter {
             "keep what is written apart from what is run");
         break;
       }
+    }
+  }
+
+  // Trees whose programs the kernel will not start: not all of them may be read.
+  void unstartable() {
+    const auto& trees = policy_.runnable_trees();
+    for (const Rule* run : grants_) {
+      if (!speaks_of(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
+      const std::string tree = path_of(run->resolved);
+      struct stat status {};
+      if (std::find(trees.begin(), trees.end(), tree) == trees.end() ||
+          ::stat(tree.c_str(), &status) != 0 || can_start(policy_, tree + "/program"))
+        continue;
+      const Rule* inside = nullptr;
+      for (const Rule& rule : policy_.rules())
+        if (rule.verdict == Verdict::kDeny && speaks_of(rule, Kind::kRead) &&
+            !rule.resolved.empty() &&
+            (!is_concrete(rule.resolved) || is_within(path_of(rule.resolved), tree))) {
+          inside = &rule;
+          break;
+        }
+      const bool granted = policy_.decide_path(Kind::kRead, tree).verdict == Verdict::kAllow;
+      add(Severity::kWarning, run->where,
+          granted && inside != nullptr
+              ? fmt::format("programs in {} cannot start: {} blocks {} in it, and the kernel lets "
+                            "programs start only in what may be read as a whole",
+                            quoted(run->text), who(*inside), quoted(inside->text))
+              : fmt::format("programs in {} cannot start: it may be run and not read",
+                            quoted(run->text)),
+          granted ? "name the programs, or folders with nothing blocked in them"
+                  : "add it to files.read");
     }
   }
 

@@ -5,6 +5,7 @@
 namespace bulkhead {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -52,6 +53,19 @@ TEST(Lint, ASoundManifestHasNoFindings) {
                "block":["${workspace}/.env"]},
       "network":["api.example.com:443","*.cdn.example.com:443"],
       "environment":["PATH","LC_*"],"vscode":["@commands","terminal"]})"),
+              IsEmpty());
+}
+
+TEST(Lint, TreesInWhichNoProgramStarts) {
+  EXPECT_THAT(lint_of(R"({"manifest":1,
+      "files":{"read":["/usr"],"block":["/usr/lib/secret"]},"run":["/usr/lib"]})"),
+              ElementsAre(AllOf(HasSubstr("programs in \"/usr/lib\" cannot start: the manifest "
+                                          "blocks \"/usr/lib/secret\" in it"),
+                                HasSubstr("name the programs"))));
+  EXPECT_THAT(lint_of(R"({"manifest":1,"run":["/usr/lib"]})"),
+              ElementsAre(HasSubstr("it may be run and not read")));
+  EXPECT_THAT(lint_of(R"({"manifest":1,"files":{"read":["/usr"],"block":["/usr/share/secret"]},
+                          "run":["/usr/lib"]})"),
               IsEmpty());
 }
 

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/path.h"
+#include "policy/executable_trees.h"
 #include "policy/pattern.h"
 #include "sandbox/executable.h"
 #include "sandbox/filter.h"
@@ -264,19 +265,9 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
   if (terminal != 0) grants["/dev/tty"] |= terminal | kLandlockIoctl;
 
   for (const std::string& file : policy.runnable_files()) grant_program(policy, file, grants);
-  // READ_FILE goes with EXECUTE, and on a tree with blocked files in it would let the kernel read
-  // those: so only what is both runnable and readable as a whole.
-  for (const std::string& tree : policy.runnable_trees()) {
-    for (const WholeTree& whole : policy.whole_trees()) {
-      if (!whole.read) continue;
-      const bool inside = is_within(tree, whole.path);
-      if (!inside && !is_within(whole.path, tree)) continue;
-      const std::string& both = inside ? tree : whole.path;
-      if (!is_within(both, "/proc") && mode_of(both)) {
-        grants[both] |= kLandlockExecute | kLandlockRead;
-      }
-    }
-  }
+  for (const std::string& tree : executable_trees(policy))
+    if (!is_within(tree, "/proc") && mode_of(tree))
+      grants[tree] |= kLandlockExecute | kLandlockRead;
   grant_program(policy, plan.program, grants);
   if (plan.enforcement == Enforcement::kAuditOnly) {
     grants.clear();

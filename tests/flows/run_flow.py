@@ -415,6 +415,24 @@ class Refusing(Flow):
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse(os.path.exists(os.path.join(self.project, "out.txt")))
 
+    def test_a_program_that_the_kernel_cannot_let_start_is_told(self):
+        shutil.copy("/bin/echo", os.path.join(self.project, "tool"))
+        self.file("project/script", "#!/bin/sh\necho ran\n", 0o755)
+        self.file("project/.env", "SECRET=1\n")
+        content = {"manifest": 1, "files": {"read": ["${workspace}", "@system"], "block": ["${workspace}/.env"]},
+                   "run": ["${workspace}", "sh"]}
+        manifest = self.file("bulkhead.json", json.dumps(content))
+        for name in ("tool", "script"):
+            program = os.path.join(self.project, name)
+            done = self.run_program("--manifest", manifest, "--json", "--", "sh", "-c", f"./{name} ran")
+            self.assertEqual((done.returncode, done.stdout), (126, ""), name)
+            denied = json.loads(done.stderr.splitlines()[-1])["denied"]
+            self.assertEqual([(d["kind"], d["resource"]) for d in denied], [("run", program)], name)
+            rows = [r for r in self.journal("--denied") if r["resource"] == program]
+            self.assertIn("grant this program by itself", rows[0]["rule"])
+            done = self.run_program("--manifest", manifest, *shlex.split(denied[0]["flag"]), "--", "sh", "-c", f"./{name} ran")
+            self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+
     def test_a_broken_manifest_is_told_with_its_place(self):
         manifest = self.file("bad.json", '{\n  "manifest": 1,\n  "flies": {}\n}\n')
         done = self.run_program("--manifest", manifest, "--", "touch", "ran")

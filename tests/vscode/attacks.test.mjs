@@ -62,7 +62,12 @@ for (const mode of modes) {
                 await expected.step?.(seen);
                 const told = JSON.stringify(seen.answer).slice(0, 600);
                 if (mode === "plain" || expected.works) {
-                  await until(`its effect; it said ${told}`, () => expected.effect(seen), 60_000);
+                  await until(`its effect; it said ${told}`, async () => {
+                    const succeeded = await expected.effect(seen);
+                    // What a host is told of the editor may come after what the user sees of it.
+                    if (!succeeded && expected.answers) seen.answer = await attack(world, way.name, probe);
+                    return succeeded;
+                  }, 60_000);
                   return;
                 }
                 // Somebody else acts for it: give them the time that they took in plain, and more.

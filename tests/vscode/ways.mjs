@@ -6,7 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { until } from "./editor.mjs";
 
-/** @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], late?: boolean, works?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
+/** Where the effect is in the answer, a later answer may have it. @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], answers?: boolean, late?: boolean, works?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
 /** @typedef {{ world: import("./world.mjs").World, editor: import("./editor.mjs").Editor, answer: {value?: string, error?: string}, mark: string }} Seen */
 
 const text = (file) => {
@@ -18,7 +18,7 @@ const text = (file) => {
 };
 
 /** The extension holds a secret. */
-const leaks = (...journal) => ({ effect: ({ world, answer }) => world.stolen(answer.value ?? "").length > 0, journal });
+const leaks = (...journal) => ({ effect: ({ world, answer }) => world.stolen(answer.value ?? "").length > 0, journal, answers: true });
 /** Somebody outside stole the key for it. */
 const loots = (...journal) => ({ effect: ({ world, mark }) => world.stolen(text(path.join(world.loot, mark))).length > 0, journal, late: true });
 /** Something arrived at a listener. */
@@ -27,7 +27,7 @@ const sends = (...journal) => ({ effect: ({ world, mark }) => world.received().s
 const writes = (file, what, ...journal) => ({ effect: ({ world }) => text(world.path(file)).includes(what), journal });
 const makes = (file, ...journal) => ({ effect: ({ world }) => fs.existsSync(world.path(file)), journal });
 const removes = (file, ...journal) => ({ effect: ({ world }) => !fs.existsSync(world.path(file)), journal });
-const says = (pattern, ...journal) => ({ effect: ({ answer }) => pattern.test(answer.value ?? ""), journal });
+const says = (pattern, ...journal) => ({ effect: ({ answer }) => pattern.test(answer.value ?? ""), journal, answers: true });
 const installs = (...journal) => ({
   effect: ({ editor }) => fs.readdirSync(editor.extensions).some((name) => name.startsWith("evil.sleeper")),
   journal,
@@ -327,7 +327,8 @@ export const WAYS = [
       statusBar: when(({ editor }) => click(editor, editor.page.locator(".statusbar").getByText("proof-status", { exact: true })), loots("vscode *")),
       hover: when(async ({ editor }) => {
         await editor.openFile("style.css");
-        await editor.page.locator(".editor-group-container.active .view-line span span").first().hover();
+        // Some parts of a line are empty: a colour is shown before its name.
+        await editor.page.locator(".editor-group-container.active .view-line span span", { hasText: /\S/ }).first().hover();
         await click(editor, editor.page.locator(".monaco-hover").getByText("proof-hover-link"));
       }, loots()),
     },

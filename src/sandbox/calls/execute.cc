@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "policy/executable_trees.h"
 #include "sandbox/calls/common.h"
 #include "sandbox/kernel.h"
 
@@ -60,6 +62,28 @@ std::optional<Reply> refuse_nameless(Call& call, const Found& found) {
   return Reply::error(EACCES);
 }
 
+// The ruleset is as it was at the start: what the policy allows and it does not would end in a
+// refusal by the kernel that nobody is told of.
+std::optional<Reply> refuse_stuck(Call& call, const Found& found) {
+  const auto& rules = call.service().plan.landlock;
+  const auto gives = [&rules](auto covers) {
+    return std::any_of(rules.begin(), rules.end(), [&covers](const LandlockRule& rule) {
+      return (rule.access & kLandlockExecute) != 0 && covers(rule.path);
+    });
+  };
+  const auto same = [&found](const std::string& path) {
+    struct stat a {
+    }, b{};
+    return ::stat(path.c_str(), &a) == 0 && ::fstat(found.fd.get(), &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  };
+  if (gives([&found](const std::string& path) { return is_within(found.canonical, path); }) ||
+      gives(same))
+    return std::nullopt;
+  call.note_refusal(Kind::kRun, found.canonical, kCannotStart);
+  return Reply::error(EACCES);
+}
+
 }  // namespace
 
 Reply serve_execute(Call& call) {
@@ -97,8 +121,9 @@ Reply serve_execute(Call& call) {
 
   if (!found.is_path) {
     if (auto no = refuse_nameless(call, found)) return std::move(*no);
-  } else if (auto no = call.refuse_unless(Kind::kRun, found.canonical)) {
-    return std::move(*no);
+  } else {
+    if (auto no = call.refuse_unless(Kind::kRun, found.canonical)) return std::move(*no);
+    if (auto no = refuse_stuck(call, found)) return std::move(*no);
   }
 
   // Whoever reads the script is the program, so it is decided on too.
@@ -121,6 +146,7 @@ Reply serve_execute(Call& call) {
       return Reply::error(error);
     if (!next.is_path) return Reply::error(EACCES);
     if (auto no = call.refuse_unless(Kind::kRun, next.canonical)) return std::move(*no);
+    if (auto no = refuse_stuck(call, next)) return std::move(*no);
     running = std::move(next);
   }
 

@@ -137,8 +137,21 @@ await all("cp", F, "cp-file-@", { errorOnExist: true, force: false });
 await all("cp", "tree/to-folder", "cp-link-@", { recursive: true, verbatimSymlinks: true });
 await all("opendir", D);
 await all("opendir", F);
-if (fs.glob) await show("glob", () => fs.globSync("tree/**/*.txt").sort().join());
-seen.add("glob").add("globSync").add("mkdtempDisposableSync");
+const PATTERN = "tree/**/*.txt";
+await show("glob (sync)", () => fs.globSync(PATTERN).sort().join());
+await show("glob (callback)", () => new Promise((ok, no) => fs.glob(PATTERN, (error, found) => (error ? no(error) : ok(found.sort().join())))));
+await show("glob (promise)", async () => (await Array.fromAsync(fs.promises.glob(PATTERN))).sort().join());
+seen.add("glob").add("globSync");
+const disposable = async (made) => {
+  const { path, remove } = await made;
+  const before = fs.statSync(path).mode;
+  await remove();
+  return [path.replace(/.{6}$/, "XXXXXX"), before, fs.existsSync(path)].join();
+};
+await show("mkdtempDisposable (sync)", () => disposable(fs.mkdtempDisposableSync("disposable-")));
+await show("mkdtempDisposable (promise)", () => disposable(fs.promises.mkdtempDisposable("disposable-")));
+await show("mkdtempDisposable absent", () => fs.mkdtempDisposableSync(NO + "/x"));
+seen.add("mkdtempDisposable").add("mkdtempDisposableSync");
 await show("opendir iteration", async () => {
   const names = [];
   for await (const entry of await fs.promises.opendir("tree/many", { bufferSize: 4 })) names.push(entry.name);

@@ -1,0 +1,26 @@
+// Which of the programs that may run the kernel can let start.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace bulkhead {
+
+// Trees that are granted for running and as a whole for reading. Landlock lets a file be executed
+// only together with being read (LANDLOCK_ACCESS_FS_READ_FILE), so a rule for a tree with blocked
+// files in it would give those away: programs there start only where they are granted by name.
+std::vector<std::string> executable_trees(const Policy& policy);
+
+// False where the policy lets the program at the canonical `path` run and the kernel will not: it
+// lies in a runnable tree that may not be read as a whole.
+bool can_start(const Policy& policy, std::string_view path);
+
+// What is to be said then.
+inline constexpr std::string_view kCannotStart =
+    "not all of the tree that grants running it may be read, and the kernel lets programs start "
+    "only with that: grant this program by itself";
+
+}  // namespace bulkhead
