@@ -268,6 +268,9 @@ export class Editor {
   /** Opens any file, by its whole path, through the "Open File" dialog. */
   async openAnyFile(file) {
     await this.command("File: Open File...");
+    // The dialog fills in the folder that it shows, once it has read it.
+    await this.input.waitFor({ timeout: PATIENCE });
+    await until("the dialog's folder", async () => (await this.rows().count()) > 0 && (await this.input.inputValue()).endsWith("/"));
     await this.typeInto(file);
     await this.pick(path.basename(file));
     await this.page.locator(".tab.active", { hasText: path.basename(file) }).waitFor({ timeout: PATIENCE });

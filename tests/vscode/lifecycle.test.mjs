@@ -199,7 +199,7 @@ async function says(view, text) {
 async function settled(editor, count) {
   let found = new Map();
   let same = 0;
-  await until(() => `${count} hosts; there are ${found.size}`, () => {
+  await until(() => `${count} hosts; there are ${found.size}, of the windows ${[...found.values()].join(" ")}`, () => {
     const before = [...found.keys()].join();
     found = hosts(editor.server.pid);
     same = found.size === count && before === [...found.keys()].join() ? same + 1 : 0;
@@ -418,6 +418,8 @@ for (const mode of modes) {
         serverCommand(editor, "--uninstall-extension", "lifecycle.third");
         await editor.command("Explorer: Focus on Folders View");
         await editor.reload();
+        // The hosts of the page before may still be there.
+        for (const name of ["first", "second"]) await says(editor, `${name} 0`);
         await settled(editor, 2);
       });
 
