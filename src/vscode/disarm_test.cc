@@ -41,6 +41,7 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
   expect(own, own, message);
   expect(R"j({"learnMore": "command:run.it", "a": {"scheme": "COMMAND", "path": "run.it"}})j",
          "{}");
+  expect(R"j({"learnMore": "COMMAND:run.it"})j", "{}");
   // Whoever opens the links of these does not look at what is named in isTrusted.
   expect(R"j([{"tooltip": {"value": "[a](command:mine.x)", "isTrusted": true}}])j",
          R"j([{"tooltip": {"value": "[a](command:mine.x)"}}])j", Disarm::Strings::kPicks);
@@ -57,10 +58,10 @@ TEST(Disarm, ButtonsRunOwnCommandsOnly) {
 TEST(Disarm, NothingIsFetchedByLooking) {
   expect(R"j({"value": "![x](https://e.org/?s) <img src='https://e.org'>", "supportHtml": true})j",
          R"j({"value": "[x](https://e.org/?s) <br src='https://e.org'>", "supportHtml": true})j");
-  for (const char* other :
-       {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
-        "!![x](https://e.org)", "![x][y]\n\n[y]: //e.org", "![x\\\\](data:image/) y](//e.org)",
-        "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
+  for (const char* other : {"![x](HTTPS:e.org)", "![x](&#104;ttps:&#47;&#47;e.org)", "![x](x.png)",
+                            "!![x](https://e.org)", "!!![x](https://e.org)",
+                            "![x][y]\n\n[y]: //e.org", "![x\\\\](data:image/) y](//e.org)",
+                            "![x [y](data:image/)](//e.org)", "![x]( data:image/)"})
     EXPECT_EQ(shown(other).find("!["), std::string::npos) << other;
   for (const char* tag : {"<iMG src=//e.org>", "<Video src=//e.org>", "<image src=//e.org>",
                           "<input type=image src=//e.org>", "<<img src=//e.org>"})

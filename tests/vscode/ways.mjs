@@ -93,6 +93,13 @@ async function saves({ editor }) {
   await dirty.waitFor({ state: "detached", timeout: 60_000 });
 }
 
+/** A person picks the extension's theme. */
+async function wearsFonts({ editor }) {
+  await editor.command("Preferences: Color Theme");
+  await editor.typeInto("Proof Fonts");
+  await editor.pick("Proof Fonts");
+}
+
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
@@ -401,7 +408,7 @@ export const WAYS = [
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { preload: sends() } },
   // What is written into the window's own style sheets.
-  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file") } },
+  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file"), font: when(wearsFonts, styles("font")) } },
 ];
 
 /** What ends or stalls hosts: judged by whether the canary notices. */

@@ -16,6 +16,7 @@ exports.activate = (context) =>
       const range = new vscode.Range(0, 0, 0, 1);
       vscode.window.activeTextEditor.setDecorations(type, [{ range, renderOptions: { after: { contentText: "}", color: `red; ${rule("part")}` } } }]);
     },
+    font: () => "the theme's file does it",
     file(_facts, vscode) {
       context.subscriptions.push(vscode.window.registerFileDecorationProvider({
         provideFileDecoration: () => new vscode.FileDecoration("x", "", new vscode.ThemeColor(`x); ${rule("file")} color: var(--x`)),
