@@ -26,6 +26,8 @@ void do_nothing(int) {}
 
 }  // namespace
 
+bool is_empty_group(pid_t group) { return ::kill(-group, 0) != 0 && errno == ESRCH; }
+
 Result<JobControl> JobControl::take(bool job_control) {
   JobControl self;
   self.job_control_ = job_control;
@@ -66,10 +68,11 @@ JobControl::JobControl(JobControl&& other) noexcept
 JobControl::~JobControl() {
   if (!active_) return;
   // An interactive program makes its own group the terminal's foreground; ours got it from a shell
-  // that expects it back so. SIGTTOU is still blocked, so this does not stop us.
-  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp() &&
-      ::tcgetpgrp(terminal_.get()) != foreground_)
-    (void)::tcsetpgrp(terminal_.get(), foreground_);
+  // that expects it back so. The program's groups have ended with it: one that lives is another
+  // run's question, which would lose its answer. SIGTTOU is blocked still: this stops nobody.
+  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp())
+    if (const pid_t now = ::tcgetpgrp(terminal_.get()); now > 0 && is_empty_group(now))
+      (void)::tcsetpgrp(terminal_.get(), foreground_);
   // What a program can leave a terminal in that no key undoes: output held (Ctrl-Q does not end
   // TCOOFF, and we could not say a word), and closed to whoever opens it next (sudo, ssh, us).
   if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp()) {

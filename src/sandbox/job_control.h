@@ -14,11 +14,14 @@
 
 namespace bulkhead {
 
+// True where no process is left in it.
+bool is_empty_group(pid_t group);
+
 class JobControl {
  public:
   // Blocks the signals that concern the program in this thread (and in threads made later).
   static Result<JobControl> take(bool job_control);
-  // Restores the signal mask, and the terminal's foreground group if it is not what it was.
+  // Restores the signal mask, and the terminal's foreground group if the program's has it.
   ~JobControl();
   JobControl(JobControl&& other) noexcept;
   JobControl& operator=(JobControl&&) = delete;

@@ -13,6 +13,15 @@ from flow import Flow, Terminal, options
 QUESTION = r"wants to read\r\n  (\S+)\r\nAllow\? .*\[N\]o: "
 
 
+class Alone(Terminal):
+    """The session's leader itself, as `ssh -t HOST COMMAND` has it: its group is orphaned."""
+
+    @staticmethod
+    def _lead(command, cwd, env):
+        os.chdir(cwd)
+        os.execve(command[0], command, env)
+
+
 class AtATerminal(Flow):
     def terminal(self, *words, **more):
         terminal = Terminal([options.bulkhead, "run", *words], self.project, self.environment, **more)
@@ -100,6 +109,19 @@ print("line:", lines[0])
         terminal = self.terminal("--wall-time", "500ms", "--", "cat", self.secret)
         terminal.wait_for(r"\[N\]o: ")
         self.assertEqual(terminal.exit_code(), 124)
+
+    def test_another_run_that_ends_leaves_the_question_its_terminal(self):
+        run, go, ended = f"{options.bulkhead} run", f"{self.project}/go", f"{self.project}/ended"
+        script = (f"{run} -- sh -c '> up; until [ -e go ]; do :; done' & first=$!; until [ -e up ]; do :; done; "
+                  f"{run} -- cat {self.secret} & wait $first; > ended; wait $!; echo [exit $?]")
+        terminal = Alone(["/bin/bash", "-c", script], self.project, self.environment)
+        self.addCleanup(terminal.close)
+        terminal.wait_for(QUESTION)
+        self.file(go)
+        self.assertTrue(flow.wait_for(lambda: os.path.exists(ended)))
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+        self.assertEqual(terminal.exit_code(), 0)
 
     def test_ctrl_c(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
