@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
 
@@ -21,6 +22,11 @@ constexpr std::initializer_list<int> kPassedOn = {SIGINT,  SIGTERM, SIGHUP,   SI
 // Not the program's stand-in here: it stops first, and then the supervisor with it. SIGPIPE would
 // end the supervisor when a peer hangs up.
 constexpr std::initializer_list<int> kHeldBack = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
+
+// By which somebody ends a program.
+bool ends_programs(uint32_t signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
 
 void do_nothing(int) {}
 
@@ -87,7 +93,8 @@ JobControl::~JobControl() {
   pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
-void JobControl::pass_on(pid_t program) const {
+bool JobControl::pass_on(pid_t program) const {
+  bool ends = false;
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     // From the terminal: the whole foreground group got it. A hang-up goes to the session's leader,
@@ -95,7 +102,11 @@ void JobControl::pass_on(pid_t program) const {
     const bool from_kernel = info.ssi_code > 0;
     if (from_kernel && info.ssi_signo != SIGHUP) continue;
     ::kill(program, static_cast<int>(info.ssi_signo));
+    // Our own is a Ctrl-C at a question, which has ended by it.
+    if (ends_programs(info.ssi_signo) && info.ssi_pid != static_cast<uint32_t>(::getpid()))
+      ends = true;
   }
+  return ends;
 }
 
 void JobControl::stop_with(pid_t program) const {

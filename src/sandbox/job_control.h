@@ -29,8 +29,8 @@ class JobControl {
 
   // Readable when signals wait.
   int fd() const { return signals_.get(); }
-  // Passes on what waits.
-  void pass_on(pid_t program) const;
+  // Passes on what waits. True where that was to end the program.
+  bool pass_on(pid_t program) const;
   // The program has stopped: stops this process, and continues the program when it is continued.
   void stop_with(pid_t program) const;
 

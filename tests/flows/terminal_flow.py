@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import signal
 import struct
 import termios
 
@@ -122,6 +123,15 @@ print("line:", lines[0])
         terminal.type("o\n")
         terminal.wait_for("the secret")
         self.assertEqual(terminal.exit_code(), 0)
+
+    def test_a_signal_at_the_question_ends_the_run(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            terminal = self.terminal("--", "cat", self.secret)
+            before = termios.tcgetattr(terminal.master)
+            terminal.wait_for(QUESTION)
+            os.kill(flow.child_named(terminal.leader, "bulkhead"), number)
+            self.assertEqual(terminal.exit_code(), -number)
+            self.assertEqual(termios.tcgetattr(terminal.master), before)
 
     def test_ctrl_c(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
