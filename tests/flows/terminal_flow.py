@@ -55,6 +55,7 @@ class AtATerminal(Flow):
             terminal.wait_for(QUESTION)
             terminal.type(key + "\n")
             self.assertEqual(terminal.exit_code(), code)
+            self.assertNotIn("to grant:", terminal.screen)  # "never" wants no advice how to allow it
             again = self.terminal("--", "cat", self.secret)
             self.assertEqual(again.exit_code(), code)
             self.assertNotIn("wants to", again.screen)
@@ -132,6 +133,16 @@ print("line:", lines[0])
             os.kill(flow.child_named(terminal.leader, "bulkhead"), number)
             self.assertEqual(terminal.exit_code(), -number)
             self.assertEqual(termios.tcgetattr(terminal.master), before)
+
+    def test_what_was_not_asked_is_said(self):
+        for many, said in ((21, "1 more question was not asked"), (22, "2 more questions were not asked")):
+            names = " ".join(self.file(f"home/{number}") for number in range(many))
+            terminal = self.terminal("--", "cat", *names.split())
+            for _ in range(20):
+                terminal.wait_for(QUESTION)
+                terminal.type("n\n")
+            terminal.wait_for(said)
+            self.assertEqual(terminal.exit_code(), 1)
 
     def test_ctrl_c(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
