@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/path.h"
 #include "cli/foreground.h"
@@ -406,6 +407,7 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
   asking_ = true;
   Answer answer = Answer::kNo;
   bool interrupted = false, late = false;
+  std::optional<Stillness> still;
   {
     const TerminalStopsIgnored ignored;
     const pid_t child = fork();
@@ -421,6 +423,7 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
       char what = next_report(reports.get(), child, modes, until());
       if (what == kForeground) {
         stop_readers(foreground, kStillIn, cancelled_);
+        still.emplace(kStillIn, cancelled_);
         static_cast<void>(!write(give_word.get(), "", 1));
         what = next_report(reports.get(), child, modes, until());
       }
@@ -449,6 +452,7 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
   // says no: a stop that is still to be told must not look like one that the user wanted.
   kill(-foreground, SIGCONT);
   if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
+  still.reset();
   asking_ = false;
   if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
   if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us

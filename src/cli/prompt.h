@@ -3,8 +3,10 @@
 // The program shares the supervisor's process group and so, mostly, the terminal's foreground. A
 // question is asked by a child in a process group of its own that takes the foreground: what the
 // program reads meanwhile stops it (SIGTTIN), and so does what it writes (SIGTTOU, by TOSTOP), so
-// that it can neither take the answer nor paint over the question. Nothing is asked before those
-// who were reading already have stopped (foreground.h). Whatever was typed before the
+// that it can neither take the answer nor paint over the question. The kernel does not stop those
+// who ignore these signals or have left the session, so all processes of the program are kept still
+// besides. Nothing is asked before they are, nor before those who were reading already have stopped
+// (foreground.h). Whatever was typed before the
 // question was visible is thrown away. Afterwards the terminal's modes and its foreground group are
 // put back, and stopped processes are continued.
 //

@@ -101,6 +101,31 @@ print("line:", lines[0])
         terminal.wait_for("line: mine")
         self.assertEqual(terminal.exit_code(), 0)
 
+    def test_nothing_is_painted_over_the_question(self):
+        # By whom the kernel does not stop for it: who ignores SIGTTOU, and who left the session.
+        for leave in ("signal.signal(signal.SIGTTOU, signal.SIG_IGN)", "os.setsid()"):
+            program = self.file("project/paints.py", f"""
+import os, signal, time
+if os.fork() == 0:
+    signal.alarm(60)
+    {leave}
+    while True:
+        os.write(1, b"PAINT")
+        time.sleep(0.001)
+time.sleep(0.1)
+print(open({self.secret!r}).read(), flush=True)
+os.kill(0, signal.SIGKILL)
+""")
+            terminal = self.terminal("--", "/usr/bin/python3", program)
+            terminal.wait_for(r"PAINT.*wants to read.*\[N\]o: ")
+            seen = terminal.seen
+            terminal.type("what\n")
+            terminal.wait_for("then Enter: ")
+            self.assertNotIn("PAINT", terminal.screen[seen:])
+            terminal.type("o\n")
+            terminal.wait_for("PAINT")
+            terminal.exit_code()
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
