@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,11 +101,16 @@ bool may_read(pid_t pid, bool first) {
 // The processes below our children: not the compartment's first process, which only tells us how
 // the program is, and not the child that asks.
 std::vector<pid_t> program_processes() {
+  std::map<pid_t, pid_t> parents;
+  for (const pid_t pid : numbers_in("/proc")) parents[pid] = kin_of(pid).parent;
   std::vector<pid_t> found;
-  for (const pid_t pid : numbers_in("/proc")) {
-    pid_t above = kin_of(pid).parent;
-    if (above == getpid()) continue;
-    while (above > 1 && above != getpid()) above = kin_of(above).parent;
+  for (const auto& [pid, parent] : parents) {
+    // Not read at one moment: numbers given anew could make a circle.
+    pid_t above = parent == getpid() ? 0 : parent;
+    for (size_t steps = 0; above > 1 && above != getpid() && steps < parents.size(); ++steps) {
+      const auto next = parents.find(above);
+      above = next != parents.end() ? next->second : 0;
+    }
     if (above == getpid()) found.push_back(pid);
   }
   return found;
