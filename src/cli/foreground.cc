@@ -4,10 +4,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -96,6 +98,43 @@ bool may_read(pid_t pid, bool first) {
   return may;
 }
 
+// The processes below our children: not the compartment's first process, which only tells us how
+// the program is, and not the child that asks.
+std::vector<pid_t> program_processes() {
+  std::map<pid_t, pid_t> parents;
+  for (const pid_t pid : numbers_in("/proc")) parents[pid] = kin_of(pid).parent;
+  std::vector<pid_t> found;
+  for (const auto& [pid, parent] : parents) {
+    // Not read at one moment: numbers given anew could make a circle.
+    pid_t above = parent == getpid() ? 0 : parent;
+    for (size_t steps = 0; above > 1 && above != getpid() && steps < parents.size(); ++steps) {
+      const auto next = parents.find(above);
+      above = next != parents.end() ? next->second : 0;
+    }
+    if (above == getpid()) found.push_back(pid);
+  }
+  return found;
+}
+
+// What the threads of a process are at.
+struct Activity {
+  bool stopped = true;  // all of them, or dead
+  bool awake = false;   // one at least can run before it sees a signal
+};
+
+Activity activity_of(pid_t pid) {
+  Activity found;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task/";
+  for (const pid_t thread : numbers_in(tasks)) {
+    auto text = read_file(tasks + std::to_string(thread) + "/status", 16384);
+    if (!text.ok()) continue;  // it has gone
+    const char state = TaskStatus(std::move(*text)).state();
+    if (state == 'R' || state == 'S') found.awake = true;
+    if (state != 'T' && state != 'Z' && state != 'X') found.stopped = false;
+  }
+  return found;
+}
+
 }  // namespace
 
 bool is_ours(pid_t group) {
@@ -117,6 +156,30 @@ void stop_readers(pid_t group, std::chrono::milliseconds patience,
     if (moving.empty() || std::chrono::steady_clock::now() >= deadline) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+// In passes, until one finds nobody awake: whoever is awake can start others and continue them.
+Stillness::Stillness(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (bool moving = true; moving && !cancelled;) {
+    moving = false;
+    for (const pid_t pid : program_processes()) {
+      const Activity activity = activity_of(pid);
+      const bool known = std::find(stopped_.begin(), stopped_.end(), pid) != stopped_.end();
+      if (activity.stopped || (known && !activity.awake)) continue;
+      if (kill(pid, SIGSTOP) != 0) continue;  // it has gone
+      if (!known) stopped_.push_back(pid);
+      moving = true;
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return;
+    if (moving) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// Children before their parents, which could take them for stopped by somebody's wish.
+Stillness::~Stillness() {
+  std::sort(stopped_.rbegin(), stopped_.rend());
+  for (const pid_t pid : stopped_) kill(pid, SIGCONT);
 }
 
 bool interrupt_pending(pid_t pid) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <vector>
 
 namespace bulkhead {
 
@@ -21,6 +22,20 @@ bool is_ours(pid_t group);
 // which then is none.
 void stop_readers(pid_t group, std::chrono::milliseconds patience,
                   const std::atomic<bool>& cancelled);
+
+// Keeps every process of our program still: the kernel lets one write on the terminal that ignores
+// SIGTTOU, or has left the session and kept a descriptor. What was running continues with its end.
+class Stillness {
+ public:
+  // Gives up after `patience`, or when `cancelled`.
+  Stillness(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled);
+  ~Stillness();
+  Stillness(const Stillness&) = delete;
+  Stillness& operator=(const Stillness&) = delete;
+
+ private:
+  std::vector<pid_t> stopped_;
+};
 
 // True where a SIGINT waits for this process to unblock it.
 bool interrupt_pending(pid_t pid);

@@ -14,10 +14,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/path.h"
 #include "cli/foreground.h"
 #include "cli/terminal.h"
+#include "sandbox/job_control.h"
 
 namespace bulkhead {
 namespace {
@@ -26,7 +28,12 @@ constexpr size_t kMostLines = 20;
 // For the program to stop. A thread that could not run for so long is asked beside: if it reads the
 // answer after all, nobody has answered.
 constexpr std::chrono::seconds kStillIn{10};
+// How often whoever waits looks around: at the child and its terminal, at another run's question.
+constexpr int kLook = 50;  // milliseconds
+// Beyond the child's own time: it says by itself that nobody answered, if it can.
+constexpr std::chrono::seconds kLastWord{1};
 constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
+constexpr std::string_view kTooLate = "\nbulkhead: no answer in time: no\n";
 constexpr std::string_view kAgain = "  one of o, r, a, v, n, then Enter: ";
 
 std::string_view verb_of(Kind kind) {
@@ -58,6 +65,7 @@ std::string_view verb_of(Kind kind) {
 // What the child reports: the answer's key, or one of these.
 constexpr char kInterrupted = 'i';
 constexpr char kNothing = 'n';
+constexpr char kLate = 'l';        // the parent's word: the child has said nothing in time
 constexpr char kForeground = 'f';  // it holds the terminal, and waits for a word to ask
 
 // The pipe of the child, for its signal handler. The child has one thread.
@@ -138,7 +146,7 @@ int g_child_report = -1;
     struct pollfd waiting = {.fd = terminal, .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1, left());
     if (ready == 0) {
-      say("\nbulkhead: no answer in time: no\n");
+      say(kTooLate);
       report_and_wait(kNothing);
     }
     std::array<char, 256> line = {};
@@ -193,6 +201,42 @@ class TerminalStopsIgnored {
  private:
   struct sigaction in_ = {}, out_ = {};
 };
+
+// True where nobody but us decides who has the terminal: a shell that took it wants it.
+bool may_take(pid_t foreground) { return is_ours(foreground) || is_empty_group(foreground); }
+
+// Gives the terminal back to the child that asks, where somebody of our own job took it, and wakes
+// the child, which that has stopped if it was to read. Waiting leaves the stop to be
+// seen again.
+void keep_terminal(int terminal, pid_t child, const struct termios& modes) {
+  const pid_t foreground = tcgetpgrp(terminal);
+  if (foreground <= 0) return;
+  if (foreground != child && (!may_take(foreground) || tcsetattr(terminal, TCSANOW, &modes) != 0 ||
+                              tcsetpgrp(terminal, child) != 0))
+    return;
+  siginfo_t stopped = {};
+  if (waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+      stopped.si_pid == child)
+    kill(child, SIGCONT);
+}
+
+// As it was before the question. A shell that took the terminal meanwhile keeps it, and its modes
+// where it has set any. True where the terminal is our job's.
+bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struct termios& before,
+                        const struct termios& modes) {
+  const pid_t now = tcgetpgrp(terminal);
+  if (now > 0 && now != child && !may_take(now)) {
+    struct termios current = {};
+    if (tcgetattr(terminal, &current) == 0 && current.c_iflag == modes.c_iflag &&
+        current.c_oflag == modes.c_oflag && current.c_lflag == modes.c_lflag)
+      tcsetattr(terminal, TCSANOW, &before);
+    return false;
+  }
+  // What was typed beyond the answer was meant for the question, not for the program.
+  tcsetattr(terminal, TCSAFLUSH, &before);
+  if (tcsetpgrp(terminal, foreground) != 0) tcsetpgrp(terminal, getpgrp());
+  return true;
+}
 
 }  // namespace
 
@@ -281,10 +325,9 @@ Answer TerminalAsker::ask(const Question& question) {
   Fd turn;
   if (!options_.lock_file.empty()) {
     turn.reset(::open(options_.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    while (turn && flock(turn.get(), LOCK_EX | LOCK_NB) != 0) {
-      if (errno != EWOULDBLOCK && errno != EINTR) break;
-      struct pollfd wake = {.fd = wake_read_.get(), .events = POLLIN, .revents = 0};
-      if (poll(&wake, 1, 50) > 0) return Answer::kNo;
+    if (turn && !wait_for_turn(turn.get())) {
+      if (!cancelled_) ++unasked_;
+      return Answer::kNo;
     }
   }
   const pid_t foreground = tcgetpgrp(terminal_.get());
@@ -296,17 +339,45 @@ Answer TerminalAsker::ask(const Question& question) {
   return ask_by_child(question);
 }
 
-// What the child reports next; kNothing where it ended, or the question is cancelled.
-char TerminalAsker::next_report(int reports) const {
-  std::array<struct pollfd, 2> waiting = {{
-      {.fd = reports, .events = POLLIN, .revents = 0},
-      {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
-  }};
-  while (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
+// False where another run's question stayed open, or this one is cancelled. Nothing is
+// said here: it would stand in the middle of that question.
+bool TerminalAsker::wait_for_turn(int lock) {
+  const auto until = std::chrono::steady_clock::now() + options_.patience;
+  bool mine = false;
+  while (!(mine = flock(lock, LOCK_EX | LOCK_NB) == 0)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      mine = true;  // a file system without locks
+      break;
+    }
+    // On this terminal the other question stops our program as one of ours would.
+    const pid_t foreground = tcgetpgrp(terminal_.get());
+    asking_ = foreground > 0 && !is_ours(foreground);
+    struct pollfd wake = {.fd = wake_read_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&wake, 1, kLook) > 0 || std::chrono::steady_clock::now() >= until) break;
   }
-  char what = kNothing;
-  if (waiting[0].revents == 0 || read(reports, &what, 1) != 1) return kNothing;
-  return what;
+  asking_ = false;
+  return mine;
+}
+
+// What the child reports next; kNothing where it ended, or the question is cancelled. A child that
+// is stopped, or without its terminal, watches no clock: so this does.
+char TerminalAsker::next_report(int reports, pid_t child, const struct termios& modes,
+                                std::chrono::steady_clock::time_point until) const {
+  for (;;) {
+    std::array<struct pollfd, 2> waiting = {{
+        {.fd = reports, .events = POLLIN, .revents = 0},
+        {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
+    }};
+    const int ready = poll(waiting.data(), waiting.size(), kLook);
+    if (ready < 0 && errno != EINTR) return kNothing;
+    if (ready > 0) {
+      char what = kNothing;
+      if (waiting[0].revents == 0 || read(reports, &what, 1) != 1) return kNothing;
+      return what;
+    }
+    if (std::chrono::steady_clock::now() >= until) return kLate;
+    keep_terminal(terminal_.get(), child, modes);
+  }
 }
 
 Answer TerminalAsker::ask_by_child(const Question& question) {
@@ -335,7 +406,8 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
 
   asking_ = true;
   Answer answer = Answer::kNo;
-  bool interrupted = false;
+  bool interrupted = false, late = false;
+  std::optional<Stillness> still;
   {
     const TerminalStopsIgnored ignored;
     const pid_t child = fork();
@@ -345,12 +417,17 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
     }
     report.reset();
     if (child > 0) {
-      char what = next_report(reports.get());
+      const auto until = [this] {
+        return std::chrono::steady_clock::now() + options_.patience + kLastWord;
+      };
+      char what = next_report(reports.get(), child, modes, until());
       if (what == kForeground) {
         stop_readers(foreground, kStillIn, cancelled_);
+        still.emplace(kStillIn, cancelled_);
         static_cast<void>(!write(give_word.get(), "", 1));
-        what = next_report(reports.get());
+        what = next_report(reports.get(), child, modes, until());
       }
+      late = what == kLate;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
       // After cancel() it may still be about to take the terminal. Stopped it cannot take it from
@@ -361,9 +438,8 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
              errno == EINTR) {
       }
     }
-    // What was typed beyond the answer was meant for the question, not for the program.
-    tcsetattr(terminal_.get(), TCSAFLUSH, &before);
-    if (tcsetpgrp(terminal_.get(), foreground) != 0) tcsetpgrp(terminal_.get(), getpgrp());
+    const bool ours = give_back_terminal(terminal_.get(), child, foreground, before, modes);
+    if (late && ours) static_cast<void>(!write(terminal_.get(), kTooLate.data(), kTooLate.size()));
     if (child > 0) {
       if (interrupt_pending(child)) interrupted = true;
       kill(child, SIGKILL);
@@ -376,6 +452,7 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
   // says no: a stop that is still to be told must not look like one that the user wanted.
   kill(-foreground, SIGCONT);
   if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
+  still.reset();
   asking_ = false;
   if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
   if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us

@@ -3,10 +3,15 @@
 // The program shares the supervisor's process group and so, mostly, the terminal's foreground. A
 // question is asked by a child in a process group of its own that takes the foreground: what the
 // program reads meanwhile stops it (SIGTTIN), and so does what it writes (SIGTTOU, by TOSTOP), so
-// that it can neither take the answer nor paint over the question. Nothing is asked before those
-// who were reading already have stopped (foreground.h). Whatever was typed before the
+// that it can neither take the answer nor paint over the question. The kernel does not stop those
+// who ignore these signals or have left the session, so all processes of the program are kept still
+// besides. Nothing is asked before they are, nor before those who were reading already have stopped
+// (foreground.h). Whatever was typed before the
 // question was visible is thrown away. Afterwards the terminal's modes and its foreground group are
 // put back, and stopped processes are continued.
+//
+// The terminal may be taken from the child: by another run of the same job as it ends, by a shell.
+// From their own job it is taken back, a shell keeps it; either way the question ends in its time.
 //
 // What this does not stop: a program that drew something misleading before the question. The
 // question starts on a line of its own, and nothing in it is the program's to write unescaped.
@@ -24,6 +29,8 @@
 #include "base/fd.h"
 #include "trace/arbiter.h"
 
+struct termios;
+
 namespace bulkhead {
 
 // What is shown, without the line that asks for the key: escaped, wrapped, at most 20 lines of
@@ -37,7 +44,7 @@ class TerminalAsker final : public Asker {
  public:
   struct Options {
     std::string lock_file;  // one question at a time on this account's terminals; empty: no lock
-    std::chrono::milliseconds patience{60'000};
+    std::chrono::milliseconds patience{60'000};  // for an answer, and for other runs' questions
     unsigned most = 20;  // questions in a run; further ones are answered kNo
   };
 
@@ -51,13 +58,16 @@ class TerminalAsker final : public Asker {
   void cancel() noexcept override;
   bool asking() const noexcept override { return asking_.load(); }
 
-  // Questions that nobody was asked because there had been too many, or nobody was there.
+  // Questions that nobody was asked because there had been too many, nobody was there, or another
+  // run's question was open for too long.
   unsigned unasked() const { return unasked_.load(); }
 
  private:
   TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
   Answer ask_by_child(const Question& question);
-  char next_report(int reports) const;
+  bool wait_for_turn(int lock);
+  char next_report(int reports, pid_t child, const struct termios& modes,
+                   std::chrono::steady_clock::time_point until) const;
 
   Options options_;
   Fd terminal_;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -479,6 +480,68 @@ TEST(TerminalAsker, TheForegroundMayBelongToTheProgram) {
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("v\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kNever));
+}
+
+// A second run of the same job did so as it ended.
+TEST(TerminalAsker, TakesTheTerminalBackFromItsOwnJob) {
+  Session session([](int report) {
+    alarm(30);  // ends one that waits for a child that is stopped
+    auto asker = TerminalAsker::open({});
+    if (!asker.ok()) return 99;
+    Answer got = Answer::kNo;
+    std::thread asking([&] { got = (*asker)->ask(kQuestion); });
+    while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
+    tcsetpgrp(0, getpgrp());
+    tell(report, 's');
+    asking.join();
+    return tcgetpgrp(0) == getpgrp() ? kBase + static_cast<int>(got) : 96;
+  });
+  ASSERT_EQ(session.report(), 's');
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("o\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
+}
+
+// The answer stops the child, which then watches no clock.
+TEST(TerminalAsker, AShellThatTookTheTerminalKeepsItAndTheQuestionEnds) {
+  Session session([](int report) {
+    alarm(30);
+    struct termios before = {};
+    if (tcgetattr(0, &before) != 0) return 97;
+    auto asker = TerminalAsker::open({.lock_file = "", .patience = std::chrono::milliseconds(500)});
+    if (!asker.ok()) return 99;
+    Answer got = Answer::kOnce;
+    std::thread asking([&] { got = (*asker)->ask(kQuestion); });
+    while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
+    tcsetpgrp(0, getsid(0));
+    tell(report, 's');
+    asking.join();
+    struct termios after = {};
+    if (tcgetpgrp(0) != getsid(0)) return 96;
+    if (tcgetattr(0, &after) != 0 || after.c_lflag != before.c_lflag) return 95;
+    return kBase + static_cast<int>(got);
+  });
+  ASSERT_EQ(session.report(), 's');
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("o\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, AnotherRunsQuestionIsNotWaitedForForEver) {
+  std::string lock = testing::TempDir() + "question.lock.XXXXXX";
+  const Fd held(mkostemp(lock.data(), O_CLOEXEC));
+  ASSERT_EQ(flock(held.get(), LOCK_EX), 0);
+  Session session([&lock](int) {
+    alarm(30);
+    auto asker =
+        TerminalAsker::open({.lock_file = lock, .patience = std::chrono::milliseconds(100)});
+    if (!asker.ok()) return 99;
+    const Answer got = (*asker)->ask(kQuestion);
+    return (*asker)->unasked() == 1 ? kBase + static_cast<int>(got) : 96;
+  });
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_FALSE(session.wait_for("wants to"));
+  unlink(lock.c_str());
 }
 
 TEST(TerminalAsker, AsksOnlySoOften) {

@@ -250,7 +250,8 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
   list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
        "GROUP");
-  app.add_option("--otherwise", options.otherwise, "what happens to anything else")
+  app.add_option("--otherwise", options.otherwise,
+                 "what happens to anything else; without a manifest, run asks on a terminal")
       ->type_name("ask|deny")
       ->check([](const std::string& text) {
         return text == "ask" || text == "deny"

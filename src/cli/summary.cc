@@ -27,6 +27,11 @@ std::string_view outcome_name(const Outcome& outcome) {
   return std::visit(Name{}, outcome);
 }
 
+// A person has just said so: how to allow it is not what they want to read.
+bool is_answered_never(const Event& event) {
+  return event.asked && event.rule.ends_with("(answered: never)");
+}
+
 }  // namespace
 
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
@@ -43,7 +48,7 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
     return a.event.count > b.event.count;
   });
   for (Refusal& refusal : found) {
-    if (refusal.event.kind != Kind::kSystem)
+    if (refusal.event.kind != Kind::kSystem && !is_answered_never(refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
   }

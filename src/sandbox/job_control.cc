@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
 
@@ -22,9 +23,16 @@ constexpr std::initializer_list<int> kPassedOn = {SIGINT,  SIGTERM, SIGHUP,   SI
 // end the supervisor when a peer hangs up.
 constexpr std::initializer_list<int> kHeldBack = {SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE};
 
+// By which somebody ends a program.
+bool ends_programs(uint32_t signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
 void do_nothing(int) {}
 
 }  // namespace
+
+bool is_empty_group(pid_t group) { return ::kill(-group, 0) != 0 && errno == ESRCH; }
 
 Result<JobControl> JobControl::take(bool job_control) {
   JobControl self;
@@ -66,10 +74,11 @@ JobControl::JobControl(JobControl&& other) noexcept
 JobControl::~JobControl() {
   if (!active_) return;
   // An interactive program makes its own group the terminal's foreground; ours got it from a shell
-  // that expects it back so. SIGTTOU is still blocked, so this does not stop us.
-  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp() &&
-      ::tcgetpgrp(terminal_.get()) != foreground_)
-    (void)::tcsetpgrp(terminal_.get(), foreground_);
+  // that expects it back so. The program's groups have ended with it: one that lives is another
+  // run's question, which would lose its answer. SIGTTOU is blocked still: this stops nobody.
+  if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp())
+    if (const pid_t now = ::tcgetpgrp(terminal_.get()); now > 0 && is_empty_group(now))
+      (void)::tcsetpgrp(terminal_.get(), foreground_);
   // What a program can leave a terminal in that no key undoes: output held (Ctrl-Q does not end
   // TCOOFF, and we could not say a word), and closed to whoever opens it next (sudo, ssh, us).
   if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp()) {
@@ -84,7 +93,8 @@ JobControl::~JobControl() {
   pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
-void JobControl::pass_on(pid_t program) const {
+bool JobControl::pass_on(pid_t program) const {
+  bool ends = false;
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     // From the terminal: the whole foreground group got it. A hang-up goes to the session's leader,
@@ -92,7 +102,11 @@ void JobControl::pass_on(pid_t program) const {
     const bool from_kernel = info.ssi_code > 0;
     if (from_kernel && info.ssi_signo != SIGHUP) continue;
     ::kill(program, static_cast<int>(info.ssi_signo));
+    // Our own is a Ctrl-C at a question, which has ended by it.
+    if (ends_programs(info.ssi_signo) && info.ssi_pid != static_cast<uint32_t>(::getpid()))
+      ends = true;
   }
+  return ends;
 }
 
 void JobControl::stop_with(pid_t program) const {

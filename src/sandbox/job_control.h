@@ -14,11 +14,14 @@
 
 namespace bulkhead {
 
+// True where no process is left in it.
+bool is_empty_group(pid_t group);
+
 class JobControl {
  public:
   // Blocks the signals that concern the program in this thread (and in threads made later).
   static Result<JobControl> take(bool job_control);
-  // Restores the signal mask, and the terminal's foreground group if it is not what it was.
+  // Restores the signal mask, and the terminal's foreground group if the program's has it.
   ~JobControl();
   JobControl(JobControl&& other) noexcept;
   JobControl& operator=(JobControl&&) = delete;
@@ -26,8 +29,8 @@ class JobControl {
 
   // Readable when signals wait.
   int fd() const { return signals_.get(); }
-  // Passes on what waits.
-  void pass_on(pid_t program) const;
+  // Passes on what waits. True where that was to end the program.
+  bool pass_on(pid_t program) const;
   // The program has stopped: stops this process, and continues the program when it is continued.
   void stop_with(pid_t program) const;
 

@@ -120,7 +120,10 @@ class Watch {
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
-    if (fds[2].revents != 0) job_.pass_on(compartment_.program);
+    // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
+    // SIGTTIN is by the question. What it does on its way out is not asked about either.
+    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && arbiter_.asking())
+      arbiter_.stop_asking();
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
         return SupervisorFailed{"serving system calls failed: " + failure};

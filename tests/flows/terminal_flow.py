@@ -4,6 +4,7 @@
 import fcntl
 import json
 import os
+import signal
 import struct
 import termios
 
@@ -11,6 +12,15 @@ import flow
 from flow import Flow, Terminal, options
 
 QUESTION = r"wants to read\r\n  (\S+)\r\nAllow\? .*\[N\]o: "
+
+
+class Alone(Terminal):
+    """The session's leader itself, as `ssh -t HOST COMMAND` has it: its group is orphaned."""
+
+    @staticmethod
+    def _lead(command, cwd, env):
+        os.chdir(cwd)
+        os.execve(command[0], command, env)
 
 
 class AtATerminal(Flow):
@@ -45,6 +55,7 @@ class AtATerminal(Flow):
             terminal.wait_for(QUESTION)
             terminal.type(key + "\n")
             self.assertEqual(terminal.exit_code(), code)
+            self.assertNotIn("to grant:", terminal.screen)  # "never" wants no advice how to allow it
             again = self.terminal("--", "cat", self.secret)
             self.assertEqual(again.exit_code(), code)
             self.assertNotIn("wants to", again.screen)
@@ -90,6 +101,32 @@ print("line:", lines[0])
         terminal.wait_for("line: mine")
         self.assertEqual(terminal.exit_code(), 0)
 
+    def test_nothing_is_painted_over_the_question(self):
+        # By whom the kernel does not stop for it: who ignores SIGTTOU, and who left the session.
+        for leave in ("signal.signal(signal.SIGTTOU, signal.SIG_IGN)", "os.setsid()"):
+            program = self.file("project/paints.py", f"""
+import os, signal, time
+if os.fork() == 0:
+    signal.alarm(60)
+    {leave}
+    while True:
+        os.write(1, b"PAINT")
+        time.sleep(0.001)
+time.sleep(0.1)
+print(open({self.secret!r}).read(), flush=True)
+input()
+""")
+            terminal = self.terminal("--", "/usr/bin/python3", program)
+            terminal.wait_for(r"PAINT.*wants to read.*\[N\]o: ")
+            seen = terminal.seen
+            terminal.type("what\n")
+            terminal.wait_for("then Enter: ")
+            self.assertNotIn("PAINT", terminal.screen[seen:])
+            terminal.type("o\n")
+            terminal.wait_for("the secret.*PAINT")
+            terminal.type("\n")
+            self.assertEqual(terminal.exit_code(), 0)
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
@@ -100,6 +137,38 @@ print("line:", lines[0])
         terminal = self.terminal("--wall-time", "500ms", "--", "cat", self.secret)
         terminal.wait_for(r"\[N\]o: ")
         self.assertEqual(terminal.exit_code(), 124)
+
+    def test_another_run_that_ends_leaves_the_question_its_terminal(self):
+        run, go, ended = f"{options.bulkhead} run", f"{self.project}/go", f"{self.project}/ended"
+        script = (f"{run} -- sh -c '> up; until [ -e go ]; do :; done' & first=$!; until [ -e up ]; do :; done; "
+                  f"{run} -- cat {self.secret} & wait $first; > ended; wait $!; echo [exit $?]")
+        terminal = Alone(["/bin/bash", "-c", script], self.project, self.environment)
+        self.addCleanup(terminal.close)
+        terminal.wait_for(QUESTION)
+        self.file(go)
+        self.assertTrue(flow.wait_for(lambda: os.path.exists(ended)))
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_a_signal_at_the_question_ends_the_run(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            terminal = self.terminal("--", "cat", self.secret)
+            before = termios.tcgetattr(terminal.master)
+            terminal.wait_for(QUESTION)
+            os.kill(flow.child_named(terminal.leader, "bulkhead"), number)
+            self.assertEqual(terminal.exit_code(), -number)
+            self.assertEqual(termios.tcgetattr(terminal.master), before)
+
+    def test_what_was_not_asked_is_said(self):
+        for many, said in ((21, "1 more question was not asked"), (22, "2 more questions were not asked")):
+            names = " ".join(self.file(f"home/{number}") for number in range(many))
+            terminal = self.terminal("--", "cat", *names.split())
+            for _ in range(20):
+                terminal.wait_for(QUESTION)
+                terminal.type("n\n")
+            terminal.wait_for(said)
+            self.assertEqual(terminal.exit_code(), 1)
 
     def test_ctrl_c(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
