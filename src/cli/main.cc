@@ -16,7 +16,8 @@ namespace {
 bool standard_descriptors_open() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
+    // Standard output cannot be written, as its caller left it: what is lost is told.
+    if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd) return false;
   }
   return true;
 }

@@ -149,6 +149,17 @@ std::vector<std::string> wrap(std::string_view text, size_t width) {
   return lines;
 }
 
+std::string escape_quoted(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(text.find('\\'), text.size());
+    out += escape_for_display(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += '\\';
+    text.remove_prefix(end + 1);
+  }
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
@@ -159,6 +170,13 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+bool print(std::string_view text) {
+  // Even of nothing: a standard output that was closed fails here (main.cc).
+  if (write(STDOUT_FILENO, "", 0) == 0 && write_all(STDOUT_FILENO, text)) return true;
+  complain(errno_error("write the output"));
+  return false;
 }
 
 void complain(std::string_view message) {
