@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/closed_output.h"
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
 
@@ -16,8 +17,8 @@ namespace {
 bool standard_descriptors_open() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // Standard output cannot be written, as its caller left it: what is lost is told.
-    if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) != fd) return false;
+    if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
+    if (fd == STDOUT_FILENO) bulkhead::note_closed_output();
   }
   return true;
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "cli/closed_output.h"
 
 namespace bulkhead {
 namespace {
@@ -52,6 +53,8 @@ size_t bytes_that_fit(std::string_view text, size_t width) {
   }
   return at;
 }
+
+bool closed_output = false;
 
 }  // namespace
 
@@ -172,9 +175,14 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
+void note_closed_output() { closed_output = true; }
+
 bool print(std::string_view text) {
-  // Even of nothing: a standard output that was closed fails here (main.cc).
-  if (write(STDOUT_FILENO, "", 0) == 0 && write_all(STDOUT_FILENO, text)) return true;
+  if (closed_output && !text.empty()) {
+    errno = EBADF;
+  } else if (write_all(STDOUT_FILENO, text)) {
+    return true;
+  }
   complain(errno_error("write the output"));
   return false;
 }

@@ -104,6 +104,13 @@ class Writing(Flow):
                                  (125, "bulkhead: cannot write the output: Bad file descriptor\n"))
 
 
+    def test_a_program_may_write_to_a_closed_output(self):
+        # As Node and others do, which open /dev/null there themselves.
+        command = f"exec {shlex.quote(options.bulkhead)} run -- sh -c 'echo lost' >&-"
+        self.assertEqual(subprocess.run(["sh", "-c", command], cwd=self.project, env=self.environment,
+                                        check=False).returncode, 0)
+
+
 class Refusing(Flow):
     def test_empty_values(self):
         for words in (["log", "--run"], ["log", "--kind"], ["log", "--program"], ["log", "--path"],
