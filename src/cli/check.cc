@@ -97,9 +97,12 @@ int check(const CheckOptions& options) {
   std::string out;
   for (const std::string& file : options.files) {
     for (const Diagnostic& finding : check_file(options, file)) {
+      Diagnostic shown = finding;
+      shown.file = escape_for_display(finding.file);
       errors += finding.severity == Diagnostic::Severity::kError ? 1U : 0U;
       warnings += finding.severity == Diagnostic::Severity::kWarning ? 1U : 0U;
-      out += escape_for_display(to_string(finding)) + "\n";
+      // What it quotes was escaped where it was quoted.
+      out += escape_quoted(to_string(shown)) + "\n";
       list.push_back({{"file", finding.file},
                       {"line", finding.line},
                       {"column", finding.column},
@@ -110,7 +113,7 @@ int check(const CheckOptions& options) {
     }
   }
   if (options.json) out = to_line(list);
-  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  if (!print(out)) return kExitFailed;
   if (errors > 0) return kWrong;
   return options.strict && warnings > 0 ? kWarned : 0;
 }
@@ -121,15 +124,19 @@ Action add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->files, "manifests, policy files or sets")
       ->type_name("FILE")
+      ->check(not_empty)
       ->required();
   app.add_option("--workspace", options->policy.workspace, "what ${workspace} stands for")
       ->type_name("FOLDER")
       ->expected(1)
       ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty);
   app.add_flag("--strict", options->strict, "warnings fail too");
   app.add_flag("--json", options->json, "the findings as JSON");
-  app.footer("Exit code: 0 nothing wrong, 1 warnings with --strict, 2 errors.");
+  app.footer(
+      "Exit code: 0 nothing wrong, 1 warnings with --strict, 2 errors, 125 bulkhead itself "
+      "failed.");
   return [options](const std::vector<std::string>&) { return check(*options); };
 }
 

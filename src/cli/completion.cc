@@ -288,7 +288,7 @@ Action add_completion(CLI::App& app) {
       complain(fmt::format("no completion for \"{}\": one of bash, zsh, fish", *shell));
       return kExitFailed;
     }
-    return write_all(STDOUT_FILENO, text) ? 0 : kExitFailed;
+    return print(text) ? 0 : kExitFailed;
   };
 }
 

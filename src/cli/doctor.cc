@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/code.h"
+#include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
@@ -49,7 +50,7 @@ int doctor(bool as_json) {
                         : fmt::format("\n`bulkhead run` refuses here: {} required {} missing.\n",
                                       missing, missing == 1 ? "feature is" : "features are");
   }
-  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  if (!print(out)) return kExitFailed;
   return missing == 0 ? 0 : 1;
 }
 
@@ -64,8 +65,12 @@ Action add_doctor(CLI::App& app) {
   auto server = std::make_shared<std::string>();
   app.add_option("--server", *server, "with --code: another code-server's lib/vscode")
       ->type_name("FOLDER")
+      ->check(not_empty)
       ->needs(code);
-  app.footer("Exit code: 0 where `bulkhead run` works, 1 where something required is missing.");
+  app.footer(
+      "Exit code: 0 where `bulkhead run` works, 1 where something required is missing, 125 "
+      "bulkhead\n"
+      "itself failed.");
   return [as_json, editor, server](const std::vector<std::string>&) {
     if (!*editor) return doctor(*as_json);
     std::vector<std::string> arguments = {"--diagnose"};

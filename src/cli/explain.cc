@@ -76,6 +76,19 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
   }
 }
 
+// A flag that run would refuse is no advice.
+bool flag_can_name(Kind kind, const std::string& resource) {
+  switch (kind) {
+    case Kind::kRead:
+      return must_exist(resource, kind).ok();
+    case Kind::kWrite:
+    case Kind::kWriteStatus:
+      return must_exist(resource, Kind::kWrite).ok();
+    default:
+      return true;
+  }
+}
+
 int explain_it(const ExplainOptions& options) {
   const auto kind = askable(options.kind);
   if (!kind) {
@@ -94,12 +107,19 @@ int explain_it(const ExplainOptions& options) {
     complain(session.error());
     return kExitFailed;
   }
+  // Without a program no answer counts, but run would refuse here, whatever it is to run.
+  if (const GrantStore store(session->places.grants()); session->subject.empty())
+    if (const auto readable = store.load("", ""); !readable.ok()) {
+      complain(readable.error());
+      return kExitFailed;
+    }
   auto resource = resource_of(*session, *kind, options.resource);
   if (!resource.ok()) {
     complain(resource.error());
     return kExitFailed;
   }
-  const Explanation found = explain(*session->policy, *kind, *resource);
+  const bool flags = flag_can_name(*kind, *resource);
+  const Explanation found = explain(*session->policy, *kind, *resource, flags);
   const Verdict verdict = found.decision.verdict;
   std::string out;
   if (options.json) {
@@ -122,13 +142,12 @@ int explain_it(const ExplainOptions& options) {
                    {"rule", describe_rule(found.decision.rule)},
                    {"also", also},
                    {"change", found.change},
-                   {"flag", granting_flag(*session->policy, *kind, *resource)}});
+                   {"flag", flags ? granting_flag(*session->policy, *kind, *resource) : ""}});
   } else {
     const size_t width = terminal_width(STDOUT_FILENO);
     const bool colour = wants_colour(STDOUT_FILENO);
     const auto paragraph = [&](std::string_view text) {
-      for (const std::string& line :
-           wrap(escape_for_display(text), width == 0 ? 100'000 : width - 2))
+      for (const std::string& line : wrap(escape_quoted(text), width == 0 ? 100'000 : width - 2))
         out += "  " + line + "\n";
     };
     out = paint(label(verdict),
@@ -140,12 +159,12 @@ int explain_it(const ExplainOptions& options) {
     paragraph(found.because);
     for (const RuleId id : found.also) {
       const Rule& rule = session->policy->rule(id);
-      paragraph(
-          fmt::format("overruled: {} {} ({})", label(rule.verdict), rule.text, label(rule.source)));
+      paragraph(fmt::format("overruled: {} {} ({})", label(rule.verdict),
+                            escape_for_display(rule.text), label(rule.source)));
     }
     if (!found.change.empty()) paragraph("to change it: " + found.change);
   }
-  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  if (!print(out)) return kExitFailed;
   return verdict == Verdict::kAllow ? 0 : verdict == Verdict::kAsk ? kAsked : kDenied;
 }
 
@@ -155,7 +174,8 @@ Action add_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
   add_policy_options(app, options->policy);
   app.add_option("--program", options->program, "as this program would be judged")
-      ->type_name("PROGRAM");
+      ->type_name("PROGRAM")
+      ->check(not_empty);
   app.add_flag("--json", options->json, "the explanation as JSON");
   app.add_option("KIND", options->kind, "what is attempted")->type_name(kind_names())->required();
   app.add_option("RESOURCE", options->resource, "a path, HOST:PORT, program or name")

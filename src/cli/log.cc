@@ -158,7 +158,7 @@ std::string runs_text(const std::vector<RunRow>& rows, bool as_json) {
   for (const RunRow& row : rows)
     table.add({{row.run.id},
                {local_text(row.started)},
-               {row.run.command},
+               {row.run.command, Colour::kNone, true},
                {row.ended ? row.outcome : "no end recorded", Colour::kDim}});
   return table.to_string(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
 }
@@ -172,7 +172,9 @@ bool wait_for_more() {
 
 // The runs whose id starts with `text`; "last" is the newest.
 Result<std::string> run_id(const std::string& file, const std::string& text) {
-  auto rows = read_runs(file, text == "last" ? 1 : 0);
+  JournalFilter filter;
+  if (text == "last") filter.limit = 1;
+  auto rows = read_runs(file, filter);
   if (!rows.ok()) return std::move(rows).error();
   std::string found;
   for (const RunRow& row : *rows) {
@@ -222,6 +224,9 @@ int log_it(const LogOptions& options) {
     complain(error);
     return kExitFailed;
   };
+  if (options.runs && options.follow)
+    return fail(Error{.message = "--follow: a list of runs (--runs) cannot be followed, accesses "
+                                 "can: leave out one of the two"});
   auto places = find_places();
   if (!places.ok()) return fail(places.error());
   const std::string file = places->journal();
@@ -229,13 +234,14 @@ int log_it(const LogOptions& options) {
     complain("the journal is empty: no program has been run in a compartment yet");
     return 0;
   }
-  if (options.runs) {
-    auto rows = read_runs(file, options.limit);
-    if (!rows.ok()) return fail(rows.error());
-    return write_all(STDOUT_FILENO, runs_text(*rows, options.json)) ? 0 : kExitFailed;
-  }
   auto filter = filter_of(options, file);
   if (!filter.ok()) return fail(filter.error());
+  if (options.runs) {
+    auto rows = read_runs(file, *filter);
+    if (!rows.ok()) return fail(rows.error());
+    if (rows->empty() && !options.json) complain("no run of the journal matches");
+    return print(rows->empty() ? "" : runs_text(*rows, options.json)) ? 0 : kExitFailed;
+  }
   bool first = true;
   while (true) {
     auto rows = read_journal(file, *filter);
@@ -244,7 +250,7 @@ int log_it(const LogOptions& options) {
     if (rows.ok() && !rows->empty()) {
       for (const JournalRow& row : *rows)
         filter->after_row = std::max(filter->after_row, row.revision);
-      if (!write_all(STDOUT_FILENO, rows_text(*rows, options, first))) return kExitFailed;
+      if (!print(rows_text(*rows, options, first))) return kExitFailed;
       first = false;
       filter->limit = 0;
     } else if (!options.follow) {
@@ -260,16 +266,24 @@ int log_it(const LogOptions& options) {
 Action add_log(CLI::App& app) {
   auto options = std::make_shared<LogOptions>();
   app.add_option("--run", options->run, "of this run (start of its id, or \"last\")")
-      ->type_name("ID");
+      ->type_name("ID")
+      ->check(not_empty);
   app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
   app.add_option("--kind", options->kind, "of this kind: read, write, connect, run, …")
-      ->type_name("KIND");
+      ->type_name("KIND")
+      ->check(not_empty);
   app.add_option("--program", options->program, "by programs whose path contains this")
-      ->type_name("TEXT");
-  app.add_option("--path", options->path, "of resources that contain this")->type_name("TEXT");
-  app.add_option("--subject", options->subject, "of this extension or program")->type_name("NAME");
+      ->type_name("TEXT")
+      ->check(not_empty);
+  app.add_option("--path", options->path, "of resources that contain this")
+      ->type_name("TEXT")
+      ->check(not_empty);
+  app.add_option("--subject", options->subject, "of this extension or program")
+      ->type_name("NAME")
+      ->check(not_empty);
   app.add_option("--since", options->since, "not older than 10m, 2h, 3d, or a date")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->check(not_empty);
   auto* limit =
       app.add_option("--limit", options->limit,
                      "the newest ones (default: 100 on a terminal, else all; 0: all)")
@@ -278,7 +292,7 @@ Action add_log(CLI::App& app) {
           ->check([](const std::string& text) {
             return text.starts_with('-') ? "must be 0 or more, not " + text : std::string();
           });
-  app.add_flag("--runs", options->runs, "list runs instead of accesses");
+  app.add_flag("--runs", options->runs, "list runs instead: those with such an access");
   app.add_flag("--follow,-f", options->follow, "go on as more is recorded");
   app.add_flag("--json", options->json, "one JSON object a line");
   return [options, limit](const std::vector<std::string>&) {

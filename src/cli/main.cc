@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "cli/closed_output.h"
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
 
@@ -17,6 +18,7 @@ bool standard_descriptors_open() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
+    if (fd == STDOUT_FILENO) bulkhead::note_closed_output();
   }
   return true;
 }

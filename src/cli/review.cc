@@ -50,7 +50,7 @@ Result<std::vector<std::string>> workspaces(const ReviewOptions& options, const 
                                             const std::string& folder, bool* example) {
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
-    BULKHEAD_TRY(std::string path, canonical_path(folder, text));
+    BULKHEAD_TRY(std::string path, named_workspace(folder, text));
     found.push_back(std::move(path));
   }
   if (!found.empty()) return found;
@@ -202,8 +202,10 @@ std::string typed(const std::string& folder) {
 std::string page_of(const Reviewed& found, const std::string& folder, bool approved_now) {
   Page page(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
   const Package& package = found.package;
-  page.title(escape_for_display(
-      fmt::format("{} ({}) {}", package.display_name, package.id, package.version)));
+  const std::string name = package.display_name == package.id
+                               ? package.id
+                               : fmt::format("{} ({})", package.display_name, package.id);
+  page.title(escape_for_display(fmt::format("{} {}", name, package.version)));
   page.line(
       fmt::format("{} files, {} bytes, SHA-256 {}", package.files, package.bytes, package.digest));
   page.line(fmt::format("Manifest: {}", written_by(found.manifest.origin)));
@@ -293,7 +295,7 @@ int list_all(const ReviewStore& store, bool json) {
     return 0;
   }
   if (!json) out = table.to_string(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
-  return write_all(STDOUT_FILENO, out) ? 0 : kExitFailed;
+  return print(out) ? 0 : kExitFailed;
 }
 
 int forget_one(ReviewStore& store, const std::string& id) {
@@ -333,7 +335,7 @@ int review_it(const ReviewOptions& options) {
   }
   const std::string out = options.json ? json_line(json_of(*found, options.approve))
                                        : page_of(*found, options.folder, options.approve);
-  if (!write_all(STDOUT_FILENO, out)) return kExitFailed;
+  if (!print(out)) return kExitFailed;
   return options.approve || found->reason == ReviewReason::kNone ? 0 : kToReview;
 }
 
@@ -345,13 +347,15 @@ Action add_review(CLI::App& app) {
   auto* approve = app.add_flag("--approve", options->approve,
                                "agree to this package and its manifest, as they are now");
   auto* list = app.add_flag("--list", options->list, "what you have approved");
-  auto* forget =
-      app.add_option("--forget", options->forget, "take an approval back")->type_name("ID");
+  auto* forget = app.add_option("--forget", options->forget, "take an approval back")
+                     ->type_name("ID")
+                     ->check(not_empty);
   app.add_option("--workspace", options->workspace, "what ${workspace} stands for")
       ->type_name("FOLDER")
       ->expected(1)
       ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty);
   app.add_flag("--json", options->json, "as JSON");
   list->excludes(folder)->excludes(forget)->excludes(approve);
   forget->excludes(folder)->excludes(approve);

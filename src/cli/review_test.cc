@@ -25,6 +25,7 @@ class ReviewVerb : public testing::Test {
     std::string name = fs::temp_directory_path() / "bulkhead-review-XXXXXX";
     root_ = fs::canonical(::mkdtemp(name.data()));
     fs::create_directories(root_ + "/home");
+    fs::create_directories(root_ + "/project");
     set("HOME", root_ + "/home");
     set("XDG_CONFIG_HOME", root_ + "/config");
     set("XDG_STATE_HOME", root_ + "/state");

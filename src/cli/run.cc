@@ -19,6 +19,8 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/explain.h"
+#include "policy/lint.h"
 #include "sandbox/node_cache.h"
 #include "sandbox/outcome.h"
 #include "sandbox/supervisor.h"
@@ -35,29 +37,12 @@ struct RunOptions {
   bool audit = false, quiet = false, json = false, dry_run = false, serve_every_call = false;
 };
 
-// Single quotes where a shell would need them: a line to copy, and no more than a line.
+// A line to copy, and no more than a line.
 std::string command_text(const std::vector<std::string>& command) {
   constexpr size_t kMost = 4096;
   std::string out;
   for (const std::string& word : command) {
-    if (!out.empty()) out += ' ';
-    const bool plain =
-        !word.empty() &&
-        word.find_first_not_of(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%") ==
-            std::string::npos;
-    if (plain) {
-      out += word;
-    } else {
-      out += '\'';
-      for (const char c : word) {
-        if (c == '\'')
-          out += "'\\''";
-        else
-          out += c;
-      }
-      out += '\'';
-    }
+    out.append(out.empty() ? "" : " ").append(shell_word(word));
     if (out.size() > kMost) return out.substr(0, kMost) + "…";
   }
   return out;
@@ -136,6 +121,8 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
     return kExitFailed;
   }
   const Session& session = *opened;
+  if (!options.quiet)
+    for (const std::string& text : idle_flags(session.inputs, *session.policy)) complain(text);
 
   PlanOptions plan_options;
   plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
@@ -153,7 +140,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   plan->argv = command;  // argv[0] as typed, as a shell passes it
   if (options.dry_run) {
     const std::string text = options.json ? to_line(plan_json(*plan)) : plan_text(*plan);
-    return write_all(STDOUT_FILENO, text) ? 0 : kExitFailed;
+    return print(text) ? 0 : kExitFailed;
   }
 
   Run run_row;
@@ -232,12 +219,13 @@ Action add_run(CLI::App& app) {
   app.add_flag("--dry-run", options->dry_run, "print what would be enforced, run nothing")
       ->group("Run");
   app.add_option("--dns", options->dns, "ask this name server (default: /etc/resolv.conf)")
-      ->type_name("ADDRESS:PORT")
+      ->type_name("ADDRESS[:PORT]")
       ->check([](const std::string& text) {
         return text.empty() ? "must not be empty" : std::string();
       })
       ->group("Run");
-  app.add_flag("--quiet", options->quiet, "no summary at the end")->group("Run");
+  app.add_flag("--quiet", options->quiet, "no summary at the end, except that of --json")
+      ->group("Run");
   app.add_flag("--json", options->json, "the summary as one line of JSON")->group("Run");
   app.add_flag("--serve-every-call", options->serve_every_call,
                "leave nothing to the kernel, for comparing (slower)")

@@ -19,6 +19,7 @@ namespace bulkhead {
 namespace {
 
 constexpr size_t kMaxManifest = 1 << 20;
+constexpr double kLeastCores = 0.01;  // as for a manifest: less is no quota that a cgroup takes
 
 Extra flag(Kind kind, std::string text, std::string name) {
   return Extra{
@@ -33,16 +34,6 @@ Extra flag(Kind kind, std::string text, std::string name) {
 // Words of the manifest's language are passed on; anything else is a path of this machine.
 bool is_language(std::string_view text) {
   return text.starts_with("@") || text.starts_with("${") || text.starts_with("**/");
-}
-
-// What is granted must be there, or a misspelt grant would go unnoticed; a file to be written may
-// be yet to be made, in a folder that is there.
-Status must_exist(const std::string& path, Kind kind) {
-  if (access(path.c_str(), F_OK) == 0) return {};
-  if (errno != ENOENT || kind != Kind::kWrite) return errno_error("find " + path);
-  const std::string parent(parent_of(path));
-  if (access(parent.c_str(), F_OK) != 0) return errno_error("find the folder " + parent);
-  return {};
 }
 
 // --read and --write. A "*" that the shell left is a pattern, unless a file has that very name.
@@ -139,6 +130,9 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   BULKHEAD_CHECK(duration("--cpu-time", options.cpu_time, limits.cpu_time));
   BULKHEAD_CHECK(duration("--wall-time", options.wall_time, limits.wall_time));
   BULKHEAD_CHECK(number("--cpu", options.cpu, kMostCores, limits.cpu));
+  if (options.cpu && *options.cpu < kLeastCores)
+    return Error{.message =
+                     fmt::format("--cpu {}: must be at least {}", *options.cpu, kLeastCores)};
   BULKHEAD_CHECK(number("--processes", options.processes, kMostProcesses, limits.processes));
   BULKHEAD_CHECK(number("--files", options.files, kMostFiles, limits.files));
   return {};
@@ -160,16 +154,8 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
                                             bool example) {
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
-    auto path = canonical_path(session.folder, text);
-    struct stat status = {};
-    if (path.ok() && stat(path->c_str(), &status) != 0) path = errno_error("find " + *path);
-    if (path.ok() && !S_ISDIR(status.st_mode))
-      path = Error{.message = *path + " is no folder (to grant a file: --read or --write)",
-                   .errno_value = ENOTDIR};
-    if (!path.ok())
-      return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),
-                   .errno_value = path.error().errno_value};
-    if (std::find(found.begin(), found.end(), *path) == found.end()) found.push_back(*path);
+    BULKHEAD_TRY(const std::string path, named_workspace(session.folder, text));
+    if (std::find(found.begin(), found.end(), path) == found.end()) found.push_back(path);
   }
   if (!found.empty()) return found;
   // The working folder, unless that would hand over more than anybody means by "this project".
@@ -218,12 +204,11 @@ std::vector<std::string> sets_named(const PolicyInputs& inputs) {
   return names;
 }
 
-// What a shell makes of a variable that is not set must not stand for "none".
+}  // namespace
+
 std::string not_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : std::string();
 }
-
-}  // namespace
 
 void add_policy_options(CLI::App& app, PolicyOptions& options) {
   const auto list = [&app](const char* name, std::vector<std::string>& into, const char* about,
@@ -287,6 +272,18 @@ Error unwritable_state(const Places& places, Error cause) {
   return cause;
 }
 
+Result<std::string> named_workspace(const std::string& folder, const std::string& text) {
+  auto path = canonical_path(folder, text);
+  struct stat status = {};
+  if (path.ok() && stat(path->c_str(), &status) != 0) path = errno_error("find " + *path);
+  if (path.ok() && !S_ISDIR(status.st_mode))
+    path = Error{.message = *path + " is no folder (to grant a file: --read or --write)",
+                 .errno_value = ENOTDIR};
+  if (path.ok()) return path;
+  return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),
+               .errno_value = path.error().errno_value};
+}
+
 Result<std::string> working_folder() {
   std::array<char, PATH_MAX> text = {};
   if (getcwd(text.data(), text.size()) == nullptr)
@@ -296,6 +293,14 @@ Result<std::string> working_folder() {
     return Error{.message = "the working folder is outside this file system's root",
                  .errno_value = ENOENT};
   return std::string(text.data());
+}
+
+Status must_exist(const std::string& path, Kind kind) {
+  if (access(path.c_str(), F_OK) == 0) return {};
+  if (errno != ENOENT || kind != Kind::kWrite) return errno_error("find " + path);
+  const std::string parent(parent_of(path));
+  if (access(parent.c_str(), F_OK) != 0) return errno_error("find the folder " + parent);
+  return {};
 }
 
 Result<std::string> typed_path(const Session& session, const std::string& text) {

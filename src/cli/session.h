@@ -24,6 +24,10 @@ struct PolicyOptions {
 };
 void add_policy_options(CLI::App& app, PolicyOptions& options);
 
+// For CLI::Option::check(): what a shell makes of a variable that is not set must not stand for
+// "none".
+std::string not_empty(const std::string& text);
+
 struct Session {
   Places places;
   PolicyInputs inputs;
@@ -47,8 +51,15 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
 // `cause` and what to do about a state folder that cannot be written.
 Error unwritable_state(const Places& places, Error cause);
 
+// The folder that --workspace names, canonical.
+Result<std::string> named_workspace(const std::string& folder, const std::string& text);
+
 // The working folder, canonical; an error where it is gone.
 Result<std::string> working_folder();
+
+// What --read, --write and --run name must be there, or a misspelt grant would go unnoticed; a file
+// to be written may be yet to be made, in a folder that is there.
+Status must_exist(const std::string& path, Kind kind);
 
 // A path as a person types it, as the policy sees it: canonical.
 Result<std::string> typed_path(const Session& session, const std::string& text);

@@ -70,7 +70,7 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
   const size_t shown = refusals.size() > kMostLines ? kMostLines - 1 : refusals.size();
   for (size_t i = 0; i < shown; ++i) {
     const Refusal& refusal = refusals[i];
-    if (!refusal.flag.empty()) flags += " " + escape_for_display(refusal.flag);
+    if (!refusal.flag.empty()) flags += " " + escape_quoted(refusal.flag);
     table.add({{fmt::format("{}×", refusal.event.count)},
                {std::string(label(refusal.event.kind))},
                {refusal.event.resource},

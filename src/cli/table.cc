@@ -27,7 +27,8 @@ void fit(const std::vector<Table::Column>& columns, std::vector<size_t>& widths,
 
 void Table::add(std::vector<Cell> row) {
   row.resize(columns_.size());
-  for (Cell& cell : row) cell.text = escape_for_display(cell.text);
+  for (Cell& cell : row)
+    cell.text = cell.quoted ? escape_quoted(cell.text) : escape_for_display(cell.text);
   rows_.push_back(std::move(row));
 }
 

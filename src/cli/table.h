@@ -18,6 +18,7 @@ class Table {
   struct Cell {
     std::string text;
     Colour colour = Colour::kNone;
+    bool quoted = false;  // its backslashes are a shell's: escape_quoted()
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

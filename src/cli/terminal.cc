@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "cli/closed_output.h"
 
 namespace bulkhead {
 namespace {
@@ -52,6 +53,8 @@ size_t bytes_that_fit(std::string_view text, size_t width) {
   }
   return at;
 }
+
+bool closed_output = false;
 
 }  // namespace
 
@@ -149,6 +152,17 @@ std::vector<std::string> wrap(std::string_view text, size_t width) {
   return lines;
 }
 
+std::string escape_quoted(std::string_view text) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(text.find('\\'), text.size());
+    out += escape_for_display(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += '\\';
+    text.remove_prefix(end + 1);
+  }
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(fd, text.data(), text.size());
@@ -159,6 +173,18 @@ bool write_all(int fd, std::string_view text) {
     text.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+void note_closed_output() { closed_output = true; }
+
+bool print(std::string_view text) {
+  if (closed_output && !text.empty()) {
+    errno = EBADF;
+  } else if (write_all(STDOUT_FILENO, text)) {
+    return true;
+  }
+  complain(errno_error("write the output"));
+  return false;
 }
 
 void complain(std::string_view message) {

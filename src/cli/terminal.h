@@ -29,8 +29,15 @@ std::string shorten(std::string_view text, size_t width);
 // Lines of at most `width` columns, broken at spaces where there are some, else anywhere.
 std::vector<std::string> wrap(std::string_view text, size_t width);
 
+// As escape_for_display, but for backslashes: they are a shell's or JSON's in text that was quoted
+// to be copied, or stand for what was escaped before.
+std::string escape_quoted(std::string_view text);
+
 // Writes all of it; false where nobody reads any more.
 bool write_all(int fd, std::string_view text);
+
+// What a verb has to say, on standard output; complains and returns false where it cannot.
+bool print(std::string_view text);
 
 // "bulkhead: …" on standard error, escaped, one line per diagnostic.
 void complain(std::string_view message);

@@ -154,12 +154,18 @@ int run_command_line(int argc, const char* const* argv) {
     static_cast<void>(write_all(STDERR_FILENO, help_text()));
     return kExitFailed;
   }
+  const bool help = words[0] == "help" || words[0] == "--help" || words[0] == "-h";
+  const size_t most = words[0] == "help" ? 2 : 1;
+  if ((help || words[0] == "--version") && words.size() > most) {
+    complain(fmt::format("unexpected argument \"{}\"; `bulkhead --help` tells how it is used",
+                         words[most]));
+    return kExitFailed;
+  }
   // `bulkhead help VERB` is `bulkhead VERB --help`.
   if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
   if (words[0] == "help" || words[0] == "--help" || words[0] == "-h")
-    return write_all(STDOUT_FILENO, help_text()) ? 0 : kExitFailed;
-  if (words[0] == "--version")
-    return write_all(STDOUT_FILENO, "bulkhead " BULKHEAD_VERSION "\n") ? 0 : kExitFailed;
+    return print(help_text()) ? 0 : kExitFailed;
+  if (words[0] == "--version") return print("bulkhead " BULKHEAD_VERSION "\n") ? 0 : kExitFailed;
   const Verb* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
                                   [&](const Verb& one) { return words[0] == one.name; });
   if (words[0] == kHost.name) verb = &kHost;
@@ -180,7 +186,7 @@ int run_command_line(int argc, const char* const* argv) {
     std::reverse(words.begin(), words.end());
     parsed.app->parse(words);
   } catch (const CLI::CallForHelp&) {
-    return write_all(STDOUT_FILENO, help_text(*verb, *parsed.app)) ? 0 : kExitFailed;
+    return print(help_text(*verb, *parsed.app)) ? 0 : kExitFailed;
   } catch (const CLI::Error& error) {
     complain(fmt::format("{}; `bulkhead help {}` tells how it is used",
                          complaint(*parsed.app, error), verb->name));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/path.h"
 #include "policy/executable_trees.h"
@@ -20,7 +21,20 @@ constexpr bool is_path_kind(Kind kind) {
          kind == Kind::kWriteStatus || kind == Kind::kRun;
 }
 
-std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
+
+// As a manifest takes it, which holds UTF-8 alone. What a terminal could take amiss is written as
+// \uNNNN.
+std::string json_text(std::string_view text) {
+  std::string plain(text);
+  std::erase(plain, '\\');
+  const bool shown = escape_for_display(plain) == plain;
+  try {
+    return nlohmann::json(text).dump(-1, ' ', !shown);
+  } catch (const nlohmann::json::type_error&) {
+    return in_quotes(text);
+  }
+}
 
 std::string place(const Location& where) {
   std::string text = escape_for_display(where.file);
@@ -51,7 +65,8 @@ std::string_view flag_of(Kind kind) {
   return "";
 }
 
-// One word of a shell. Anything that a terminal could take amiss is written byte by byte.
+}  // namespace
+
 std::string shell_word(std::string_view text) {
   const auto plain = [](unsigned char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -77,6 +92,8 @@ std::string shell_word(std::string_view text) {
   }
   return result + "'";
 }
+
+namespace {
 
 // What a flag takes: paths as they are, since the command line quotes them; other
 // entries as in a manifest.
@@ -156,8 +173,8 @@ std::string because_of(const Policy& policy, const Explanation& found) {
   }
   if (rule.resolved.empty() || rule.group == "scratch")  // the fixed rules, with a reason each
     return fmt::format("{} because {}", verb, rule.reason);
-  std::string text = fmt::format("{} by {}: {}", verb, who(rule), quoted(rule.text));
-  if (rule.text != rule.resolved) text += fmt::format(", which is {}", quoted(rule.resolved));
+  std::string text = fmt::format("{} by {}: {}", verb, who(rule), in_quotes(rule.text));
+  if (rule.text != rule.resolved) text += fmt::format(", which is {}", in_quotes(rule.resolved));
   if (!rule.where.field.empty() && rule.source != Rule::Source::kCommandLine)
     text += fmt::format(" in {}", escape_for_display(rule.where.field));
   if (!rule.where.file.empty() && rule.source != Rule::Source::kCommandLine)
@@ -166,12 +183,12 @@ std::string because_of(const Policy& policy, const Explanation& found) {
   return text;
 }
 
-std::string in_words(const ChangeStep& step, std::string_view resource) {
+std::string in_words(const ChangeStep& step, std::string_view resource, bool flags) {
   switch (step.what) {
     case What::kGrant: {
       const std::string manifest =
-          fmt::format("add {} to \"{}\" in the manifest", quoted(step.text), field(step.kind));
-      const std::string flag = flag_for(step.kind, resource);
+          fmt::format("add {} to \"{}\" in the manifest", json_text(step.text), field(step.kind));
+      const std::string flag = flags ? flag_for(step.kind, resource) : "";
       return flag.empty() ? manifest : fmt::format("run with {}, or {}", flag, manifest);
     }
     case What::kUnblock:
@@ -180,15 +197,15 @@ std::string in_words(const ChangeStep& step, std::string_view resource) {
       if (step.source == Rule::Source::kCommandLine)
         return fmt::format("leave out {} {}", escape_for_display(step.where.field),
                            escape_for_display(step.text));
-      return fmt::format("remove {} at {}", quoted(step.text), place(step.where));
+      return fmt::format("remove {} at {}", in_quotes(step.text), place(step.where));
     case What::kBlock:
       if (is_path_kind(step.kind))
-        return fmt::format("add {} to \"files.block\" in the manifest", quoted(step.text));
+        return fmt::format("add {} to \"files.block\" in the manifest", json_text(step.text));
       return fmt::format(
           "add {{\"name\": \"my-blocks\", \"{}\": [{}]}} to \"groups\" in your policy.json",
-          field(step.kind), quoted(step.text));
+          field(step.kind), json_text(step.text));
     case What::kHide:
-      return fmt::format("add {} to \"files.hide\" in the manifest", quoted(step.text));
+      return fmt::format("add {} to \"files.hide\" in the manifest", json_text(step.text));
   }
   return {};
 }
@@ -292,7 +309,7 @@ std::vector<ChangeStep> towards_deny(const Policy& policy, const Explanation& fo
 
 }  // namespace
 
-Explanation explain(const Policy& policy, Kind kind, std::string_view resource) {
+Explanation explain(const Policy& policy, Kind kind, std::string_view resource, bool flags) {
   Explanation found;
   found.kind = kind;
   found.resource = resource;
@@ -311,14 +328,19 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource) 
     // What somebody asks about then is why it does not run.
     found.because += fmt::format(". It cannot start all the same: {}", kCannotStart);
     found.steps = {{.kind = kind, .text = entry_for(kind, resource), .where = {}}};
-    found.change = in_words(found.steps.front(), resource);
+    found.change = in_words(found.steps.front(), resource, flags);
     return found;
   }
   std::string why_not;
   found.steps = allowed ? towards_deny(policy, found, matching)
                         : towards_allow(policy, found, matching, why_not);
-  for (const ChangeStep& step : found.steps)
-    found.change += (found.change.empty() ? "" : "; and ") + in_words(step, resource);
+  std::vector<std::string> told;  // a group that two rules come from is lifted once
+  for (const ChangeStep& step : found.steps) {
+    std::string words = in_words(step, resource, flags);
+    if (std::find(told.begin(), told.end(), words) != told.end()) continue;
+    found.change += (found.change.empty() ? "" : "; and ") + words;
+    told.push_back(std::move(words));
+  }
   if (found.steps.empty()) found.change = why_not;
   return found;
 }

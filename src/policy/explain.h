@@ -36,7 +36,11 @@ struct Explanation {
 
 // What would allow a denied access, or deny an allowed one. For kConnect to a host name the answer
 // holds for its public addresses.
-Explanation explain(const Policy& policy, Kind kind, std::string_view resource);
+// Without `flags`, no flag of run could name it, and none is proposed.
+Explanation explain(const Policy& policy, Kind kind, std::string_view resource, bool flags = true);
+
+// One word of a shell. What a terminal could take amiss is written byte by byte.
+std::string shell_word(std::string_view text);
 
 // "--read /a/b": the run flag that would grant this, quoted for a shell where that is needed; empty
 // where no flag can (blocked, allowed anyway, or no flag grants this kind).

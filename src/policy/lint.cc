@@ -55,10 +55,38 @@ bool comparable(const std::string& covering, const std::string& covered) {
 
 class Linter {
  public:
-  Linter(const PolicyInputs& inputs, const Policy& policy) : inputs_(inputs), policy_(policy) {
+  // `whose` grants are looked at.
+  Linter(const PolicyInputs& inputs, const Policy& policy, Rule::Source whose)
+      : inputs_(inputs), policy_(policy) {
     for (const Rule& rule : policy.rules())
-      if (rule.source == Rule::Source::kManifest && rule.verdict == Verdict::kAllow)
-        grants_.push_back(&rule);
+      if (rule.source == whose && rule.verdict == Verdict::kAllow) grants_.push_back(&rule);
+  }
+
+  std::vector<std::string> idle_flags() {
+    std::vector<std::string> found;
+    for (const Rule* grant : grants_) {
+      // The program itself is granted without a flag, and why it does not start is told then.
+      if (!grant->where.field.starts_with("--") || grant->text.starts_with('@')) continue;
+      const Rule* block = nullptr;
+      bool idle = true;
+      for (const Kind kind :
+           {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect, Kind::kEnvironment}) {
+        if (!speaks_of(*grant, kind)) continue;
+        const Rule* const one = block_of(*grant, kind);
+        if (one == nullptr)
+          idle = false;
+        else
+          block = one;
+      }
+      if (!idle || block == nullptr) continue;
+      std::string text = fmt::format("{} {} grants nothing: {} blocks {}", grant->where.field,
+                                     quoted(grant->text), who(*block), quoted(block->text));
+      if (block->source == Rule::Source::kBuiltin)
+        text += fmt::format("; --unblock {} lifts that", block->group);
+      if (std::find(found.begin(), found.end(), text) == found.end())
+        found.push_back(std::move(text));
+    }
+    return found;
   }
 
   std::vector<Diagnostic> run() {
@@ -241,6 +269,16 @@ class Linter {
     }
   }
 
+  // The block that takes back this grant as a whole; nullptr where none does.
+  const Rule* block_of(const Rule& grant, Kind kind) const {
+    const std::string resource = grant.resolved.empty() ? "" : representative(grant, kind);
+    if (resource.empty()) return nullptr;
+    const Decision decision = decide(policy_, kind, resource);
+    return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule
+               ? &policy_.rule(decision.rule)
+               : nullptr;
+  }
+
   // Grants that a block takes back.
   void cancelled() {
     std::vector<const Rule*> blocks;
@@ -258,9 +296,8 @@ class Linter {
         if (!speaks_of(*grant, kind)) continue;
         const std::string resource = representative(*grant, kind);
         if (resource.empty()) continue;
-        const Decision decision = decide(policy_, kind, resource);
-        if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule) {
-          const Rule& block = policy_.rule(decision.rule);
+        if (const Rule* const by = block_of(*grant, kind); by != nullptr) {
+          const Rule& block = *by;
           add(Severity::kWarning, grant->where,
               fmt::format("{} grants nothing: {} blocks {}", quoted(grant->text), who(block),
                           quoted(block.text)),
@@ -535,7 +572,11 @@ class Linter {
 }  // namespace
 
 std::vector<Diagnostic> lint(const PolicyInputs& inputs, const Policy& policy) {
-  return Linter(inputs, policy).run();
+  return Linter(inputs, policy, Rule::Source::kManifest).run();
+}
+
+std::vector<std::string> idle_flags(const PolicyInputs& inputs, const Policy& policy) {
+  return Linter(inputs, policy, Rule::Source::kCommandLine).idle_flags();
 }
 
 }  // namespace bulkhead

@@ -12,4 +12,7 @@ namespace bulkhead {
 // exist, writable trees that are also runnable. Sorted by line.
 std::vector<Diagnostic> lint(const PolicyInputs& inputs, const Policy& policy);
 
+// The flags of a command line that a block cancels as a whole, in sentences.
+std::vector<std::string> idle_flags(const PolicyInputs& inputs, const Policy& policy);
+
 }  // namespace bulkhead

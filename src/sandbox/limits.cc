@@ -207,10 +207,12 @@ class Keeper final : public LimitKeeper {
     } else if (whole >= 1 && *limits_.cpu - whole < 1e-9) {
       pinned_ = choose_cores(cores, static_cast<unsigned>(whole));
     } else {
+      const double least = std::max(1.0, std::ceil(*limits_.cpu));
       return Error{fmt::format(
           "cannot enforce the limit cpu of {:g} cores: {}, and without one only whole cores "
-          "can be limited; use \"cpu\": {:g}, or run as root or below a delegated cgroup",
-          *limits_.cpu, why, std::max(1.0, std::ceil(*limits_.cpu)))};
+          "can be limited; use \"cpu\": {:g} (on the command line --cpu {:g}), or run as root or "
+          "below a delegated cgroup",
+          *limits_.cpu, why, least, least)};
     }
     how_.cpu = Mechanism::kAffinity;
     return {};

@@ -547,7 +547,7 @@ TEST_P(LimitsAs, PartOfACore) {
   if (!in_cgroup()) {
     const Outcomes out = run(limits, [] { return 0; });
     EXPECT_THAT(out.message, HasSubstr("cannot enforce the limit cpu of 0.25 cores"));
-    EXPECT_THAT(out.message, HasSubstr("\"cpu\": 1"));
+    EXPECT_THAT(out.message, HasSubstr("\"cpu\": 1 (on the command line --cpu 1)"));
     return;
   }
   // Two processes that want all they can get for 0.8 s get a fifth of a second, and a period more.

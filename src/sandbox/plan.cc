@@ -57,6 +57,13 @@ bool component_less(std::string_view a, std::string_view b) noexcept {
 
 Status check_kernel() {
   const LandlockSupport landlock = landlock_support();
+  if (landlock.abi == 0 && errno == EOPNOTSUPP) {  // what a compartment answers, too
+    return Error{
+        "Landlock cannot be used here (feature \"landlock\"): either this is a compartment "
+        "already, "
+        "which holds no other, or this kernel lacks it in the boot parameter lsm=; see `bulkhead "
+        "doctor`"};
+  }
   if (landlock.abi == 0) {
     return Error{
         "this kernel does not enforce Landlock (feature \"landlock\"): it must be built in and "

@@ -98,7 +98,8 @@ struct RunRow {
   std::optional<std::chrono::system_clock::time_point> ended;  // unset: running, or it died
   std::string outcome;                                         // empty until ended
 };
-// Newest last; all where limit is 0.
-Result<std::vector<RunRow>> read_runs(const std::string& file, uint64_t limit);
+// Newest last. What a filter says of accesses selects the runs that have one such; `since`, the
+// runs that were going on then or later.
+Result<std::vector<RunRow>> read_runs(const std::string& file, const JournalFilter& filter);
 
 }  // namespace bulkhead

@@ -281,7 +281,7 @@ TEST_F(JournalTest, TheEndOfARunIsNoted) {
   auto journal = open("first");
   open("second").reset();  // dies without an end
   ASSERT_TRUE(journal->finish("ended with exit code 3").ok());
-  auto runs = read_runs(file_, 0);
+  auto runs = read_runs(file_, {});
   ASSERT_TRUE(runs.ok());
   ASSERT_THAT(*runs, SizeIs(2));
   EXPECT_EQ((*runs)[0].run.id, "first");

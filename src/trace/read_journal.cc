@@ -38,6 +38,11 @@ Result<Kind> known_kind(const std::string& text, const std::string& file) {
       EINVAL};
 }
 
+int64_t microseconds_of(const std::optional<Clock::time_point>& since) {
+  if (!since) return INT64_MIN;
+  return std::chrono::duration_cast<std::chrono::microseconds>(since->time_since_epoch()).count();
+}
+
 }  // namespace
 
 Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
@@ -57,10 +62,7 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
   query.bind(4, filter.resource_part).bind(5, filter.program_part);
   query.bind(6, filter.kind ? label(*filter.kind) : std::string_view());
   query.bind(7, filter.verdict ? label(*filter.verdict) : std::string_view());
-  query.bind(8, filter.since ? std::chrono::duration_cast<std::chrono::microseconds>(
-                                   filter.since->time_since_epoch())
-                                   .count()
-                             : INT64_MIN);
+  query.bind(8, microseconds_of(filter.since));
   query.bind(9, filter.limit == 0 ? int64_t{-1} : static_cast<int64_t>(filter.limit));
   std::vector<JournalRow> rows;
   for (;;) {
@@ -89,13 +91,25 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
   return rows;
 }
 
-Result<std::vector<RunRow>> read_runs(const std::string& file, uint64_t limit) {
+Result<std::vector<RunRow>> read_runs(const std::string& file, const JournalFilter& filter) {
   BULKHEAD_TRY(Database database, open_for_reading(file));
   BULKHEAD_TRY(
       Query query,
-      database.prepare("SELECT id, subject, command, workspace, audit, started, ended, outcome "
-                       "FROM runs ORDER BY run DESC LIMIT ?1"));
-  query.bind(1, limit == 0 ? int64_t{-1} : static_cast<int64_t>(limit));
+      database.prepare(
+          "SELECT r.id, r.subject, r.command, r.workspace, r.audit, r.started, r.ended, r.outcome "
+          "FROM runs AS r WHERE (?1 = '' OR r.id = ?1) AND (?2 = '' OR r.subject = ?2) AND ("
+          "(?3 = '' AND ?4 = '' AND ?5 = '' AND ?6 = '' "
+          "AND max(r.started, ifnull(r.ended, r.started)) >= ?7) OR EXISTS ("
+          "SELECT 1 FROM accesses AS a WHERE a.run = r.run "
+          "AND (?3 = '' OR instr(a.resource, ?3) > 0) AND (?4 = '' OR instr(a.program, ?4) > 0) "
+          "AND (?5 = '' OR a.kind = ?5) AND (?6 = '' OR a.verdict = ?6) AND a.last >= ?7)) "
+          "ORDER BY r.run DESC LIMIT ?8"));
+  query.bind(1, filter.run).bind(2, filter.subject);
+  query.bind(3, filter.resource_part).bind(4, filter.program_part);
+  query.bind(5, filter.kind ? label(*filter.kind) : std::string_view());
+  query.bind(6, filter.verdict ? label(*filter.verdict) : std::string_view());
+  query.bind(7, microseconds_of(filter.since));
+  query.bind(8, filter.limit == 0 ? int64_t{-1} : static_cast<int64_t>(filter.limit));
   std::vector<RunRow> rows;
   for (;;) {
     BULKHEAD_TRY(const bool more, query.step());

@@ -56,6 +56,122 @@ class Explaining(Flow):
             self.assertTrue(done.stderr.startswith("bulkhead: "))
 
 
+    def test_what_it_proposes_is_taken(self):
+        # By a manifest: in JSON a backslash is two.
+        done = self.bulkhead("explain", "read", os.path.join(self.root, "${workspace}"))
+        self.assertIn(r'add "%s/\\${workspace}" to' % self.root, done.stdout)
+        # By run, which refuses a flag for what is not there.
+        self.assertNotIn("--read", done.stdout)
+        self.assertIn("--read", self.bulkhead("explain", "read", self.secret).stdout)
+        self.assertEqual(json.loads(self.bulkhead("explain", "--json", "read", "/nonexist/x").stdout)["flag"], "")
+
+    def test_nothing_reaches_the_terminal_unescaped(self):
+        hostile = "a\x1b[2J\u202eb\\c"
+        for path in (self.file(f"home/{hostile}"), f"/nonexist/{hostile}"):
+            done = self.bulkhead("explain", "read", path)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertFalse(set("\x1b\u202e") & set(done.stdout), done.stdout)
+
+    def test_one_step_is_told_once(self):
+        done = self.bulkhead("explain", "--write", ".", "--read", ".", "write", ".git/hooks/x")
+        self.assertEqual(done.stdout.count("--unblock git-hooks"), 1, done.stdout)
+
+    def test_broken_answers_are_an_error_without_a_program_too(self):
+        self.file("home/.config/bulkhead/grants.json", "{ broken", 0o600)
+        self.file("home/.local/state/bulkhead/grants.json", "{ broken", 0o600)
+        for words in (["explain", "read", "in.txt"], ["run", "--", "true"]):
+            done = self.bulkhead(*words)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertIn("grants.json", done.stderr)
+
+
+class Writing(Flow):
+    def test_output_that_cannot_be_written(self):
+        fine = self.file("bad.json", "{")
+        self.bulkhead("run", "--", "true")
+        for words in (["--help"], ["help", "run"], ["--version"], ["completion", "bash"], ["doctor"],
+                      ["explain", "read", "/"], ["log"], ["log", "--runs"], ["check", fine],
+                      ["run", "--dry-run", "--", "true"]):
+            with self.subTest(words=words):
+                with open("/dev/full", "w", encoding="utf-8") as full:
+                    done = self.bulkhead(*words, stdout=full)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (125, "bulkhead: cannot write the output: No space left on device\n"))
+                command = f"exec {shlex.join([options.bulkhead, *words])} >&-"
+                done = subprocess.run(["sh", "-c", command], cwd=self.project, env=self.environment, text=True,
+                                      stderr=subprocess.PIPE, check=False)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (125, "bulkhead: cannot write the output: Bad file descriptor\n"))
+
+
+    def test_a_program_may_write_to_a_closed_output(self):
+        # As Node and others do, which open /dev/null there themselves.
+        command = f"exec {shlex.quote(options.bulkhead)} run -- sh -c 'echo lost' >&-"
+        self.assertEqual(subprocess.run(["sh", "-c", command], cwd=self.project, env=self.environment,
+                                        check=False).returncode, 0)
+
+
+class Refusing(Flow):
+    def test_empty_values(self):
+        for words in (["log", "--run"], ["log", "--kind"], ["log", "--program"], ["log", "--path"],
+                      ["log", "--subject"], ["log", "--since"], ["explain", "--program"],
+                      ["check", "--workspace"], ["check"], ["review", "--workspace"], ["review", "--forget"]):
+            more = ["read", "/"] if words[0] == "explain" else []
+            done = self.bulkhead(*words, "", *more)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertIn("empty", done.stderr, words)
+
+    def test_values(self):
+        done = self.run_program("--cpu", "0.001", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--cpu 0.001: must be at least 0.01", done.stderr)
+        for words in (["help", "run", "extra"], ["--version", "extra"], ["--help", "extra"]):
+            done = self.bulkhead(*words)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+            self.assertIn('"extra"', done.stderr)
+        self.file("project/package.json", json.dumps({
+            "name": "foo", "publisher": "pub", "version": "1.0.0", "engines": {"vscode": "*"}, "main": "x.js"}))
+        self.file("project/x.js")
+        self.assertEqual(self.bulkhead("review", self.project).stdout.splitlines()[0], "pub.foo 1.0.0")
+        done = self.bulkhead("review", "--workspace", "/nonexist", self.project)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--workspace /nonexist", done.stderr)
+
+    def test_footers_name_bulkheads_own_failure(self):
+        for verb in ("run", "explain", "check", "review", "doctor"):
+            self.assertIn("125", self.bulkhead("help", verb).stdout, verb)
+
+    def test_a_compartment_in_a_compartment(self):
+        folder = os.path.dirname(options.bulkhead)
+        done = self.run_program("--read", folder, "--read", options.source, "--unblock", "secret-variables",
+                                "--env", "BULKHEAD_DATA", "--", options.bulkhead, "run", "--dry-run", "--", "true")
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("a compartment already", done.stderr)
+
+
+class Summing(Flow):
+    def test_flags_can_be_pasted(self):
+        for name in ("it's$x", "new\nline", "back\\slash", "a\x1b[2J\u202e"):
+            path = self.file(f"home/{name}", "found")
+            done = self.run_program("--", "cat", path)
+            line = next(line for line in done.stderr.splitlines() if "to grant:" in line)
+            self.assertFalse(set("\x1b\u202e") & set(line), line)
+            command = f"{shlex.quote(options.bulkhead)} run {line.split(':', 1)[1]} -- cat \"$1\""
+            again = subprocess.run(["bash", "-c", command, "bash", path], cwd=self.project, env=self.environment,
+                                   text=True, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+            self.assertEqual(again.stdout, "found", command + again.stderr)
+
+    def test_a_flag_that_a_block_cancels(self):
+        self.file("home/.ssh/id_rsa", "key")
+        words = ["--read", os.path.join(self.home, ".ssh"), "--env", "SSH_AUTH_SOCK", "--", "true"]
+        done = self.run_program(*words)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"--read .*\.ssh.* grants nothing: .*--unblock ssh")
+        self.assertRegex(done.stderr, r"--env .*SSH_AUTH_SOCK.* grants nothing: .*--unblock ")
+        self.assertEqual(self.run_program("--quiet", *words).stderr, "")
+        self.assertNotIn("grants nothing", self.run_program("--read", self.home, "--", "true").stderr)
+
+
 class Checking(Flow):
     def test_clean(self):
         fine = self.file("fine.json", json.dumps({
@@ -181,6 +297,23 @@ class Logging(Flow):
             done = self.bulkhead("log", *words)
             self.assertEqual(done.returncode, 125, words)
             self.assertIn(words[0], done.stderr)
+
+    def test_filters_of_runs(self):
+        self.bulkhead("run", "--", "true")
+        self.bulkhead("run", "--", "cat", self.secret, "it's\x1b")
+        first, second = self.journal("--runs")
+        for words, wanted in ((["--denied", "--path", "secret"], [second]), (["--path", "nothing"], []),
+                              (["--run", first["run"]], [first]), (["--run", "last"], [second]),
+                              (["--subject", first["subject"]], [first]), (["--program", "/cat"], [second]),
+                              (["--kind", "connect"], []), (["--kind", "environment", "--program", "nothing"], []),
+                              (["--since", "1h"], [first, second]), (["--since", "2200-01-01"], []),
+                              (["--limit", "1"], [second])):
+            self.assertEqual(self.journal("--runs", *words), wanted, words)
+        done = self.bulkhead("log", "--runs", "--follow")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn("--follow", done.stderr)
+        table = self.bulkhead("log", "--runs").stdout
+        self.assertIn(r"$'it\'s\033'", table)
 
     def test_follow(self):
         with subprocess.Popen([options.bulkhead, "log", "--follow", "--json", "--denied", "--kind", "read"],

@@ -56,6 +56,7 @@ function read(words) {
 
 const { values, rest } = read(process.argv.slice(2));
 const named = path.resolve(values.server ?? path.join(here, "../node_modules/code-server/lib/vscode"));
+if (values.server !== undefined && !fs.existsSync(named)) fail(`--server ${named}: there is no such folder`, values.diagnose ? 1 : 125);
 if (!fs.existsSync(named)) fail(`${named} is missing: run \`make code\` once, which installs code-server`, values.diagnose ? 1 : 125);
 // The preload compares the paths that the server uses, which have no links in them.
 const server = fs.realpathSync(named);
