@@ -91,7 +91,7 @@ struct Outcomes {
   int exit_code = -1;
   uint64_t peak = 0;  // the keeper's
   LimitMechanisms mechanisms;
-  char message[160] = {};
+  char message[240] = {};
 };
 
 // The supervisor's part. Runs in a process of its own, which may have dropped its privileges.

@@ -194,6 +194,7 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   plan.enforcement = grants.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
   plan.kernel_decides = grants.kernel_decides;
   plan.private_tmp = plan.private_shm = false;  // no mounts are made here
+  plan.landlock = {{"/", kLandlockExecute}};    // nor is a ruleset in force
   index_kernel_decides(plan);
   const std::vector<sock_filter> filter = make_filter({});
 
