@@ -46,6 +46,14 @@ std::string variable_of(std::string_view text) {
   return parsed.ok() ? parsed->variable : std::string();
 }
 
+// Whether something in the tree may match.
+bool reaches_into(const std::string& resolved, const std::string& tree) {
+  if (resolved.empty()) return false;
+  if (is_concrete(resolved)) return is_within(path_of(resolved), tree);
+  const std::string fixed = resolved.substr(0, resolved.rfind('/', resolved.find('*')));
+  return resolved.starts_with("**/") || is_within(fixed, tree) || is_within(tree, fixed);
+}
+
 // Two trees that stand in each other because of what variables are on this machine say nothing
 // about the manifest: the folder of a program often lies in the workspace, and need not.
 bool comparable(const std::string& covering, const std::string& covered) {
@@ -533,8 +541,7 @@ class Linter {
       const Rule* inside = nullptr;
       for (const Rule& rule : policy_.rules())
         if (rule.verdict == Verdict::kDeny && speaks_of(rule, Kind::kRead) &&
-            !rule.resolved.empty() &&
-            (!is_concrete(rule.resolved) || is_within(path_of(rule.resolved), tree))) {
+            reaches_into(rule.resolved, tree)) {
           inside = &rule;
           break;
         }

@@ -58,7 +58,7 @@ TEST(Lint, ASoundManifestHasNoFindings) {
 
 TEST(Lint, TreesInWhichNoProgramStarts) {
   EXPECT_THAT(lint_of(R"({"manifest":1,
-      "files":{"read":["/usr"],"block":["/usr/lib/secret"]},"run":["/usr/lib"]})"),
+      "files":{"read":["/usr","/srv/a"],"block":["/srv/a/*/x","/usr/lib/secret"]},"run":["/usr/lib"]})"),
               ElementsAre(AllOf(HasSubstr("programs in \"/usr/lib\" cannot start: the manifest "
                                           "blocks \"/usr/lib/secret\" in it"),
                                 HasSubstr("name the programs"))));
