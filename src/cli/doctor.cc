@@ -69,8 +69,7 @@ Action add_doctor(CLI::App& app) {
       ->needs(code);
   app.footer(
       "Exit code: 0 where `bulkhead run` works, 1 where something required is missing, 125 "
-      "bulkhead\n"
-      "itself failed.");
+      "bulkhead\nitself failed.");
   return [as_json, editor, server](const std::vector<std::string>&) {
     if (!*editor) return doctor(*as_json);
     std::vector<std::string> arguments = {"--diagnose"};

@@ -265,25 +265,17 @@ int log_it(const LogOptions& options) {
 
 Action add_log(CLI::App& app) {
   auto options = std::make_shared<LogOptions>();
-  app.add_option("--run", options->run, "of this run (start of its id, or \"last\")")
-      ->type_name("ID")
-      ->check(not_empty);
+  const auto option = [&app](const char* name, std::string& into, const char* about,
+                             const char* type) {
+    app.add_option(name, into, about)->type_name(type)->check(not_empty);
+  };
+  option("--run", options->run, "of this run (start of its id, or \"last\")", "ID");
   app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
-  app.add_option("--kind", options->kind, "of this kind: read, write, connect, run, …")
-      ->type_name("KIND")
-      ->check(not_empty);
-  app.add_option("--program", options->program, "by programs whose path contains this")
-      ->type_name("TEXT")
-      ->check(not_empty);
-  app.add_option("--path", options->path, "of resources that contain this")
-      ->type_name("TEXT")
-      ->check(not_empty);
-  app.add_option("--subject", options->subject, "of this extension or program")
-      ->type_name("NAME")
-      ->check(not_empty);
-  app.add_option("--since", options->since, "not older than 10m, 2h, 3d, or a date")
-      ->type_name("TIME")
-      ->check(not_empty);
+  option("--kind", options->kind, "of this kind: read, write, connect, run, …", "KIND");
+  option("--program", options->program, "by programs whose path contains this", "TEXT");
+  option("--path", options->path, "of resources that contain this", "TEXT");
+  option("--subject", options->subject, "of this extension or program", "NAME");
+  option("--since", options->since, "not older than 10m, 2h, 3d, or a date", "TIME");
   auto* limit =
       app.add_option("--limit", options->limit,
                      "the newest ones (default: 100 on a terminal, else all; 0: all)")

@@ -220,9 +220,7 @@ Action add_run(CLI::App& app) {
       ->group("Run");
   app.add_option("--dns", options->dns, "ask this name server (default: /etc/resolv.conf)")
       ->type_name("ADDRESS[:PORT]")
-      ->check([](const std::string& text) {
-        return text.empty() ? "must not be empty" : std::string();
-      })
+      ->check(not_empty)
       ->group("Run");
   app.add_flag("--quiet", options->quiet, "no summary at the end, except that of --json")
       ->group("Run");

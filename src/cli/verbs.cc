@@ -162,9 +162,11 @@ int run_command_line(int argc, const char* const* argv) {
     return kExitFailed;
   }
   // `bulkhead help VERB` is `bulkhead VERB --help`.
-  if (words[0] == "help" && words.size() > 1) words = {words[1], "--help"};
-  if (words[0] == "help" || words[0] == "--help" || words[0] == "-h")
+  if (words.size() > 1 && help) {
+    words = {words[1], "--help"};
+  } else if (help) {
     return print(help_text()) ? 0 : kExitFailed;
+  }
   if (words[0] == "--version") return print("bulkhead " BULKHEAD_VERSION "\n") ? 0 : kExitFailed;
   const Verb* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
                                   [&](const Verb& one) { return words[0] == one.name; });

@@ -74,13 +74,15 @@ class Linter {
     std::vector<std::string> found;
     for (const Rule* grant : grants_) {
       // The program itself is granted without a flag, and why it does not start is told then.
-      if (!grant->where.field.starts_with("--") || grant->text.starts_with('@')) continue;
+      if (grant->resolved.empty() || !grant->where.field.starts_with("--") ||
+          grant->text.starts_with('@'))
+        continue;
       const Rule* block = nullptr;
       bool idle = true;
       for (const Kind kind :
            {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect, Kind::kEnvironment}) {
         if (!speaks_of(*grant, kind)) continue;
-        const Rule* const one = block_of(*grant, kind);
+        const Rule* const one = block_of(representative(*grant, kind), kind);
         if (one == nullptr)
           idle = false;
         else
@@ -277,9 +279,8 @@ class Linter {
     }
   }
 
-  // The block that takes back this grant as a whole; nullptr where none does.
-  const Rule* block_of(const Rule& grant, Kind kind) const {
-    const std::string resource = grant.resolved.empty() ? "" : representative(grant, kind);
+  // The block that takes back a grant of `resource`; nullptr where none does, or nothing is named.
+  const Rule* block_of(const std::string& resource, Kind kind) const {
     if (resource.empty()) return nullptr;
     const Decision decision = decide(policy_, kind, resource);
     return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule
@@ -304,15 +305,14 @@ class Linter {
         if (!speaks_of(*grant, kind)) continue;
         const std::string resource = representative(*grant, kind);
         if (resource.empty()) continue;
-        if (const Rule* const by = block_of(*grant, kind); by != nullptr) {
-          const Rule& block = *by;
+        if (const Rule* const block = block_of(resource, kind)) {
           add(Severity::kWarning, grant->where,
-              fmt::format("{} grants nothing: {} blocks {}", quoted(grant->text), who(block),
-                          quoted(block.text)),
-              block.source == Rule::Source::kBuiltin
-                  ? fmt::format("remove it, or tell users to run with --unblock {}", block.group)
-              : block.source == Rule::Source::kManifest ? "remove one of the two"
-                                                        : "remove it");
+              fmt::format("{} grants nothing: {} blocks {}", quoted(grant->text), who(*block),
+                          quoted(block->text)),
+              block->source == Rule::Source::kBuiltin
+                  ? fmt::format("remove it, or tell users to run with --unblock {}", block->group)
+              : block->source == Rule::Source::kManifest ? "remove one of the two"
+                                                         : "remove it");
           continue;
         }
         if (kind != Kind::kRead && kind != Kind::kWrite) continue;

@@ -60,9 +60,8 @@ Status check_kernel() {
   if (landlock.abi == 0 && errno == EOPNOTSUPP) {  // what a compartment answers, too
     return Error{
         "Landlock cannot be used here (feature \"landlock\"): either this is a compartment "
-        "already, "
-        "which holds no other, or this kernel lacks it in the boot parameter lsm=; see `bulkhead "
-        "doctor`"};
+        "already, which holds no other, or this kernel lacks it in the boot parameter lsm=; see "
+        "`bulkhead doctor`"};
   }
   if (landlock.abi == 0) {
     return Error{

@@ -251,8 +251,7 @@ std::vector<Feature> probe_features() {
   add("landlock", "denies files behind everything that the supervisor says", kRequired,
       landlock.abi > 0 ? 0 : EOPNOTSUPP, fmt::format("ABI {}", landlock.abi),
       "the kernel must have CONFIG_SECURITY_LANDLOCK, lsm= of its command line must name it, and "
-      "this "
-      "must not be a compartment already");
+      "this must not be a compartment already");
   add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired,
       in_child(0, try_signal_scope), "tried", "Landlock ABI 6 is needed (Linux 6.12)");
 

@@ -72,8 +72,8 @@ std::optional<Reply> refuse_stuck(Call& call, const Found& found) {
     });
   };
   const auto same = [&found](const std::string& path) {
-    struct stat a {
-    }, b{};
+    struct stat a = {};
+    struct stat b = {};
     return ::stat(path.c_str(), &a) == 0 && ::fstat(found.fd.get(), &b) == 0 &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
   };
