@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <vector>
 
 namespace bulkhead {
@@ -13,28 +14,31 @@ namespace bulkhead {
 // this run is in the background, and asking would disturb them.
 bool is_ours(pid_t group);
 
-// Stops the group by SIGTTIN and returns when no thread of it can take a line from the terminal any
-// more: each has been stopped, or has seen the signal. A thread that waits in read(2)
-// has passed the kernel's check for the foreground, and takes a line that comes before it runs
-// again. Gives up after `patience`, or when `cancelled`. Where the group is orphaned, the kernel
-// stops nobody, and a read(2) from now on fails (termios(3), "Job control").
-// Does nothing to those who ignore, block or handle SIGTTIN: such a reader may take the answer,
-// which then is none.
-void stop_readers(pid_t group, std::chrono::milliseconds patience,
-                  const std::atomic<bool>& cancelled);
-
-// Keeps every process of our program still: the kernel lets one write on the terminal that ignores
-// SIGTTOU, or has left the session and kept a descriptor. What was running continues with its end.
+// Keeps the job still: the program's processes wherever they have gone, and whoever else is in our
+// group or in the terminal's foreground (`| tee log`), with what they started. None of them can
+// read an answer, write over a question or change the terminal; the kernel's own way (SIGTTIN,
+// SIGTTOU) does not stop who ignores these signals, who has left the session, or an orphaned group.
+// Left running: who started us, whom a shell would take for a job that its user has stopped, and
+// other supervisors, which have a program and its limits to watch.
+// Those who were running continue with its end. Nobody but us sees the stops: parents go first, and
+// come back last.
 class Stillness {
  public:
-  // Gives up after `patience`, or when `cancelled`.
-  Stillness(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled);
+  explicit Stillness(pid_t foreground) : foreground_(foreground) {}
   ~Stillness();
   Stillness(const Stillness&) = delete;
   Stillness& operator=(const Stillness&) = delete;
 
+  // Returns when nobody can move; false after `patience`, or when `cancelled`.
+  bool reach(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled);
+  // Stops who can move, but for the child of ours that asks: who was continued from outside, what
+  // another supervisor has just started. True where there was nobody.
+  bool holds(pid_t asks);
+
  private:
-  std::vector<pid_t> stopped_;
+  const pid_t foreground_;
+  std::vector<pid_t> stopped_;  // in this order
+  std::set<pid_t> told_;        // threads
 };
 
 // True where a SIGINT waits for this process to unblock it.

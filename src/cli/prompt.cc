@@ -25,11 +25,14 @@ namespace bulkhead {
 namespace {
 
 constexpr size_t kMostLines = 20;
-// For the program to stop. A thread that could not run for so long is asked beside: if it reads the
-// answer after all, nobody has answered.
-constexpr std::chrono::seconds kStillIn{10};
+// A question is put, where somebody moved beside it.
+constexpr int kMostTimes = 10;
+// For the job to stop.
+constexpr std::chrono::seconds kStillIn{30};
 // How often whoever waits looks around: at the child and its terminal, at another run's question.
 constexpr int kLook = 50;  // milliseconds
+// A look at all of /proc costs milliseconds.
+constexpr unsigned kLooksBetweenPasses = 4;
 // Beyond the child's own time: it says by itself that nobody answered, if it can.
 constexpr std::chrono::seconds kLastWord{1};
 constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
@@ -64,9 +67,9 @@ std::string_view verb_of(Kind kind) {
 
 // What the child reports: the answer's key, or one of these.
 constexpr char kInterrupted = 'i';
-constexpr char kNothing = 'n';
-constexpr char kLate = 'l';        // the parent's word: the child has said nothing in time
-constexpr char kForeground = 'f';  // it holds the terminal, and waits for a word to ask
+constexpr char kNothing = '-';
+constexpr char kLate = 'l';       // the parent's word: the child has said nothing in time
+constexpr char kDisturbed = 'd';  // the same: somebody may have written over the question
 
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
@@ -84,9 +87,8 @@ int g_child_report = -1;
 }
 
 // The prompting child. Only async-signal-safe calls: its parent has threads.
-[[noreturn]] void prompt_child(int terminal, int report, int word, pid_t supervisor,
-                               std::string_view text, const struct termios& modes,
-                               int patience_ms) {
+[[noreturn]] void prompt_child(int terminal, int report, pid_t supervisor, std::string_view text,
+                               const struct termios& modes, int patience_ms) {
   // It must not outlive the supervisor, or it would keep the terminal.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor) _exit(1);
@@ -104,20 +106,10 @@ int g_child_report = -1;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  // The modes first: as soon as the program is in the background, what it writes stops it.
-  if (setpgid(0, 0) != 0 || tcsetattr(terminal, TCSAFLUSH, &modes) != 0 ||
-      tcsetpgrp(terminal, getpid()) != 0)
+  // Throws away what was typed before there was a question to answer.
+  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0 ||
+      tcsetattr(terminal, TCSANOW, &modes) != 0 || tcflush(terminal, TCIFLUSH) != 0)
     report_and_wait(kNothing);
-  char ask = kForeground;
-  static_cast<void>(!write(report, &ask, 1));
-  ssize_t told = -1;
-  while ((told = read(word, &ask, 1)) < 0 && errno == EINTR) {
-  }
-  if (told != 1) report_and_wait(kNothing);
-  // Again, for the program could change them while it had the foreground. Throws away what was
-  // typed before there was a question to answer.
-  if (tcsetattr(terminal, TCSAFLUSH, &modes) != 0) report_and_wait(kNothing);
-  tcflush(terminal, TCIFLUSH);
 
   struct timespec start = {};
   clock_gettime(CLOCK_MONOTONIC, &start);
@@ -168,6 +160,8 @@ int g_child_report = -1;
 
 Answer answer_of(char report) {
   switch (report) {
+    case 'n':
+      return Answer::kNo;
     case 'o':
       return Answer::kOnce;
     case 'r':
@@ -177,7 +171,7 @@ Answer answer_of(char report) {
     case 'v':
       return Answer::kNever;
     default:
-      return Answer::kNo;
+      return Answer::kNobody;
   }
 }
 
@@ -218,6 +212,11 @@ void keep_terminal(int terminal, pid_t child, const struct termios& modes) {
   if (waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
       stopped.si_pid == child)
     kill(child, SIGCONT);
+}
+
+bool is_hung_up(int terminal) {
+  struct pollfd look = {.fd = terminal, .events = 0, .revents = 0};
+  return poll(&look, 1, 0) == 1 && (look.revents & POLLHUP) != 0;
 }
 
 // As it was before the question. A shell that took the terminal meanwhile keeps it, and its modes
@@ -316,27 +315,33 @@ void TerminalAsker::cancel() noexcept {
 
 Answer TerminalAsker::ask(const Question& question) {
   const std::lock_guard lock(one_at_a_time_);
-  if (cancelled_) return Answer::kNo;
-  if (asked_ >= options_.most) {
-    ++unasked_;
-    return Answer::kNo;
-  }
+  asking_ = true;
+  const std::optional<Answer> answer = cancelled_ ? std::nullopt : ask_in_turn(question);
+  asking_ = false;
+  if (!answer && !cancelled_) ++unasked_;
+  return answer.value_or(Answer::kNobody);
+}
+
+// nullopt: it was not asked.
+std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
+  if (asked_ >= options_.most) return std::nullopt;
   // Other runs on this terminal: two questions at once would share the keyboard.
   Fd turn;
   if (!options_.lock_file.empty()) {
     turn.reset(::open(options_.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (turn && !wait_for_turn(turn.get())) {
-      if (!cancelled_) ++unasked_;
-      return Answer::kNo;
-    }
+    if (turn && !wait_for_turn(turn.get())) return std::nullopt;
   }
   const pid_t foreground = tcgetpgrp(terminal_.get());
-  if (foreground <= 0 || !is_ours(foreground)) {
-    ++unasked_;
-    return Answer::kNo;
-  }
+  if (foreground <= 0 || !is_ours(foreground)) return std::nullopt;
   ++asked_;
-  return ask_by_child(question);
+  Stillness still(foreground);
+  for (int times = 0; times < kMostTimes; ++times) {
+    if (!still.reach(kStillIn, cancelled_)) return std::nullopt;
+    // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
+    if (tcgetpgrp(terminal_.get()) != foreground) return std::nullopt;
+    if (const auto answer = ask_by_child(question, foreground, still)) return answer;
+  }
+  return std::nullopt;
 }
 
 // False where another run's question stayed open, or this one is cancelled. Nothing is
@@ -349,21 +354,18 @@ bool TerminalAsker::wait_for_turn(int lock) {
       mine = true;  // a file system without locks
       break;
     }
-    // On this terminal the other question stops our program as one of ours would.
-    const pid_t foreground = tcgetpgrp(terminal_.get());
-    asking_ = foreground > 0 && !is_ours(foreground);
     struct pollfd wake = {.fd = wake_read_.get(), .events = POLLIN, .revents = 0};
     if (poll(&wake, 1, kLook) > 0 || std::chrono::steady_clock::now() >= until) break;
   }
-  asking_ = false;
   return mine;
 }
 
 // What the child reports next; kNothing where it ended, or the question is cancelled. A child that
 // is stopped, or without its terminal, watches no clock: so this does.
 char TerminalAsker::next_report(int reports, pid_t child, const struct termios& modes,
-                                std::chrono::steady_clock::time_point until) const {
-  for (;;) {
+                                Stillness& still) const {
+  const auto until = std::chrono::steady_clock::now() + options_.patience + kLastWord;
+  for (unsigned looks = 1;; ++looks) {
     std::array<struct pollfd, 2> waiting = {{
         {.fd = reports, .events = POLLIN, .revents = 0},
         {.fd = wake_read_.get(), .events = POLLIN, .revents = 0},
@@ -377,57 +379,47 @@ char TerminalAsker::next_report(int reports, pid_t child, const struct termios& 
     }
     if (std::chrono::steady_clock::now() >= until) return kLate;
     keep_terminal(terminal_.get(), child, modes);
+    if (looks % kLooksBetweenPasses == 0 && !still.holds(child)) return kDisturbed;
   }
 }
 
-Answer TerminalAsker::ask_by_child(const Question& question) {
+// nullopt: it is to be asked again.
+std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_t foreground,
+                                                  Stillness& still) {
   std::array<int, 2> ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNo;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNobody;
   Fd reports(ends[0]), report(ends[1]);
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNo;
-  const Fd word(ends[0]), give_word(ends[1]);  // the child keeps both: no word, no end of file
 
   struct termios before = {};
-  if (tcgetattr(terminal_.get(), &before) != 0) return Answer::kNo;
+  if (tcgetattr(terminal_.get(), &before) != 0) return Answer::kNobody;
   struct termios modes = before;
   modes.c_iflag |= ICRNL | BRKINT;
   modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR);
   modes.c_oflag |= OPOST | ONLCR;
-  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG | TOSTOP;
+  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG;
   modes.c_lflag &= ~static_cast<tcflag_t>(ECHONL | NOFLSH);
   modes.c_cc[VINTR] = 3;
   modes.c_cc[VEOF] = 4;
   modes.c_cc[VERASE] = before.c_cc[VERASE] != 0 ? before.c_cc[VERASE] : cc_t{127};
   modes.c_cc[VSUSP] = _POSIX_VDISABLE;
   modes.c_cc[VQUIT] = _POSIX_VDISABLE;
-  const pid_t foreground = tcgetpgrp(terminal_.get());
   const std::string text = question_text(question, terminal_width(terminal_.get()));
   const pid_t supervisor = getpid();
 
-  asking_ = true;
-  Answer answer = Answer::kNo;
-  bool interrupted = false, late = false;
-  std::optional<Stillness> still;
+  Answer answer = Answer::kNobody;
+  bool interrupted = false, late = false, disturbed = false;
   {
     const TerminalStopsIgnored ignored;
     const pid_t child = fork();
     if (child == 0) {
-      prompt_child(terminal_.get(), report.get(), word.get(), supervisor, text, modes,
+      prompt_child(terminal_.get(), report.get(), supervisor, text, modes,
                    static_cast<int>(options_.patience.count()));
     }
     report.reset();
     if (child > 0) {
-      const auto until = [this] {
-        return std::chrono::steady_clock::now() + options_.patience + kLastWord;
-      };
-      char what = next_report(reports.get(), child, modes, until());
-      if (what == kForeground) {
-        stop_readers(foreground, kStillIn, cancelled_);
-        still.emplace(kStillIn, cancelled_);
-        static_cast<void>(!write(give_word.get(), "", 1));
-        what = next_report(reports.get(), child, modes, until());
-      }
+      const char what = next_report(reports.get(), child, modes, still);
       late = what == kLate;
+      disturbed = what == kDisturbed;
       answer = answer_of(what);
       interrupted = what == kInterrupted;
       // After cancel() it may still be about to take the terminal. Stopped it cannot take it from
@@ -448,14 +440,11 @@ Answer TerminalAsker::ask_by_child(const Question& question) {
       }
     }
   }
-  // Who read or wrote the terminal meanwhile was stopped with its whole group. Before asking()
-  // says no: a stop that is still to be told must not look like one that the user wanted.
-  kill(-foreground, SIGCONT);
-  if (foreground != getpgrp()) kill(-getpgrp(), SIGCONT);
-  still.reset();
-  asking_ = false;
   if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
-  if (interrupted) kill(-foreground, SIGINT);  // as the key would have done without us
+  // As the key and the kernel would have done without us, to the group in the foreground.
+  if (interrupted) kill(-foreground, SIGINT);
+  if (is_hung_up(terminal_.get())) kill(-foreground, SIGHUP);
+  if (disturbed && !interrupted && !cancelled_) return std::nullopt;
   return answer;
 }
 

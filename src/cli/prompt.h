@@ -1,20 +1,18 @@
 // TerminalAsker: puts a question to the person at the terminal.
 //
-// The program shares the supervisor's process group and so, mostly, the terminal's foreground. A
-// question is asked by a child in a process group of its own that takes the foreground: what the
-// program reads meanwhile stops it (SIGTTIN), and so does what it writes (SIGTTOU, by TOSTOP), so
-// that it can neither take the answer nor paint over the question. The kernel does not stop those
-// who ignore these signals or have left the session, so all processes of the program are kept still
-// besides. Nothing is asked before they are, nor before those who were reading already have stopped
-// (foreground.h). Whatever was typed before the
-// question was visible is thrown away. Afterwards the terminal's modes and its foreground group are
-// put back, and stopped processes are continued.
+// The program shares the supervisor's process group and so, mostly, the terminal's foreground. It
+// is kept still, with whoever else of the job could read or write there (Stillness); where that
+// fails nothing is asked. A child in a process group of its own then takes the foreground and asks:
+// those who started us do not read the answer, and Ctrl-C at the question is told from others. What
+// was typed before the question was visible is thrown away. Afterwards the terminal's modes and its
+// foreground group are put back, and the job goes on.
 //
 // The terminal may be taken from the child: by another run of the same job as it ends, by a shell.
 // From their own job it is taken back, a shell keeps it; either way the question ends in its time.
 //
-// What this does not stop: a program that drew something misleading before the question. The
-// question starts on a line of its own, and nothing in it is the program's to write unescaped.
+// What this does not stop: a program that drew something misleading before the question, and other
+// jobs of the terminal, which may print beside it. The question starts on a line of its own, and
+// nothing in it is the program's to write unescaped.
 #pragma once
 
 #include <sys/types.h>
@@ -22,6 +20,7 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +31,8 @@
 struct termios;
 
 namespace bulkhead {
+
+class Stillness;
 
 // What is shown, without the line that asks for the key: escaped, wrapped, at most 20 lines of
 // resource (the middle of a longer one is left out, and that is said).
@@ -45,7 +46,7 @@ class TerminalAsker final : public Asker {
   struct Options {
     std::string lock_file;  // one question at a time on this account's terminals; empty: no lock
     std::chrono::milliseconds patience{60'000};  // for an answer, and for other runs' questions
-    unsigned most = 20;  // questions in a run; further ones are answered kNo
+    unsigned most = 20;                          // questions in a run; further ones are not asked
   };
 
   // An error where there is no terminal to ask on.
@@ -58,16 +59,16 @@ class TerminalAsker final : public Asker {
   void cancel() noexcept override;
   bool asking() const noexcept override { return asking_.load(); }
 
-  // Questions that nobody was asked because there had been too many, nobody was there, or another
-  // run's question was open for too long.
+  // Questions that nobody was asked because there had been too many, nobody was there, the job
+  // could not be kept still, or another run's question was open for too long.
   unsigned unasked() const { return unasked_.load(); }
 
  private:
   TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
-  Answer ask_by_child(const Question& question);
+  std::optional<Answer> ask_in_turn(const Question& question);
+  std::optional<Answer> ask_by_child(const Question& question, pid_t foreground, Stillness& still);
   bool wait_for_turn(int lock);
-  char next_report(int reports, pid_t child, const struct termios& modes,
-                   std::chrono::steady_clock::time_point until) const;
+  char next_report(int reports, pid_t child, const struct termios& modes, Stillness& still) const;
 
   Options options_;
   Fd terminal_;

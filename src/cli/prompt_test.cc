@@ -119,8 +119,7 @@ class Session {
     const int terminal = open(name.data(), O_RDWR);  // becomes the controlling terminal
     if (terminal < 0 || ioctl(terminal, TIOCSCTTY, 0) != 0) _exit(98);
     for (int fd = 0; fd < 3; ++fd) dup2(terminal, fd);
-    // The leader stands for the shell, the body for its job. In the leader's own group, which is
-    // orphaned, the kernel would not stop anybody.
+    // The leader stands for the shell, the body for its job.
     signal(SIGTTOU, SIG_IGN);
     const pid_t job = fork();
     if (job == 0) {
@@ -174,6 +173,27 @@ class Session {
   std::string screen_;
   size_t seen_ = 0;
 };
+
+// A process that nobody of the job is to keep still: another job's, say. Ends with what asks.
+pid_t start_beside(const std::function<void()>& body) {
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  const Fd read_end(ends[0]), write_end(ends[1]);
+  const pid_t between = fork();
+  if (between == 0) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      setpgid(0, 0);
+      body();
+      _exit(0);
+    }
+    setpgid(pid, pid);
+    _exit(write(write_end.get(), &pid, sizeof pid) == sizeof pid ? 0 : 1);
+  }
+  waitpid(between, nullptr, 0);
+  pid_t pid = -1;
+  return read(read_end.get(), &pid, sizeof pid) == sizeof pid ? pid : -1;
+}
 
 void tell(int report, char what) { static_cast<void>(!write(report, &what, 1)); }
 
@@ -229,12 +249,12 @@ TEST(TerminalAsker, NoAnswerIsNo) {
   Session eof([](int) { return ask_once({}); });
   ASSERT_TRUE(eof.wait_for("[N]o: "));
   eof.type("\x04");
-  EXPECT_EQ(eof.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(eof.exit_code(), answer(Answer::kNobody));
 
   Session late(
       [](int) { return ask_once({.lock_file = "", .patience = std::chrono::milliseconds(1)}); });
   EXPECT_TRUE(late.wait_for("no answer in time")) << late.screen();
-  EXPECT_EQ(late.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(late.exit_code(), answer(Answer::kNobody));
 }
 
 TEST(TerminalAsker, PutsModesAndForegroundBack) {
@@ -312,18 +332,15 @@ TEST(TerminalAsker, AReaderThatIsSlowToStopDoesNotGetTheAnswer) {
         sched_setaffinity(0, sizeof(one), &one);
         sched_setscheduler(0, SCHED_IDLE, &none);
       });
-      std::vector<pid_t> busy(2);
-      for (pid_t& pid : busy) {
-        pid = fork();
-        if (pid != 0) continue;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        setpgid(0, 0);
-        sched_setaffinity(0, sizeof(one), &one);
-        for (;;) static_cast<void>(getpid());
-      }
+      std::array<pid_t, 2> busy = {};
+      for (pid_t& pid : busy)
+        pid = start_beside([&one] {
+          alarm(60);
+          sched_setaffinity(0, sizeof(one), &one);
+          for (;;) static_cast<void>(getpid());
+        });
       const int code = ask_once({});
       for (const pid_t pid : busy) kill(pid, SIGKILL);
-      for (const pid_t pid : busy) waitpid(pid, nullptr, 0);
       return judge_reader(reader, report, code);
     });
     SCOPED_TRACE(round);
@@ -347,7 +364,6 @@ TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {
     Answer got = Answer::kNo;
     std::thread asking([&] { got = (*asker)->ask(kQuestion); });
     while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
-    // It may be stopped already, by the signal that stops readers.
     tell(ends[1], 'g');
     while (state_of(writer) != 'T') sched_yield();
     tell(report, 's');
@@ -374,20 +390,17 @@ TEST(TerminalAsker, AProgramThatHoldsTheOutputHidesNoQuestion) {
 // Again and again: perhaps nobody sees the question, but it ends.
 TEST(TerminalAsker, AProgramThatHoldsTheOutputHoldsUpNobody) {
   Session session([](int) {
-    const pid_t holder = fork();
-    if (holder == 0) {
-      setpgid(0, 0);
+    const pid_t holder = start_beside([] {
+      alarm(60);
       signal(SIGTTOU, SIG_IGN);
       while (tcflow(0, TCOOFF) == 0) {
       }
-      _exit(0);
-    }
+    });
     const int code = ask_once({.lock_file = "", .patience = std::chrono::milliseconds(300)});
     kill(holder, SIGKILL);
-    waitpid(holder, nullptr, 0);
     return code;
   });
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
 }
 
 volatile sig_atomic_t g_interrupts = 0;
@@ -400,7 +413,7 @@ TEST(TerminalAsker, CtrlCIsNoAndReachesTheJob) {
   });
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("\x03");
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
 }
 
 // Whatever moment it meets: the question, the time until the terminal is back, or the program.
@@ -433,10 +446,10 @@ TEST(TerminalAsker, CancelEndsTheQuestion) {
       for (int i = 0; i < yields * 10; ++i) sched_yield();
       (*asker)->cancel();
       asking.join();
-      if ((*asker)->asking() || (*asker)->ask(kQuestion) != Answer::kNo) return 96;
+      if ((*asker)->asking() || (*asker)->ask(kQuestion) != Answer::kNobody) return 96;
       return tcgetpgrp(0) == getpgrp() ? kBase + static_cast<int>(got) : 95;
     });
-    ASSERT_EQ(session.exit_code(), answer(Answer::kNo)) << yields;
+    ASSERT_EQ(session.exit_code(), answer(Answer::kNobody)) << yields;
   }
 }
 
@@ -454,7 +467,7 @@ TEST(TerminalAsker, DoesNotDisturbFromTheBackground) {
     waitpid(job, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 94;
   });
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
   EXPECT_FALSE(session.wait_for("wants to"));
 }
 
@@ -524,7 +537,7 @@ TEST(TerminalAsker, AShellThatTookTheTerminalKeepsItAndTheQuestionEnds) {
   ASSERT_EQ(session.report(), 's');
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("o\n");
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
 }
 
 TEST(TerminalAsker, AnotherRunsQuestionIsNotWaitedForForEver) {
@@ -539,7 +552,7 @@ TEST(TerminalAsker, AnotherRunsQuestionIsNotWaitedForForEver) {
     const Answer got = (*asker)->ask(kQuestion);
     return (*asker)->unasked() == 1 ? kBase + static_cast<int>(got) : 96;
   });
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
   EXPECT_FALSE(session.wait_for("wants to"));
   unlink(lock.c_str());
 }
@@ -558,7 +571,7 @@ TEST(TerminalAsker, AsksOnlySoOften) {
     ASSERT_TRUE(session.wait_for("[N]o: "));
     session.type("o\n");
   }
-  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
 }
 
 TEST(TerminalAsker, NeedsATerminal) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "base/path.h"
@@ -27,6 +29,18 @@ std::string_view outcome_name(const Outcome& outcome) {
   return std::visit(Name{}, outcome);
 }
 
+// What a run cannot be granted any more: only `--write` takes a name that is not there.
+bool is_gone(const Event& event) {
+  std::error_code error;
+  return (event.kind == Kind::kRead || event.kind == Kind::kRun) &&
+         std::filesystem::symlink_status(event.resource, error).type() ==
+             std::filesystem::file_type::not_found;
+}
+
+bool is_remembered(const Event& event) {
+  return event.rule.starts_with(fmt::format("{}:", label(Rule::Source::kRemembered)));
+}
+
 // A person has just said so: how to allow it is not what they want to read.
 bool is_answered_never(const Event& event) {
   return event.asked && event.rule.ends_with("(answered: never)");
@@ -48,7 +62,8 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
     return a.event.count > b.event.count;
   });
   for (Refusal& refusal : found) {
-    if (refusal.event.kind != Kind::kSystem && !is_answered_never(refusal.event))
+    if (refusal.event.kind != Kind::kSystem && !is_answered_never(refusal.event) &&
+        !is_gone(refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
   }
@@ -80,6 +95,9 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
   if (shown < refusals.size()) out += fmt::format("  and {} more\n", refusals.size() - shown);
   // Whole, however wide: it is there to be copied.
   if (!flags.empty()) out += "  to grant:" + paint(flags, Colour::kGreen, colour) + "\n";
+  const auto remembered = [](const Refusal& refusal) { return is_remembered(refusal.event); };
+  if (std::any_of(refusals.begin(), refusals.end(), remembered))
+    out += "  to be asked again: remove the remembered answer from its file\n";
   out += fmt::format("  all of them: bulkhead log --denied --run {}\n", run.id);
   return out;
 }

@@ -192,7 +192,7 @@ void complain(std::string_view message) {
   while (!message.empty()) {
     const size_t end = std::min(message.find('\n'), message.size());
     text += text.empty() ? "bulkhead: " : "  ";
-    text += escape_for_display(message.substr(0, end));
+    text += escape_quoted(message.substr(0, end));
     text += '\n';
     message.remove_prefix(std::min(message.size(), end + 1));
   }

@@ -93,6 +93,9 @@ class Linter {
                                      quoted(grant->text), who(*block), quoted(block->text));
       if (block->source == Rule::Source::kBuiltin)
         text += fmt::format("; --unblock {} lifts that", block->group);
+      if (block->source == Rule::Source::kRemembered)
+        text += fmt::format("; to be asked again, remove it from {}:{}", block->where.file,
+                            block->where.line);
       if (std::find(found.begin(), found.end(), text) == found.end())
         found.push_back(std::move(text));
     }

@@ -146,7 +146,7 @@ std::string size_in_words(uint64_t bytes) {
     bytes /= 1024;
     ++unit;
   }
-  return fmt::format("{} {}", bytes, kUnits[unit]);
+  return fmt::format("{} {}", bytes, bytes == 1 && unit == 0 ? "byte" : kUnits[unit]);
 }
 
 std::string time_in_words(std::chrono::milliseconds time) {

@@ -333,8 +333,6 @@ void report(int status) noexcept {
   using Kind = ProgramEvent::Kind;
   if (WIFSTOPPED(status)) {
     send_event(Kind::kStopped, WSTOPSIG(status));
-  } else if (WIFCONTINUED(status)) {
-    send_event(Kind::kContinued, SIGCONT);
   } else if (WIFEXITED(status)) {
     send_event(Kind::kExited, WEXITSTATUS(status));
   } else if (WIFSIGNALED(status)) {
@@ -345,7 +343,7 @@ void report(int status) noexcept {
 [[noreturn]] void reap(pid_t program) noexcept {
   for (;;) {
     int status = 0;
-    const pid_t child = ::waitpid(-1, &status, WUNTRACED | WCONTINUED | __WALL);
+    const pid_t child = ::waitpid(-1, &status, WUNTRACED | __WALL);
     if (child == program) {
       report(status);
     } else if (child < 0 && errno == ECHILD) {

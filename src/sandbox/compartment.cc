@@ -249,6 +249,8 @@ Status follow_setup(Compartment& compartment, bool all_ids) {
       if (received.event.kind == ProgramEvent::Kind::kSetupFailed) {
         return setup_error(received.event.step, received.event.value);
       }
+      // By Ctrl-Z, say. It goes on when somebody continues it.
+      if (received.event.kind == ProgramEvent::Kind::kStopped) continue;
       // Before its filter is installed the program cannot end otherwise than by being killed.
       return Error{"cannot set up the compartment: its program was killed before it began"};
     }

@@ -42,7 +42,6 @@ struct ProgramEvent {  // fixed-size records on Compartment::status, SOCK_SEQPAC
   enum class Kind : int32_t {
     kExecFailed,
     kStopped,
-    kContinued,
     kExited,
     kSignaled,
     kCoreDumped,

@@ -38,7 +38,7 @@ std::string size_text(uint64_t bytes) {
   constexpr uint64_t kKiB = 1024, kMiB = kKiB * 1024;
   if (bytes >= kMiB) return fmt::format("{} MiB", (bytes + kMiB - 1) / kMiB);
   if (bytes >= kKiB) return fmt::format("{} KiB", (bytes + kKiB - 1) / kKiB);
-  return fmt::format("{} bytes", bytes);
+  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
 }
 
 std::string seconds_text(std::chrono::milliseconds time) {

@@ -55,7 +55,6 @@ std::optional<Outcome> outcome_of(const ProgramEvent& event, const Plan& plan) {
                       std::string(event.step, strnlen(event.step, sizeof event.step)),
                       std::strerror(event.value))};
     case Kind::kStopped:
-    case Kind::kContinued:
       break;
   }
   return std::nullopt;
@@ -121,7 +120,7 @@ class Watch {
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
     // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
-    // SIGTTIN is by the question. What it does on its way out is not asked about either.
+    // SIGSTOP is by the question. What it does on its way out is not asked about either.
     if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && arbiter_.asking())
       arbiter_.stop_asking();
     if (fds[4].revents != 0) {
@@ -143,10 +142,8 @@ class Watch {
       const ssize_t n = ::recv(compartment_.status.get(), &event, sizeof event, MSG_DONTWAIT);
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
-      // While a question is on the terminal, the program was stopped for touching it meanwhile. By
-      // now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && !arbiter_.asking() && is_stopped() &&
-          !arbiter_.asking() && is_stopped())
+      // By now it may have been continued: what counts is whether it is stopped still.
+      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped())
         job_.stop_with(compartment_.program);
     }
   }

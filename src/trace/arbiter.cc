@@ -106,7 +106,8 @@ std::string text_of(const Rule& rule) {
 }
 
 std::string_view label(Answer answer) {
-  constexpr std::array<std::string_view, 5> kLabels = {"no", "once", "this run", "always", "never"};
+  constexpr std::array<std::string_view, 6> kLabels = {"no",     "once",  "this run",
+                                                       "always", "never", "nobody"};
   return kLabels[static_cast<size_t>(answer)];
 }
 
@@ -185,7 +186,8 @@ struct Arbiter::State {
         why += " (too many questions)";
         break;
       case Course::kAnswered:
-        why += fmt::format(" (answered: {})", label(answer));
+        why += answer == Answer::kNobody ? std::string(" (nobody answered)")
+                                         : fmt::format(" (answered: {})", label(answer));
         break;
     }
     return record(key, subject, attempt, allowed, course, std::move(why));

@@ -18,9 +18,10 @@
 
 namespace bulkhead {
 
-// kNo and kThisRun hold for this resource until the run ends (a program that retries does not ask
-// again), kOnce for those who were waiting, kAlways and kNever are remembered as well.
-enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever };
+// kNo, kNobody (it was not asked, or not answered) and kThisRun hold for this resource until the
+// run ends (a program that retries does not ask again), kOnce for those who were waiting, kAlways
+// and kNever are remembered as well.
+enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody };
 
 struct Question {
   Kind kind = Kind::kRead;
@@ -31,17 +32,17 @@ struct Question {
   std::string detail;
 };
 
-// Puts a question to a person. Blocks until there is an answer; kNo where nobody answers. Called by
+// Puts a question to a person. Blocks until there is an answer; kNobody where none comes. Called by
 // one thread at a time (the arbiter queues), and never for a question that is already open.
 class Asker {
  public:
   virtual ~Asker() = default;
   virtual Answer ask(const Question& question) = 0;
-  // Makes an open ask() return kNo soon, and every later one at once. Any thread; called by
+  // Makes an open ask() return kNobody soon, and every later one at once. Any thread; called by
   // Arbiter::stop_asking, so that a compartment's end does not wait for a person.
   virtual void cancel() noexcept {}
-  // True while a question is on the screen: the terminal is the asker's then, and the program's
-  // stop by SIGTTIN or SIGTTOU is no reason for the supervisor to stop.
+  // True while a question waits for its turn or its answer: what is to end the program ends it
+  // first.
   virtual bool asking() const noexcept { return false; }
 };
 
@@ -108,7 +109,7 @@ class Arbiter {
   Enforcement enforcement() const { return enforcement_; }
   // After this, every open and future question is answered kNo (the compartment is ending).
   void stop_asking();
-  // Asker::asking() of its asker; for job control.
+  // Asker::asking() of its asker.
   bool asking() const noexcept;
 
  private:

@@ -195,6 +195,12 @@ TEST_F(ArbiterTest, OnceIsAskedAgainAndNoIsNot) {
   asker_.answer = Answer::kAlways;
   EXPECT_EQ(read(it, "/no-such/other"), Ruling::kDeny);
   EXPECT_THAT(asker_.questions, SizeIs(2));
+  EXPECT_THAT(last().rule, HasSubstr("answered: no"));
+  asker_.answer = Answer::kNobody;
+  EXPECT_EQ(read(it, "/no-such/third"), Ruling::kDeny);
+  EXPECT_THAT(last().rule, HasSubstr("nobody answered"));
+  asker_.answer = Answer::kAlways;
+  EXPECT_EQ(read(it, "/no-such/third"), Ruling::kDeny);
 }
 
 TEST_F(ArbiterTest, AlwaysAndNeverAreRemembered) {

@@ -8,7 +8,7 @@ std::optional<Questions::Result> Questions::known_locked(const Key& key) {
   const bool is_open = open_.contains(key);
   if (waiting_ >= bounds_.waiting ||
       (!is_open && (open_.size() >= bounds_.open || answers_.size() >= bounds_.answered)))
-    return Result{.answer = Answer::kNo, .too_many = true};
+    return Result{.too_many = true};
   return std::nullopt;
 }
 
@@ -26,7 +26,7 @@ Questions::Result Questions::ask(const Question& question) {
   if (const auto found = open_.find(key); found != open_.end()) {
     const std::shared_ptr<Open> open = found->second;
     changed_.wait(lock, [&] { return open->answer || stopped_; });
-    result.answer = open->answer.value_or(Answer::kNo);
+    result.answer = open->answer.value_or(Answer::kNobody);
   } else {
     const auto open = std::make_shared<Open>();
     open_.emplace(key, open);
@@ -42,7 +42,7 @@ Questions::Result Questions::ask(const Question& question) {
     open->answer = result.answer;
     std::erase(turns_, open.get());
     open_.erase(key);
-    // kNo stays too: a program that tries again must not be able to ask until it gets a yes.
+    // A no stays too: a program that tries again must not be able to ask until it gets a yes.
     if (result.answer != Answer::kOnce && !stopped_)
       answers_.emplace(std::move(key), result.answer);
     changed_.notify_all();

@@ -27,7 +27,7 @@ class Questions {
  public:
   // What became of one attempt to ask.
   struct Result {
-    Answer answer = Answer::kNo;
+    Answer answer = Answer::kNobody;
     bool too_many = false;  // never asked
     bool first = false;     // this caller's thread put it: exactly one of those that waited
   };

@@ -109,7 +109,7 @@ TEST(Questions, BeyondTheBoundIsNoWithoutAsking) {
   Asking two(questions, "/2");
   wait_until_full(questions);
   const auto result = questions.ask(question("/3"));
-  EXPECT_EQ(result.answer, Answer::kNo);
+  EXPECT_EQ(result.answer, Answer::kNobody);
   EXPECT_TRUE(result.too_many);
   asker.answer(Answer::kOnce);
   asker.answer(Answer::kOnce);
@@ -138,13 +138,13 @@ TEST(Questions, StopAnswersNoToAll) {
   Asking two(questions, "/2");
   wait_until_full(questions);
   questions.stop();
-  EXPECT_EQ(also_one.join().answer, Answer::kNo);
-  EXPECT_EQ(two.join().answer, Answer::kNo);
+  EXPECT_EQ(also_one.join().answer, Answer::kNobody);
+  EXPECT_EQ(two.join().answer, Answer::kNobody);
   asker.answer(Answer::kAlways);  // typed too late
   const auto result = one.join();
-  EXPECT_EQ(result.answer, Answer::kNo);
+  EXPECT_EQ(result.answer, Answer::kNobody);
   EXPECT_FALSE(result.first) << "and so not remembered";
-  EXPECT_EQ(questions.ask(question("/3")).answer, Answer::kNo);
+  EXPECT_EQ(questions.ask(question("/3")).answer, Answer::kNobody);
   EXPECT_EQ(asker.wait_for(1).size(), 1U);
 }
 

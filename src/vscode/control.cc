@@ -202,12 +202,12 @@ void Control::wait_for_somebody(std::chrono::milliseconds most) {
 
 Answer Control::ask(const Question& question) {
   std::unique_lock lock(mutex_);
-  if (cancelled_ || stopping_) return Answer::kNo;
+  if (cancelled_ || stopping_) return Answer::kNobody;
   const auto now = Clock::now();
   const std::chrono::duration<double> passed = now - refilled_;
   tokens_ = std::min<double>(options_.burst, tokens_ + passed / options_.refill);
   refilled_ = now;
-  if (tokens_ < 1) return Answer::kNo;
+  if (tokens_ < 1) return Answer::kNobody;
   tokens_ -= 1;
   const auto open = std::make_shared<Open>();
   open->id = ++last_id_;
@@ -229,7 +229,7 @@ Answer Control::ask(const Question& question) {
   open_.reset();
   outbox_.push_back(Json{{"type", "withdrawn"}, {"id", open->id}});
   wake();
-  return cancelled_ ? Answer::kNo : open->answer.value_or(Answer::kNo);
+  return cancelled_ ? Answer::kNobody : open->answer.value_or(Answer::kNobody);
 }
 
 void Control::cancel() noexcept {

@@ -180,16 +180,16 @@ TEST_F(ControlTest, NobodyThereAndNobodyInTimeMeanNo) {
   options_.arrival = std::chrono::seconds(0);
   options_.patience = std::chrono::seconds(0);
   open();
-  EXPECT_EQ(control_->ask(question("/x")), Answer::kNo);
+  EXPECT_EQ(control_->ask(question("/x")), Answer::kNobody);
   Companion companion(options_.socket);
   control_->wait_for_somebody(std::chrono::seconds(20));
-  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNobody);
   const Json late = companion.next("question");
   EXPECT_EQ(late["resource"], "/y");
   EXPECT_EQ(companion.next()["type"], "withdrawn");
   // A late answer is an answer to nothing.
   companion.say(Json{{"type", "answer"}, {"id", late["id"]}, {"answer", "always"}});
-  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNobody);
 }
 
 TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {
@@ -198,9 +198,9 @@ TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {
   auto asked = ask("/x");
   const Json question_of = companion.next("question");
   control_->cancel();
-  EXPECT_EQ(asked.get(), Answer::kNo);
+  EXPECT_EQ(asked.get(), Answer::kNobody);
   EXPECT_EQ(companion.next()["type"], "withdrawn");
-  EXPECT_EQ(control_->ask(question("/y")), Answer::kNo);
+  EXPECT_EQ(control_->ask(question("/y")), Answer::kNobody);
   control_->keep("mark", {{"type", "mark"}});
   EXPECT_EQ(companion.next()["type"], "mark") << "the second question was put";
 }
@@ -212,7 +212,8 @@ TEST_F(ControlTest, AFloodOfQuestionsIsAnsweredNoWithoutAPerson) {
   open();
   Companion companion(options_.socket);
   control_->wait_for_somebody(std::chrono::seconds(20));
-  for (int i = 0; i < 50; ++i) EXPECT_EQ(control_->ask(question(std::to_string(i))), Answer::kNo);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(control_->ask(question(std::to_string(i))), Answer::kNobody);
   control_->keep("mark", {{"type", "mark"}});
   int questions = 0;
   for (Json message = companion.next(); message["type"] != "mark"; message = companion.next()) {

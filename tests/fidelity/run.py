@@ -4,7 +4,8 @@
     run.py --mode MODE --bulkhead PROGRAM [--programs FOLDER] [--node PROGRAM] [--keep] JOB
 
 MODE is IDENTITY-GRANTS: root or user; `granted` (everything may be read, written and run),
-`served` (the same, with every call served by the supervisor), `workspace` (the workspace, the system and
+`served` (the same, with every call served by the supervisor), `blocked` (everything, less what the built-in
+blocklist keeps back), `workspace` (the workspace, the system and
 the programs that the job names), or `plain` (plain again: is the job itself deterministic?).
 
 Both runs happen in the same folder, made afresh. Compared are exit code, both outputs, and the tree:
@@ -159,8 +160,10 @@ class Run:
         return [runner, f"{self.work}/.job{extension}"]
 
     def flags(self):
-        flags = ["--quiet", "--workspace", self.work, "--otherwise", "deny", "--unblock", "all"]
-        if self.grants in ("granted", "served"):
+        flags = ["--quiet", "--workspace", self.work, "--otherwise", "deny"]
+        if self.grants != "blocked":
+            flags += ["--unblock", "all"]
+        if self.grants in ("granted", "served", "blocked"):
             flags += ["--read", "/", "--write", "/", "--run", "/"]
         else:
             flags += ["--read", os.path.dirname(os.path.dirname(self.arguments.node)), "--read", self.home, "--write", self.home]
@@ -224,7 +227,7 @@ class Run:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mode", required=True, choices=[f"{i}-{g}" for i in ("root", "user") for g in ("granted", "served", "workspace", "plain")])
+    parser.add_argument("--mode", required=True, choices=[f"{i}-{g}" for i in ("root", "user") for g in ("granted", "served", "blocked", "workspace", "plain")])
     parser.add_argument("--bulkhead", type=os.path.abspath)
     parser.add_argument("--programs", type=os.path.abspath)
     parser.add_argument("--node", default=shutil.which("node") or "/usr/bin/node")

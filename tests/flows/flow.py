@@ -75,6 +75,28 @@ def child_named(pid, name):
     return None
 
 
+def session(leader):
+    """The living processes of a session, other than its leader, who waits to be reaped."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                state, _, _, of = file.read().rpartition(")")[2].split()[:4]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(of) == leader and state != "Z":
+            found.append(int(pid))
+    return found
+
+
+def name(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().rstrip("\n")
+    except OSError:
+        return ""
+
+
 def status(pid, field):
     """A number of /proc/PID/status, in the unit that it has there."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:

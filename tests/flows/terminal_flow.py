@@ -4,9 +4,11 @@
 import fcntl
 import json
 import os
+import re
 import signal
 import struct
 import termios
+import time
 
 import flow
 from flow import Flow, Terminal, options
@@ -26,6 +28,12 @@ class Alone(Terminal):
 class AtATerminal(Flow):
     def terminal(self, *words, **more):
         terminal = Terminal([options.bulkhead, "run", *words], self.project, self.environment, **more)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def script(self, text, kind=Terminal):
+        """A job of the terminal that is a shell's script, with runs in it."""
+        terminal = kind(["/bin/bash", "-c", text], self.project, self.environment)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -127,6 +135,91 @@ input()
             terminal.type("\n")
             self.assertEqual(terminal.exit_code(), 0)
 
+    def test_what_passes_the_output_on_waits_and_loses_nothing(self):
+        # `| tee log`: the program's words, but not its process. In an orphaned group the kernel would stop nobody.
+        lines = [f"line {number}" for number in range(60)]
+        program = self.file("project/says.py", f"print({chr(10).join(lines)!r}, flush=True); open({self.secret!r}).read()")
+        slowly = 'while read -r line; do echo "$line"; sleep 0.02; done'
+        for kind in (Terminal, Alone):
+            terminal = self.script(f"{options.bulkhead} run -- /usr/bin/python3 {program} | {slowly}; echo after", kind)
+            terminal.wait_for(QUESTION)
+            seen = terminal.seen
+            terminal.type("what\n")
+            terminal.wait_for("then Enter: ")
+            time.sleep(0.2)
+            terminal.type("o\n")
+            terminal.wait_for("after")
+            during = terminal.screen[seen:terminal.screen.index("then Enter: ")]
+            self.assertNotIn("line", during)
+            self.assertEqual(re.findall(r"line \d+", terminal.screen), lines)
+
+    def test_who_started_the_run_is_not_stopped_by_a_question(self):
+        # A shell would take its job for stopped, and the next line, the answer, for a command.
+        run = f"{options.bulkhead} run -- cat {self.secret}"
+        for script in (f"{run}; echo after", f"{run} | cat; echo after", f"sh -c '{run}; true'; echo after"):
+            terminal = self.script(script)
+            terminal.wait_for(QUESTION)
+            terminal.type("o\n")
+            terminal.wait_for("the secret.*after")
+            self.assertEqual(terminal.exit_code(), 0)
+            self.assertNotIn("[stopped]", terminal.screen)
+
+    def test_another_run_of_the_job_goes_on_behind_the_question(self):
+        # Its program is kept still with the rest; its supervisor must not take that for a wish.
+        run = f"{options.bulkhead} run"
+        terminal = self.script(f"{run} --run sleep -- sh -c '> up; until [ -e go ]; do echo tick; sleep 0.01; done; echo gone' & "
+                               f"until [ -e up ]; do :; done; {run} -- cat {self.secret}; > go; wait; echo after")
+        terminal.wait_for(QUESTION)
+        seen = terminal.seen
+        terminal.type("what\n")
+        terminal.wait_for("then Enter: ")
+        self.assertNotIn("tick", terminal.screen[seen:])
+        terminal.type("o\n")
+        terminal.wait_for("the secret.*gone.*after")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertNotIn("[stopped]", terminal.screen)
+
+    def test_another_run_that_starts_beside_the_question(self):
+        run = f"{options.bulkhead} run"
+        terminal = self.script(f"{run} -- cat {self.secret} & {run} -- sh -c 'echo tick; echo gone'; wait; echo after")
+        while terminal.wait_for(r"\[N\]o: |the secret.*after").group(0).endswith("[N]o: "):
+            terminal.type("o\n")
+        self.assertIn("gone", terminal.screen)
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_who_moves_at_the_question_is_stopped_and_it_is_asked_again(self):
+        program = self.file("project/paints.py", f"""
+import os, time
+if os.fork() == 0:
+    while os.getppid() != 1:
+        os.write(1, b"PAINT")
+        time.sleep(0.001)
+    os._exit(0)
+time.sleep(0.1)
+print(open({self.secret!r}).read(), flush=True)
+""")
+        terminal = self.terminal("--", "/usr/bin/python3", program)
+        terminal.wait_for(r"PAINT.*" + QUESTION)
+        for pid in flow.session(terminal.leader):
+            if flow.name(pid) == "python3":
+                os.kill(pid, signal.SIGCONT)
+        terminal.wait_for(r"PAINT.*" + QUESTION)
+        seen = terminal.seen
+        terminal.type("what\n")
+        terminal.wait_for("then Enter: ")
+        self.assertNotIn("PAINT", terminal.screen[seen:])
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_another_job_is_left_alone(self):
+        beside = 'for number in 1 2 3 4 5 6; do echo "beside $number"; sleep 0.1; done'
+        terminal = self.script(f"set -m; ({beside}; echo done beside) & {options.bulkhead} run -- cat {self.secret}; wait", Alone)
+        terminal.wait_for(QUESTION)
+        terminal.wait_for("done beside")
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
@@ -139,17 +232,26 @@ input()
         self.assertEqual(terminal.exit_code(), 124)
 
     def test_another_run_that_ends_leaves_the_question_its_terminal(self):
-        run, go, ended = f"{options.bulkhead} run", f"{self.project}/go", f"{self.project}/ended"
-        script = (f"{run} -- sh -c '> up; until [ -e go ]; do :; done' & first=$!; until [ -e up ]; do :; done; "
+        # By its own limit: its program is kept still meanwhile.
+        run, ended = f"{options.bulkhead} run", f"{self.project}/ended"
+        script = (f"{run} --wall-time 5s -- sh -c '> up; while :; do :; done' & first=$!; until [ -e up ]; do :; done; "
                   f"{run} -- cat {self.secret} & wait $first; > ended; wait $!; echo [exit $?]")
-        terminal = Alone(["/bin/bash", "-c", script], self.project, self.environment)
-        self.addCleanup(terminal.close)
+        terminal = self.script(script, Alone)
         terminal.wait_for(QUESTION)
-        self.file(go)
+        self.assertFalse(os.path.exists(ended))
         self.assertTrue(flow.wait_for(lambda: os.path.exists(ended)))
         terminal.type("o\n")
         terminal.wait_for("the secret")
         self.assertEqual(terminal.exit_code(), 0)
+
+    def test_a_terminal_that_is_closed_at_the_question_ends_the_job(self):
+        # The kernel tells the group in the foreground, which is the question's.
+        run = f"{options.bulkhead} run"
+        terminal = self.script(f"{run} -- sh -c '> up; while :; do :; done' & until [ -e up ]; do :; done; {run} -- cat {self.secret}", Alone)
+        terminal.wait_for(QUESTION)
+        with open("/dev/null", "rb") as nothing:
+            os.dup2(nothing.fileno(), terminal.master)
+        self.assertTrue(flow.wait_for(lambda: not flow.session(terminal.leader)))
 
     def test_a_signal_at_the_question_ends_the_run(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):

@@ -1,6 +1,7 @@
 #!/bin/sh
 # git: init, commit, branches, merge with and without conflict, rebase, stash, tags, gc, clone, worktree,
 # bundle, archive, submodule, hooks, fsck.
+# modes: root-granted root-served user-granted user-served user-workspace
 # run: /usr/bin /usr/lib/git-core {W}
 # ignore: */index */index.lock */COMMIT_EDITMSG *.idx *.rev *.pack */packs */commit-graph *.graph */gc.log */logs/* *.tar
 # needs: git
