@@ -360,8 +360,9 @@ bool TerminalAsker::wait_for_turn(int lock) {
   return mine;
 }
 
-// What the child reports next; kNothing where it ended, or the question is cancelled. A child that
-// is stopped, or without its terminal, watches no clock: so this does.
+// What the child reports next; kNothing where it ended, or the question is cancelled; kDisturbed
+// where somebody moved before. A child that is stopped, or without its terminal, watches no clock:
+// so this does.
 char TerminalAsker::next_report(int reports, pid_t child, const struct termios& modes,
                                 Stillness& still) const {
   const auto until = std::chrono::steady_clock::now() + options_.patience + kLastWord;
@@ -375,7 +376,7 @@ char TerminalAsker::next_report(int reports, pid_t child, const struct termios& 
     if (ready > 0) {
       char what = kNothing;
       if (waiting[0].revents == 0 || read(reports, &what, 1) != 1) return kNothing;
-      return what;
+      return what == kInterrupted || still.holds(child) ? what : kDisturbed;
     }
     if (std::chrono::steady_clock::now() >= until) return kLate;
     keep_terminal(terminal_.get(), child, modes);

@@ -402,7 +402,9 @@ export const WAYS = [
   },
   {
     name: "listener",
-    prepare: ({ world, editor }) => editor.openAnyFile(path.join(world.home, ".ssh/id_rsa")),
+    // Not the file that others opened: plain VS Code then may think that its one host knows it ("document … already
+    // exists!"), and tells it of no editor with it any more.
+    prepare: ({ world, editor }) => editor.openAnyFile(path.join(world.home, ".aws/credentials")),
     probes: { documents: leaks(), active: leaks(), visible: leaks() },
   },
   // What stays open, or lies over a text, is in the way of those before.
