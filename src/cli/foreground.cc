@@ -29,19 +29,22 @@ struct Stat {
   char state = '\0';  // 'R' running or ready to run, 'S' asleep, 'D' beyond signals, 'T' stopped, …
   pid_t parent = 0;
   pid_t group = 0;
+  pid_t session = 0;
 };
 
 Stat stat_of(const std::string& folder) {
-  const auto text = read_file(folder + "/stat", 4096);
+  auto text = read_file(folder + "/stat", 4096);
   if (!text.ok()) return {};
   // The name may hold anything: the fields begin behind its last bracket.
   const size_t end = text->rfind(')');
   if (end == std::string::npos || end + 4 >= text->size()) return {};
-  char* rest = nullptr;
-  const long parent = std::strtol(text->c_str() + end + 4, &rest, 10);
-  return {.state = (*text)[end + 2],
-          .parent = static_cast<pid_t>(parent),
-          .group = static_cast<pid_t>(std::strtol(rest, nullptr, 10))};
+  char* rest = text->data() + end + 3;
+  const auto next = [&rest] { return static_cast<pid_t>(std::strtol(rest, &rest, 10)); };
+  Stat found{.state = (*text)[end + 2]};
+  found.parent = next();
+  found.group = next();
+  found.session = next();
+  return found;
 }
 
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
@@ -112,6 +115,16 @@ bool is_ours(pid_t group) {
   if (group == getpgrp()) return true;
   for (pid_t pid = group; pid > 1; pid = stat_of(folder_of(pid)).parent)
     if (pid == getpid()) return true;
+  return false;
+}
+
+bool is_under_job_control() {
+  for (const pid_t pid : numbers_in("/proc")) {
+    const Stat its = stat_of(folder_of(pid));
+    if (its.group != getpgrp()) continue;
+    const Stat above = stat_of(folder_of(its.parent));
+    if (above.session == its.session && above.group != its.group) return true;
+  }
   return false;
 }
 

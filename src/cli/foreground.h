@@ -14,6 +14,10 @@ namespace bulkhead {
 // this run is in the background, and asking would disturb them.
 bool is_ours(pid_t group);
 
+// True where a shell is there that sees our group stop and can continue it; the kernel stops no
+// orphaned group by Ctrl-Z either (termios(3), credentials(7)).
+bool is_under_job_control();
+
 // Keeps the job still: the program's processes wherever they have gone, and whoever else is in our
 // group or in the terminal's foreground (`| tee log`), with what they started. None of them can
 // read an answer, write over a question or change the terminal; the kernel's own way (SIGTTIN,

@@ -70,6 +70,7 @@ constexpr char kInterrupted = 'i';
 constexpr char kNothing = '-';
 constexpr char kLate = 'l';       // the parent's word: the child has said nothing in time
 constexpr char kDisturbed = 'd';  // the same: somebody may have written over the question
+constexpr char kSuspended = 'z';  // the same: it has stopped, by Ctrl-Z
 
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
@@ -199,19 +200,25 @@ class TerminalStopsIgnored {
 // True where nobody but us decides who has the terminal: a shell that took it wants it.
 bool may_take(pid_t foreground) { return is_ours(foreground) || is_empty_group(foreground); }
 
+// The signal by which a child of ours has stopped; 0 where it has not. Leaves that to be seen
+// again.
+int stop_signal(pid_t child) {
+  siginfo_t stopped = {};
+  const bool seen =
+      waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+      stopped.si_pid == child;
+  return seen ? stopped.si_status : 0;
+}
+
 // Gives the terminal back to the child that asks, where somebody of our own job took it, and wakes
-// the child, which that has stopped if it was to read. Waiting leaves the stop to be
-// seen again.
+// the child, which that has stopped if it was to read.
 void keep_terminal(int terminal, pid_t child, const struct termios& modes) {
   const pid_t foreground = tcgetpgrp(terminal);
   if (foreground <= 0) return;
   if (foreground != child && (!may_take(foreground) || tcsetattr(terminal, TCSANOW, &modes) != 0 ||
                               tcsetpgrp(terminal, child) != 0))
     return;
-  siginfo_t stopped = {};
-  if (waitid(P_PID, static_cast<id_t>(child), &stopped, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
-      stopped.si_pid == child)
-    kill(child, SIGCONT);
+  if (stop_signal(child) != 0) kill(child, SIGCONT);
 }
 
 bool is_hung_up(int terminal) {
@@ -235,6 +242,13 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
   tcsetattr(terminal, TCSAFLUSH, &before);
   if (tcsetpgrp(terminal, foreground) != 0) tcsetpgrp(terminal, getpgrp());
   return true;
+}
+
+// As by Ctrl-Z: those who started us stop, so that the shell sees it, and we with them, who hold
+// back that stop otherwise (JobControl). Returns when somebody continues us.
+void suspend(pid_t group) {
+  kill(-group, SIGTSTP);
+  kill(getpid(), SIGSTOP);
 }
 
 }  // namespace
@@ -325,39 +339,41 @@ Answer TerminalAsker::ask(const Question& question) {
 // nullopt: it was not asked.
 std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
   if (asked_ >= options_.most) return std::nullopt;
-  // Other runs on this terminal: two questions at once would share the keyboard.
-  Fd turn;
-  if (!options_.lock_file.empty()) {
-    turn.reset(::open(options_.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (turn && !wait_for_turn(turn.get())) return std::nullopt;
-  }
-  const pid_t foreground = tcgetpgrp(terminal_.get());
-  if (foreground <= 0 || !is_ours(foreground)) return std::nullopt;
-  ++asked_;
-  Stillness still(foreground);
   for (int times = 0; times < kMostTimes; ++times) {
+    std::optional<Fd> turn = wait_for_turn();
+    if (!turn) return std::nullopt;
+    const pid_t foreground = tcgetpgrp(terminal_.get());
+    if (foreground <= 0 || !is_ours(foreground)) return std::nullopt;
+    if (times == 0) ++asked_;
+    Stillness still(foreground);
     if (!still.reach(kStillIn, cancelled_)) return std::nullopt;
     // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
     if (tcgetpgrp(terminal_.get()) != foreground) return std::nullopt;
-    if (const auto answer = ask_by_child(question, foreground, still)) return answer;
+    const char what = ask_by_child(question, foreground, still);
+    if (what == kSuspended) {
+      turn.reset();
+      suspend(foreground);
+    } else if (what != kDisturbed) {
+      return answer_of(what);
+    }
   }
   return std::nullopt;
 }
 
-// False where another run's question stayed open, or this one is cancelled. Nothing is
-// said here: it would stand in the middle of that question.
-bool TerminalAsker::wait_for_turn(int lock) {
+// Other runs on this terminal: two questions at once would share the keyboard. nullopt where
+// another run's question stayed open, or this one is cancelled. Nothing is said here: it would
+// stand in the middle of that question.
+std::optional<Fd> TerminalAsker::wait_for_turn() const {
+  Fd lock;
+  if (options_.lock_file.empty()) return lock;
+  lock.reset(::open(options_.lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   const auto until = std::chrono::steady_clock::now() + options_.patience;
-  bool mine = false;
-  while (!(mine = flock(lock, LOCK_EX | LOCK_NB) == 0)) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      mine = true;  // a file system without locks
-      break;
-    }
+  while (lock && flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;  // a file system without locks
     struct pollfd wake = {.fd = wake_read_.get(), .events = POLLIN, .revents = 0};
-    if (poll(&wake, 1, kLook) > 0 || std::chrono::steady_clock::now() >= until) break;
+    if (poll(&wake, 1, kLook) > 0 || std::chrono::steady_clock::now() >= until) return std::nullopt;
   }
-  return mine;
+  return lock;
 }
 
 // What the child reports next; kNothing where it ended, or the question is cancelled; kDisturbed
@@ -379,20 +395,20 @@ char TerminalAsker::next_report(int reports, pid_t child, const struct termios& 
       return what == kInterrupted || still.holds(child) ? what : kDisturbed;
     }
     if (std::chrono::steady_clock::now() >= until) return kLate;
+    if (stop_signal(child) == SIGTSTP) return kSuspended;
     keep_terminal(terminal_.get(), child, modes);
     if (looks % kLooksBetweenPasses == 0 && !still.holds(child)) return kDisturbed;
   }
 }
 
-// nullopt: it is to be asked again.
-std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_t foreground,
-                                                  Stillness& still) {
+// What next_report() tells.
+char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Stillness& still) {
   std::array<int, 2> ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Answer::kNobody;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return kNothing;
   Fd reports(ends[0]), report(ends[1]);
 
   struct termios before = {};
-  if (tcgetattr(terminal_.get(), &before) != 0) return Answer::kNobody;
+  if (tcgetattr(terminal_.get(), &before) != 0) return kNothing;
   struct termios modes = before;
   modes.c_iflag |= ICRNL | BRKINT;
   modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR);
@@ -402,13 +418,14 @@ std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_
   modes.c_cc[VINTR] = 3;
   modes.c_cc[VEOF] = 4;
   modes.c_cc[VERASE] = before.c_cc[VERASE] != 0 ? before.c_cc[VERASE] : cc_t{127};
-  modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+  const bool may_suspend = foreground == getpgrp() && is_under_job_control();
+  modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
   modes.c_cc[VQUIT] = _POSIX_VDISABLE;
   const std::string text = question_text(question, terminal_width(terminal_.get()));
   const pid_t supervisor = getpid();
 
-  Answer answer = Answer::kNobody;
-  bool interrupted = false, late = false, disturbed = false;
+  char what = kNothing;
+  bool interrupted = false;
   {
     const TerminalStopsIgnored ignored;
     const pid_t child = fork();
@@ -418,10 +435,7 @@ std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_
     }
     report.reset();
     if (child > 0) {
-      const char what = next_report(reports.get(), child, modes, still);
-      late = what == kLate;
-      disturbed = what == kDisturbed;
-      answer = answer_of(what);
+      what = next_report(reports.get(), child, modes, still);
       interrupted = what == kInterrupted;
       // After cancel() it may still be about to take the terminal. Stopped it cannot take it from
       // us again, and a Ctrl-C stays pending in it, which a dead one would lose.
@@ -432,7 +446,8 @@ std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_
       }
     }
     const bool ours = give_back_terminal(terminal_.get(), child, foreground, before, modes);
-    if (late && ours) static_cast<void>(!write(terminal_.get(), kTooLate.data(), kTooLate.size()));
+    if (what == kLate && ours)
+      static_cast<void>(!write(terminal_.get(), kTooLate.data(), kTooLate.size()));
     if (child > 0) {
       if (interrupt_pending(child)) interrupted = true;
       kill(child, SIGKILL);
@@ -441,12 +456,14 @@ std::optional<Answer> TerminalAsker::ask_by_child(const Question& question, pid_
       }
     }
   }
-  if (interrupted || cancelled_) static_cast<void>(!write(terminal_.get(), "\n", 1));
+  if (cancelled_) what = kNothing;
+  if (interrupted) what = kInterrupted;
+  if (interrupted || cancelled_ || what == kSuspended)
+    static_cast<void>(!write(terminal_.get(), "\n", 1));
   // As the key and the kernel would have done without us, to the group in the foreground.
   if (interrupted) kill(-foreground, SIGINT);
   if (is_hung_up(terminal_.get())) kill(-foreground, SIGHUP);
-  if (disturbed && !interrupted && !cancelled_) return std::nullopt;
-  return answer;
+  return what;
 }
 
 }  // namespace bulkhead

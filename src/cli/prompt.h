@@ -66,8 +66,8 @@ class TerminalAsker final : public Asker {
  private:
   TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
   std::optional<Answer> ask_in_turn(const Question& question);
-  std::optional<Answer> ask_by_child(const Question& question, pid_t foreground, Stillness& still);
-  bool wait_for_turn(int lock);
+  std::optional<Fd> wait_for_turn() const;
+  char ask_by_child(const Question& question, pid_t foreground, Stillness& still);
   char next_report(int reports, pid_t child, const struct termios& modes, Stillness& still) const;
 
   Options options_;

@@ -220,6 +220,28 @@ print(open({self.secret!r}).read(), flush=True)
         terminal.type("o\n")
         terminal.wait_for("the secret")
 
+    def test_ctrl_z_at_the_question_and_back(self):
+        run = f"{options.bulkhead} run -- cat {self.secret}"
+        for script in (f"exec {run}", f"{run}; exit $?"):
+            terminal = self.script(script)
+            before = termios.tcgetattr(terminal.master)
+            terminal.wait_for(QUESTION)
+            terminal.type("\x1a")
+            terminal.wait_for(r"\[stopped\]")
+            self.assertEqual(termios.tcgetattr(terminal.master), before)
+            terminal.resume()
+            terminal.wait_for(QUESTION)
+            terminal.type("o\n")
+            terminal.wait_for("the secret")
+            self.assertEqual(terminal.exit_code(), 0)
+        # Where no shell would see it, the key does nothing, as for any program.
+        terminal = self.script(run, Alone)
+        terminal.wait_for(QUESTION)
+        terminal.type("\x1a\n")
+        terminal.wait_for("then Enter: ")
+        terminal.type("o\n")
+        terminal.wait_for("the secret")
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
