@@ -402,9 +402,12 @@ export const WAYS = [
   },
   {
     name: "listener",
-    // Not the file that others opened: plain VS Code then may think that its one host knows it ("document … already
-    // exists!"), and tells it of no editor with it any more.
-    prepare: ({ world, editor }) => editor.openAnyFile(path.join(world.home, ".aws/credentials")),
+    // A file of its own: of one that others opened, plain VS Code may think that its one host knows it ("document …
+    // already exists!"), and tells it of no editor with it any more.
+    prepare: ({ world, editor }) => {
+      world.write("home/.ssh/id_listener", world.secrets.key);
+      return editor.openAnyFile(path.join(world.home, ".ssh/id_listener"));
+    },
     probes: { documents: leaks(), active: leaks(), visible: leaks() },
   },
   // What stays open, or lies over a text, is in the way of those before.
