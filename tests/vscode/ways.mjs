@@ -47,8 +47,8 @@ const during = (act, probe) => ({ ...probe, meanwhile: act });
 /** What goes on working in compartments. */
 const works = (probe) => ({ ...probe, works: true });
 
-/** What is not there, or does nothing, cannot be clicked: that is a refusal too. */
-const click = (editor, place) => place.first().click({ timeout: 5000 }).catch(() => {});
+/** What is not there, or does nothing, cannot be clicked: that is a refusal too. In plain it comes, if late. */
+const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).catch(() => {});
 
 /** The same in an input box, which goes then. */
 async function clickInput(editor, text) {
