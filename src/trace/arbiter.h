@@ -107,7 +107,7 @@ class Arbiter {
 
   const Policy& policy() const { return *policy_; }
   Enforcement enforcement() const { return enforcement_; }
-  // After this, every open and future question is answered kNo (the compartment is ending).
+  // After this, every open and future question is answered kNobody (the compartment is ending).
   void stop_asking();
   // Asker::asking() of its asker.
   bool asking() const noexcept;

@@ -37,6 +37,15 @@ class AtATerminal(Flow):
         self.addCleanup(terminal.close)
         return terminal
 
+    def answer_undisturbed(self, terminal, word):
+        """Nobody writes `word` while the question is there; then it is allowed once."""
+        seen = terminal.seen
+        time.sleep(0.2)
+        terminal.type("what\n")
+        terminal.wait_for("then Enter: ")
+        self.assertNotIn(word, terminal.screen[seen:])
+        terminal.type("o\n")
+
     def test_once(self):
         terminal = self.terminal("--", "cat", self.secret)
         self.assertEqual(terminal.wait_for(QUESTION).group(1), self.secret)
@@ -126,11 +135,7 @@ input()
 """)
             terminal = self.terminal("--", "/usr/bin/python3", program)
             terminal.wait_for(r"PAINT.*wants to read.*\[N\]o: ")
-            seen = terminal.seen
-            terminal.type("what\n")
-            terminal.wait_for("then Enter: ")
-            self.assertNotIn("PAINT", terminal.screen[seen:])
-            terminal.type("o\n")
+            self.answer_undisturbed(terminal, "PAINT")
             terminal.wait_for("the secret.*PAINT")
             terminal.type("\n")
             self.assertEqual(terminal.exit_code(), 0)
@@ -143,14 +148,8 @@ input()
         for kind in (Terminal, Alone):
             terminal = self.script(f"{options.bulkhead} run -- /usr/bin/python3 {program} | {slowly}; echo after", kind)
             terminal.wait_for(QUESTION)
-            seen = terminal.seen
-            terminal.type("what\n")
-            terminal.wait_for("then Enter: ")
-            time.sleep(0.2)
-            terminal.type("o\n")
+            self.answer_undisturbed(terminal, "line")
             terminal.wait_for("after")
-            during = terminal.screen[seen:terminal.screen.index("then Enter: ")]
-            self.assertNotIn("line", during)
             self.assertEqual(re.findall(r"line \d+", terminal.screen), lines)
 
     def test_who_started_the_run_is_not_stopped_by_a_question(self):
@@ -170,11 +169,7 @@ input()
         terminal = self.script(f"{run} --run sleep -- sh -c '> up; until [ -e go ]; do echo tick; sleep 0.01; done; echo gone' & "
                                f"until [ -e up ]; do :; done; {run} -- cat {self.secret}; > go; wait; echo after")
         terminal.wait_for(QUESTION)
-        seen = terminal.seen
-        terminal.type("what\n")
-        terminal.wait_for("then Enter: ")
-        self.assertNotIn("tick", terminal.screen[seen:])
-        terminal.type("o\n")
+        self.answer_undisturbed(terminal, "tick")
         terminal.wait_for("the secret.*gone.*after")
         self.assertEqual(terminal.exit_code(), 0)
         self.assertNotIn("[stopped]", terminal.screen)
@@ -204,11 +199,7 @@ print(open({self.secret!r}).read(), flush=True)
             if flow.name(pid) == "python3":
                 os.kill(pid, signal.SIGCONT)
         terminal.wait_for(r"PAINT.*" + QUESTION)
-        seen = terminal.seen
-        terminal.type("what\n")
-        terminal.wait_for("then Enter: ")
-        self.assertNotIn("PAINT", terminal.screen[seen:])
-        terminal.type("o\n")
+        self.answer_undisturbed(terminal, "PAINT")
         terminal.wait_for("the secret")
         self.assertEqual(terminal.exit_code(), 0)
 
