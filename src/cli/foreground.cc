@@ -18,36 +18,19 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "sandbox/process_stat.h"
 
 namespace bulkhead {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Of a process or a thread, by its folder in /proc (proc(5)); zeros for one that has gone.
-struct Stat {
-  char state = '\0';  // 'R' running or ready to run, 'S' asleep, 'D' beyond signals, 'T' stopped, …
-  pid_t parent = 0;
-  pid_t group = 0;
-  pid_t session = 0;
-};
-
-Stat stat_of(const std::string& folder) {
-  auto text = read_file(folder + "/stat", 4096);
-  if (!text.ok()) return {};
-  // The name may hold anything: the fields begin behind its last bracket.
-  const size_t end = text->rfind(')');
-  if (end == std::string::npos || end + 4 >= text->size()) return {};
-  char* rest = text->data() + end + 3;
-  const auto next = [&rest] { return static_cast<pid_t>(std::strtol(rest, &rest, 10)); };
-  Stat found{.state = (*text)[end + 2]};
-  found.parent = next();
-  found.group = next();
-  found.session = next();
-  return found;
-}
-
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+// Zeros for one that has gone.
+ProcessStat read_stat(const std::string& folder) {
+  return stat_of(folder).value_or(ProcessStat{});
+}
 
 // Names of the numbers in a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& folder) {
@@ -80,8 +63,8 @@ struct Program {
 
 // Who is to keep still (see Stillness), parents before their children.
 std::vector<pid_t> processes_of_job(pid_t foreground) {
-  std::map<pid_t, Stat> all;
-  for (const pid_t pid : numbers_in("/proc")) all[pid] = stat_of(folder_of(pid));
+  std::map<pid_t, ProcessStat> all;
+  for (const pid_t pid : numbers_in("/proc")) all[pid] = read_stat(folder_of(pid));
   std::set<pid_t> above;  // us, and who started us
   for (pid_t pid = getpid(); pid > 0 && above.insert(pid).second;) pid = all[pid].parent;
 
@@ -113,16 +96,16 @@ std::vector<pid_t> processes_of_job(pid_t foreground) {
 
 bool is_ours(pid_t group) {
   if (group == getpgrp()) return true;
-  for (pid_t pid = group; pid > 1; pid = stat_of(folder_of(pid)).parent)
+  for (pid_t pid = group; pid > 1; pid = read_stat(folder_of(pid)).parent)
     if (pid == getpid()) return true;
   return false;
 }
 
 bool is_under_job_control() {
   for (const pid_t pid : numbers_in("/proc")) {
-    const Stat its = stat_of(folder_of(pid));
+    const ProcessStat its = read_stat(folder_of(pid));
     if (its.group != getpgrp()) continue;
-    const Stat above = stat_of(folder_of(its.parent));
+    const ProcessStat above = read_stat(folder_of(its.parent));
     if (above.session == its.session && above.group != its.group) return true;
   }
   return false;
@@ -150,7 +133,7 @@ bool Stillness::holds(pid_t asks) {
     if (pid == asks) continue;
     const std::string tasks = folder_of(pid) + "/task/";
     for (const pid_t thread : numbers_in(tasks)) {
-      const char state = stat_of(tasks + std::to_string(thread)).state;
+      const char state = read_stat(tasks + std::to_string(thread)).state;
       const bool awake = state == 'R' || state == 'S';
       if (!awake && (state != 'D' || told_.contains(thread))) continue;
       if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's

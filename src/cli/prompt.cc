@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/path.h"
 #include "cli/foreground.h"
@@ -245,10 +246,16 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
 }
 
 // As by Ctrl-Z: those who started us stop, so that the shell sees it, and we with them, who hold
-// back that stop otherwise (JobControl). Returns when somebody continues us.
+// back that stop otherwise (JobControl). Ours is taken by this very thread, at once: else it could
+// go on while the terminal is the shell's already. Whoever continues the group in between has
+// undone it. Returns when somebody continues us.
 void suspend(pid_t group) {
   kill(-group, SIGTSTP);
-  kill(getpid(), SIGSTOP);
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
@@ -339,12 +346,13 @@ Answer TerminalAsker::ask(const Question& question) {
 // nullopt: it was not asked.
 std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
   if (asked_ >= options_.most) return std::nullopt;
-  for (int times = 0; times < kMostTimes; ++times) {
+  bool counted = false;
+  for (int times = 0; times < kMostTimes;) {
     std::optional<Fd> turn = wait_for_turn();
     if (!turn) return std::nullopt;
     const pid_t foreground = tcgetpgrp(terminal_.get());
     if (foreground <= 0 || !is_ours(foreground)) return std::nullopt;
-    if (times == 0) ++asked_;
+    if (!std::exchange(counted, true)) ++asked_;
     Stillness still(foreground);
     if (!still.reach(kStillIn, cancelled_)) return std::nullopt;
     // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
@@ -353,7 +361,9 @@ std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
     if (what == kSuspended) {
       turn.reset();
       suspend(foreground);
-    } else if (what != kDisturbed) {
+    } else if (what == kDisturbed) {
+      ++times;
+    } else {
       return answer_of(what);
     }
   }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "sandbox/process_stat.h"
 
 namespace bulkhead {
 namespace {
@@ -275,11 +276,10 @@ TEST(TerminalAsker, PutsModesAndForegroundBack) {
   EXPECT_EQ(session.exit_code(), answer(Answer::kThisRun));
 }
 
-// State of a process as in /proc/PID/stat: 'S' sleeping, 'T' stopped.
+// 'S' sleeping, 'T' stopped.
 char state_of(pid_t pid) {
-  const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
-  if (!text.ok()) return '\0';
-  return (*text)[text->rfind(')') + 2];
+  const auto stat = stat_of("/proc/" + std::to_string(pid));
+  return stat ? stat->state : '\0';
 }
 
 // A process that waits for a line of the terminal, and ends with its first letter. It

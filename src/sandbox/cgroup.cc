@@ -15,7 +15,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "sandbox/usage.h"
+#include "sandbox/process_stat.h"
 
 namespace bulkhead {
 namespace {
@@ -80,11 +80,9 @@ bool gives_controller(const std::string& folder, const std::string& controller) 
 }
 
 Result<uint64_t> start_of(pid_t pid) {
-  Fd proc(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!proc) return errno_error("open /proc");
-  CpuTimes times;
-  if (!ProcReader(std::move(proc)).cpu_times(pid, &times)) return errno_error("read /proc", ESRCH);
-  return times.start_ticks;
+  const auto stat = stat_of("/proc/" + std::to_string(pid));
+  if (!stat) return errno_error("read /proc", ESRCH);
+  return stat->start_ticks;
 }
 
 uint64_t pid_namespace() {

@@ -396,10 +396,10 @@ class Keeper final : public LimitKeeper {
   void check_inherited(const std::vector<pid_t>& pids, bool samples_cpu) {
     std::map<uint64_t, Inheritance::Sample> cpu, written;
     for (const pid_t pid : pids) {
-      CpuTimes times;
-      if (!proc_->cpu_times(pid, &times)) continue;
-      const uint64_t key = times.start_ticks << 22U | static_cast<uint64_t>(pid);
-      cpu[key] = {times.own_ticks + times.children_ticks, times.children_ticks};
+      const auto stat = proc_->stat(pid);
+      if (!stat) continue;
+      const uint64_t key = stat->start_ticks << 22U | static_cast<uint64_t>(pid);
+      cpu[key] = {stat->own_ticks + stat->children_ticks, stat->children_ticks};
       uint64_t bytes = 0;
       if (limits_.written && proc_->written_bytes(pid, &bytes)) written[key] = {bytes, bytes};
     }

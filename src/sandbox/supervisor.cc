@@ -16,6 +16,7 @@
 #include "sandbox/limits.h"
 #include "sandbox/network/name_cache.h"
 #include "sandbox/network/resolver.h"
+#include "sandbox/process_stat.h"
 #include "sandbox/processes.h"
 #include "sandbox/server.h"
 #include "sandbox/walker.h"
@@ -149,10 +150,8 @@ class Watch {
   }
 
   bool is_stopped() const {
-    const auto stat = read_file(fmt::format("/proc/{}/stat", compartment_.program), 4096);
-    if (!stat.ok()) return false;
-    const size_t name_end = stat->rfind(") ");
-    return name_end != std::string::npos && stat->compare(name_end + 2, 1, "T") == 0;
+    const auto stat = stat_of(fmt::format("/proc/{}", compartment_.program));
+    return stat && stat->state == 'T';
   }
 
   const Plan& plan_;

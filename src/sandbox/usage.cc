@@ -36,25 +36,6 @@ struct CloseFolder {
 
 }  // namespace
 
-bool parse_stat(std::string_view text, CpuTimes* times) {
-  // proc_pid_stat(5): the name in parentheses may itself hold spaces and parentheses.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos || text.size() < name_end + 2) return false;
-  text.remove_prefix(name_end + 2);
-  // Here begins field 3; utime, stime, cutime, cstime are 14 to 17, starttime is 22.
-  std::array<uint64_t, 4> ticks{};
-  for (int field = 3; field < 14; ++field)
-    if (!skip_field(text)) return false;
-  for (uint64_t& tick : ticks)
-    if (!take_number(text, &tick) || !skip_field(text)) return false;
-  for (int field = 18; field < 22; ++field)
-    if (!skip_field(text)) return false;
-  if (!take_number(text, &times->start_ticks)) return false;
-  times->own_ticks = ticks[0] + ticks[1];
-  times->children_ticks = ticks[2] + ticks[3];
-  return true;
-}
-
 bool parse_resident_pages(std::string_view text, uint64_t* pages) {
   return skip_field(text) && take_number(text, pages);
 }
@@ -159,9 +140,9 @@ bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const
   return true;
 }
 
-bool ProcReader::cpu_times(pid_t pid, CpuTimes* times) const {
+std::optional<ProcessStat> ProcReader::stat(pid_t pid) const {
   std::string_view text;
-  return read(pid, "stat", &text) && parse_stat(text, times);
+  return read(pid, "stat", &text) ? parse_stat(text) : std::nullopt;
 }
 
 bool ProcReader::resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const {

@@ -7,22 +7,18 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sandbox/process_stat.h"
 
 namespace bulkhead {
 
 // Parsers, pure: false on what the kernel would not write.
-struct CpuTimes {
-  uint64_t own_ticks = 0;       // user and system
-  uint64_t children_ticks = 0;  // of children that were waited for
-  uint64_t start_ticks = 0;     // tells a reused pid
-};
-bool parse_stat(std::string_view text, CpuTimes* times);            // /proc/PID/stat
 bool parse_resident_pages(std::string_view text, uint64_t* pages);  // /proc/PID/statm
 // "Name:   123 kB" in /proc/PID/status, smaps_rollup, io (there without unit); false if absent.
 bool parse_field(std::string_view text, std::string_view name, uint64_t* value);
@@ -63,8 +59,8 @@ class ProcReader {
   // Process ids inside the compartment, ascending. Includes init.
   Result<std::vector<pid_t>> processes() const;
 
-  // Each returns false where the process is gone.
-  bool cpu_times(pid_t pid, CpuTimes* times) const;
+  // Each returns nullopt or false where the process is gone.
+  std::optional<ProcessStat> stat(pid_t pid) const;
   bool resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const;
   // Each page divided by the number of processes that map it, with swap; slower. Shared memory
   // (tmpfs files, memfds, shared anonymous memory) apart, because it may be counted elsewhere too.

@@ -8,23 +8,6 @@
 namespace bulkhead {
 namespace {
 
-TEST(ParseStat, NamesMayHoldAnything) {
-  CpuTimes times;
-  ASSERT_TRUE(parse_stat(
-      "7 (a) R 9 (b c) S 1 7 7 0 -1 4194560 10 20 0 0 11 12 13 14 20 0 1 0 5555 1 2\n", &times));
-  EXPECT_EQ(times.own_ticks, 23U);
-  EXPECT_EQ(times.children_ticks, 27U);
-  EXPECT_EQ(times.start_ticks, 5555U);
-}
-
-TEST(ParseStat, ShortTextIsRefused) {
-  CpuTimes times;
-  for (const char* text :
-       {"", "7", "7 (x", "7 (x)", "7 (x) ", "7 (x) S 1 7 7 0 -1 4194560 10 20 0 0 11 12 13 14",
-        "7 (x) S 1 7 7 0 -1 4194560 10 20 0 0 a b c d 20 0 1 0 5555 1"})
-    EXPECT_FALSE(parse_stat(text, &times)) << text;
-}
-
 TEST(ParseField, WholeNamesAndUnits) {
   uint64_t value = 0;
   const std::string_view text =
@@ -145,9 +128,9 @@ TEST_F(OwnProc, SeesThisProcess) {
   const auto pids = reader_.processes();
   ASSERT_TRUE(pids.ok());
   EXPECT_THAT(*pids, ::testing::Contains(::getpid()));
-  CpuTimes times;
-  EXPECT_TRUE(reader_.cpu_times(::getpid(), &times));
-  EXPECT_GT(times.start_ticks, 0U);
+  const auto stat = reader_.stat(::getpid());
+  ASSERT_TRUE(stat);
+  EXPECT_GT(stat->start_ticks, 0U);
   uint64_t resident = 0, with_swap = 0, written = 0;
   ASSERT_TRUE(reader_.resident_bytes(::getpid(), false, &resident));
   ASSERT_TRUE(reader_.resident_bytes(::getpid(), true, &with_swap));
@@ -157,7 +140,7 @@ TEST_F(OwnProc, SeesThisProcess) {
   ProcReader::Proportional memory;
   ASSERT_TRUE(reader_.proportional(::getpid(), &memory));
   EXPECT_GT(memory.other, 1U << 18U);
-  EXPECT_FALSE(reader_.cpu_times(-1, &times));
+  EXPECT_FALSE(reader_.stat(-1));
 }
 
 TEST_F(OwnProc, CountsUnmappedMemfdsOnce) {

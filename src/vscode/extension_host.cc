@@ -134,11 +134,11 @@ class UsageMeter {
     std::map<uint64_t, Memory> known;
     for (const pid_t pid : *processes) {
       if (pid == 1) continue;  // init is ours
-      CpuTimes times;
-      if (!reader_->cpu_times(pid, &times)) continue;
+      const auto stat = reader_->stat(pid);
+      if (!stat) continue;
       ++count;
-      const uint64_t process = (static_cast<uint64_t>(pid) << 40U) ^ times.start_ticks;
-      living[process] = {times.own_ticks + times.children_ticks, times.children_ticks};
+      const uint64_t process = (static_cast<uint64_t>(pid) << 40U) ^ stat->start_ticks;
+      living[process] = {stat->own_ticks + stat->children_ticks, stat->children_ticks};
       memory += (known[process] = memory_of(pid, process)).share;
     }
     memory_.swap(known);

@@ -1,0 +1,60 @@
+#include "sandbox/process_stat.h"
+
+#include <array>
+#include <charconv>
+#include <system_error>
+
+#include "base/fd.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kLongest = 4096;
+
+// The fields behind the name, from `state` to `starttime`.
+constexpr size_t kState = 3;
+constexpr size_t kParent = 4;
+constexpr size_t kGroup = 5;
+constexpr size_t kSession = 6;
+constexpr size_t kUser = 14;  // then system, children's user, children's system
+constexpr size_t kStart = 22;
+
+}  // namespace
+
+std::optional<ProcessStat> parse_stat(std::string_view text) {
+  // The name in brackets may itself hold spaces and brackets.
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos || text.size() < name_end + 2) return std::nullopt;
+  text.remove_prefix(name_end + 2);
+  std::array<std::string_view, kStart + 1> fields{};
+  for (size_t i = kState; i <= kStart; ++i) {
+    const size_t end = text.find_first_of(" \n");
+    fields[i] = text.substr(0, end);
+    if (fields[i].empty()) return std::nullopt;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  bool numbers = true;
+  const auto number = [&](size_t field, auto* value) {
+    const std::string_view its = fields[field];
+    const auto [end, error] = std::from_chars(its.data(), its.data() + its.size(), *value);
+    numbers &= error == std::errc() && end == its.data() + its.size();
+  };
+  ProcessStat stat{.state = fields[kState].front()};
+  std::array<uint64_t, 4> ticks{};
+  number(kParent, &stat.parent);
+  number(kGroup, &stat.group);
+  number(kSession, &stat.session);
+  for (size_t i = 0; i < ticks.size(); ++i) number(kUser + i, &ticks[i]);
+  number(kStart, &stat.start_ticks);
+  if (!numbers) return std::nullopt;
+  stat.own_ticks = ticks[0] + ticks[1];
+  stat.children_ticks = ticks[2] + ticks[3];
+  return stat;
+}
+
+std::optional<ProcessStat> stat_of(const std::string& folder) {
+  const auto text = read_file(folder + "/stat", kLongest);
+  return text.ok() ? parse_stat(*text) : std::nullopt;
+}
+
+}  // namespace bulkhead
