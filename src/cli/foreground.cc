@@ -28,9 +28,7 @@ namespace fs = std::filesystem;
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 // Zeros for one that has gone.
-ProcessStat read_stat(const std::string& folder) {
-  return stat_of(folder).value_or(ProcessStat{});
-}
+ProcessStat read_stat(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}); }
 
 // Names of the numbers in a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& folder) {

@@ -7,8 +7,8 @@ namespace bulkhead {
 namespace {
 
 TEST(ParseStat, NamesMayHoldAnything) {
-  const auto stat = parse_stat(
-      "7 (a) R 9 (b c) S 1 2 3 0 -1 4194560 10 20 0 0 11 12 13 14 20 0 1 0 5555 1 2\n");
+  const auto stat =
+      parse_stat("7 (a) R 9 (b c) S 1 2 3 0 -1 4194560 10 20 0 0 11 12 13 14 20 0 1 0 5555 1 2\n");
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->parent, 1);

@@ -218,14 +218,16 @@ class Terminal:
     def resume(self):
         os.kill(self.leader, signal.SIGUSR1)
 
-    def wait_for(self, pattern):
+    def wait_for(self, pattern, seconds=TIMEOUT):
         """Waits until what came after the last match matches; returns the match."""
+        until = time.monotonic() + seconds
         while True:
             match = re.compile(pattern, re.S).search(self.screen, self.seen)
             if match:
                 self.seen = match.end()
                 return match
-            if not select.select([self.master], [], [], TIMEOUT)[0]:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.master], [], [], left)[0]:
                 raise AssertionError(f"no {pattern!r} on the screen in time:\n{self.screen}")
             try:
                 part = os.read(self.master, 65536)

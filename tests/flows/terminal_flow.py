@@ -195,10 +195,17 @@ print(open({self.secret!r}).read(), flush=True)
 """)
         terminal = self.terminal("--", "/usr/bin/python3", program)
         terminal.wait_for(r"PAINT.*" + QUESTION)
-        for pid in flow.session(terminal.leader):
-            if flow.name(pid) == "python3":
-                os.kill(pid, signal.SIGCONT)
-        terminal.wait_for(r"PAINT.*" + QUESTION)
+
+        def move():
+            for pid in flow.session(terminal.leader):
+                if flow.name(pid) == "python3":
+                    os.kill(pid, signal.SIGCONT)
+
+        move()  # long before the question's time is up
+        terminal.wait_for(r"PAINT.*" + QUESTION, seconds=20)
+        move()  # and just before an answer, which then is none
+        terminal.type("o\n")
+        terminal.wait_for(QUESTION)
         self.answer_undisturbed(terminal, "PAINT")
         terminal.wait_for("the secret")
         self.assertEqual(terminal.exit_code(), 0)
