@@ -58,7 +58,7 @@ void check_json(std::string_view text) {
     for (size_t i = 0; i < elements->size(); ++i)
       require(Json::parse((*elements)[i], nullptr, false) == value[i], "each element is the same");
   }
-  if (!may_name(text, "fsPath") && !may_name(text, "external") && !may_name(text, "_sep"))
+  if (!may_name(text, {"fsPath", "external", "_sep"}))
     require(!names_spelling(value), "a name that is there is found");
   strip_cached_spellings(value);
   require(!names_spelling(value), "no cached spelling is left");

@@ -119,7 +119,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       }
       // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
       const auto spells = [](std::string_view text) {
-        return may_name(text, "fsPath") || may_name(text, "external");
+        return may_name(text, {"fsPath", "external"});
       };
       auto strings = Disarm::Strings::kText;
       for (const char* method :
@@ -159,8 +159,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool spelt = spells(text);
         // What an extension only keeps for itself is shown to nobody.
         const bool is_kept = request.method == "$setValue";
-        const bool styles = looks || (decorates && may_name(text, "renderOptions"));
-        const bool loads = request.method.ends_with("Kernel") && may_name(text, "preloads");
+        const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
+        const bool loads = request.method.ends_with("Kernel") && may_name(text, {"preloads"});
         if (!spelt && !styles && !loads && shown == Shown::kNothing &&
             (is_kept || !Disarm::concerns(text)))
           return text;

@@ -132,7 +132,7 @@ void Broker::give_found(const RpcReply& reply, Found found, Outbox& outbox) {
   // Whether there was more tells of files that were left out.
   std::string text = R"({"limitHit":false})";
   if (found != Found::kText) {
-    if (found == Found::kAnything && !may_name(reply.json, "$mid")) {
+    if (found == Found::kAnything && !may_name(reply.json, {"$mid"})) {
       outbox.to_host(write_reply(reply));
       return;
     }

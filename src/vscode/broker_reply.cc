@@ -75,12 +75,11 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     return;
   }
   const std::string_view json = reply->json;
-  const bool edits = may_name(json, "resource") || may_name(json, "oldResource") ||
-                     may_name(json, "newResource") ||
-                     (awaited == Awaited::kSnippets && may_name(json, "uri"));
+  const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
+                     (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
                          awaited == Awaited::kBadges ||
-                         (awaited == Awaited::kItems && may_name(json, "o"));
+                         (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
     return;

@@ -1,7 +1,7 @@
 #include "vscode/disarm.h"
 
+#include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <set>
 
@@ -36,7 +36,7 @@ bool is_address(const std::string& key) {
   return kKeys.contains(key);
 }
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
 // Whether the word, in letters of any case, stands there. It is written in small ones.
 bool stands_at(std::string_view text, size_t at, std::string_view word) {
@@ -46,13 +46,29 @@ bool stands_at(std::string_view text, size_t at, std::string_view word) {
   return true;
 }
 
+// Whether "mm" or "tt" begins at one of the kAtOnce letters, in any case. Without a branch, so that
+// the compiler looks at sixteen at a time.
+constexpr size_t kAtOnce = 64;
+bool doubles(const char* letters) {
+  int found = 0;
+  for (size_t i = 0; i < kAtOnce; ++i) {
+    const int first = letters[i] | 0x20, second = letters[i + 1] | 0x20;
+    found |= static_cast<int>(first == second) & static_cast<int>(first == 'm' || first == 't');
+  }
+  return found != 0;
+}
+
 // Whether "command" or "http" stands somewhere, in letters of any case: schemes have none.
 bool names_scheme(std::string_view text) {
-  for (size_t i = 1; i + 1 < text.size(); ++i) {
-    if (((text[i] ^ text[i + 1]) & ~0x20) != 0) continue;
-    const char c = lower(text[i]);
-    if (c == 'm' && i >= 2 && stands_at(text, i - 2, "command")) return true;
-    if (c == 't' && stands_at(text, i - 1, "http")) return true;
+  for (size_t from = 1; from + 1 < text.size(); from += kAtOnce) {
+    if (text.size() - from > kAtOnce && !doubles(text.data() + from)) continue;
+    const size_t end = std::min(from + kAtOnce, text.size() - 1);
+    for (size_t i = from; i < end; ++i) {
+      const char c = lower(text[i]);
+      if (c != lower(text[i + 1])) continue;
+      if (c == 'm' && i >= 2 && stands_at(text, i - 2, "command")) return true;
+      if (c == 't' && stands_at(text, i - 1, "http")) return true;
+    }
   }
   return false;
 }

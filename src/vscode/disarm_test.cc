@@ -114,5 +114,16 @@ TEST(Disarm, LooksOnlyWhereThereIsSomethingToSee) {
     EXPECT_TRUE(Disarm::concerns(one)) << one;
 }
 
+TEST(Disarm, ASchemeIsSeenWhereverItStands) {
+  for (size_t length = 0; length < 200; ++length)
+    for (size_t at = 0; at <= length; ++at)
+      for (const std::string word : {"cOMmAND", "hTtP"}) {
+        const std::string before(at, 'x'), after(length - at, 'x');
+        ASSERT_TRUE(Disarm::concerns(before + word + after)) << at << " of " << length;
+        ASSERT_FALSE(Disarm::concerns(before + word.substr(1) + after));
+        ASSERT_FALSE(Disarm::concerns(before + word.substr(0, 3) + after));
+      }
+}
+
 }  // namespace
 }  // namespace bulkhead

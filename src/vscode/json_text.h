@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +32,8 @@ std::string without_long_strings(std::string_view json, size_t longest);
 // Whether `word` stands anywhere in the text.
 bool holds(std::string_view text, std::string_view word) noexcept;
 
-// True where a member of some object may be called `key`, which is letters only: as it is, or with
-// a letter written as \u00XX, which is the same to a reader.
-bool may_name(std::string_view json, std::string_view key) noexcept;
+// True where a member of some object may be called one of the keys, which are letters only: as it
+// is, or with a letter written as \u00XX, which is the same to a reader.
+bool may_name(std::string_view json, std::initializer_list<std::string_view> keys) noexcept;
 
 }  // namespace bulkhead

@@ -59,11 +59,32 @@ TEST(JsonText, LongStringsAreLeftOut) {
 }
 
 TEST(JsonText, ANameIsFoundHoweverItIsWritten) {
-  EXPECT_TRUE(may_name(R"({"fsPath":1})", "fsPath"));
-  EXPECT_TRUE(may_name(R"({"fs\u0050ath":1})", "fsPath"));
-  EXPECT_TRUE(may_name(R"({"\u001bx":"\u0066sPath"})", "fsPath"));
-  EXPECT_TRUE(may_name(R"("\u00)", "fsPath"));
-  EXPECT_FALSE(may_name(R"({"path":"\u001b fsPath \ud83d","xfsPath":0})", "fsPath"));
+  EXPECT_TRUE(may_name(R"({"fsPath":1})", {"fsPath"}));
+  EXPECT_TRUE(may_name(R"({"fs\u0050ath":1})", {"fsPath"}));
+  EXPECT_TRUE(may_name(R"({"\u001bx":"\u0066sPath"})", {"fsPath"}));
+  EXPECT_TRUE(may_name(R"("\u00)", {"fsPath"}));
+  EXPECT_FALSE(may_name(R"({"path":"\u001b fsPath \ud83d","xfsPath":0})", {"fsPath"}));
+}
+
+TEST(JsonText, AWordIsFoundWhereverItStands) {
+  // Every text of up to nine of these letters.
+  constexpr std::string_view kLetters = "aT\"";
+  for (size_t length = 0; length <= 9; ++length) {
+    std::string text(length, kLetters[0]);
+    for (bool more = true; more;) {
+      for (const char* word : {"T", "aT", "Ta", "aTa", "TT", "\"a", "aa\"T"})
+        ASSERT_EQ(holds(text, word), text.find(word) != std::string::npos) << text << " " << word;
+      more = false;
+      for (char& c : text) {
+        const size_t next = kLetters.find(c) + 1;
+        c = kLetters[next % kLetters.size()];
+        if (next < kLetters.size()) {
+          more = true;
+          break;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
