@@ -38,6 +38,7 @@ std::string kind_names() {
 
 std::vector<std::string_view> vscode_names() {
   std::vector<std::string_view> names;
+  names.reserve(kVscodePermissions.size());
   for (const VscodePermission& permission : kVscodePermissions) names.push_back(permission.name);
   return names;
 }

@@ -86,6 +86,7 @@ std::vector<pid_t> processes_of_job(pid_t foreground) {
   }
   std::sort(found.begin(), found.end());
   std::vector<pid_t> pids;
+  pids.reserve(found.size());
   for (const auto& [depth, pid] : found) pids.push_back(pid);
   return pids;
 }

@@ -358,9 +358,11 @@ export const WAYS = [
       }, says(/from its key/))),
       defaults: when(({ editor }) => editor.terminal("true"), loots()),
       welcome: when(async ({ editor }) => {
-        await click(editor, editor.page.locator(".activitybar").getByLabel("Proof Declarations"));
         const view = editor.page.locator(".welcome-view-content");
-        await view.getByText("Welcome.").waitFor();
+        await until("its view", async () => {
+          await click(editor, editor.page.locator(".activitybar").getByLabel("Proof Declarations"));
+          return view.getByText("Welcome.").waitFor({ timeout: 5000 }).then(() => true, () => false);
+        });
         await click(editor, view.getByText("proof-welcome-link"));
       }, loots()),
       step: when(async ({ editor }) => {
