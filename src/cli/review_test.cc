@@ -60,6 +60,7 @@ class ReviewVerb : public testing::Test {
   int review(std::vector<std::string> words) {
     words.insert(words.begin(), {"bulkhead", "review"});
     std::vector<const char*> arguments;
+    arguments.reserve(words.size());
     for (const std::string& word : words) arguments.push_back(word.c_str());
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();

@@ -162,7 +162,7 @@ Folder::~Folder() {
 }
 
 std::string Folder::file(const std::string& name, const std::string& content, unsigned mode) const {
-  const std::string path = *this / name;
+  std::string path = *this / name;
   std::filesystem::create_directories(std::string(parent_of(path)));
   EXPECT_TRUE(write_file_atomically(path, content, mode).ok());
   return path;

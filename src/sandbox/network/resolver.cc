@@ -31,9 +31,9 @@ constexpr size_t kMaxInFlight = 256;
 constexpr size_t kMaxAsking = 16;
 constexpr size_t kMaxClients = 32;  // connections by TCP
 constexpr size_t kMaxMessage = 65535;
-constexpr size_t kMaxBacklog = 4 * 65536;  // bytes of answers that a TCP client has not read
-constexpr size_t kMaxLocalAnswers = 8;     // addresses that fit a plain UDP answer
-constexpr int kMessagesPerTurn = 32;       // so that one socket's flood does not starve the others
+constexpr size_t kMaxBacklog = 256U << 10U;  // bytes of answers that a TCP client has not read
+constexpr size_t kMaxLocalAnswers = 8;       // addresses that fit a plain UDP answer
+constexpr int kMessagesPerTurn = 32;  // so that one socket's flood does not starve the others
 constexpr auto kClientPatience = std::chrono::seconds(15);
 constexpr uint32_t kLocalTtl = 60;
 
