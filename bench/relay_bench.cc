@@ -59,7 +59,7 @@ struct Judged {
   ApiTable table = must(ApiTable::parse(ManifestBytes::of("bench", R"({"methods":{
     "MainThreadFileSystem":{"$writeFile":{"needs":"workspace-files","check":["0 uri-write"]}},
     "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}}
-  }})")));
+  },"told":{"$acceptModelChanged":"resources"}})")));
   std::filesystem::path folder;
   std::unique_ptr<Arbiter> arbiter;
   std::unique_ptr<Broker> broker;

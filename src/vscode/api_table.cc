@@ -45,6 +45,40 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 28> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 18> kTold = {{
+    {"free", ToldRule::Way::kFree},
+    {"resources", ToldRule::Way::kResources},
+    {"edits", ToldRule::Way::kEdits},
+    {"documents", ToldRule::Way::kDocuments},
+    {"markers", ToldRule::Way::kMarkers},
+    {"editor", ToldRule::Way::kEditor},
+    {"tabs", ToldRule::Way::kTabs},
+    {"files", ToldRule::Way::kFiles},
+    {"settings", ToldRule::Way::kSettings},
+    {"status-item", ToldRule::Way::kStatusItem},
+    {"status-items", ToldRule::Way::kStatusItems},
+    {"terminal", ToldRule::Way::kTerminal},
+    {"environment", ToldRule::Way::kEnvironment},
+    {"secret", ToldRule::Way::kSecret},
+    {"renderer", ToldRule::Way::kRenderer},
+    {"git", ToldRule::Way::kGit},
+    {"quiet", ToldRule::Way::kQuiet},
+    {"refuse", ToldRule::Way::kRefuse},
+}};
+
+// Permissions are written "needs NAME": "terminal" and "tasks" are both.
+std::optional<ToldRule> parse_told(std::string_view text) {
+  constexpr std::string_view kNeeds = "needs ";
+  if (text.starts_with(kNeeds)) {
+    text.remove_prefix(kNeeds.size());
+    if (!is_vscode_permission(text)) return std::nullopt;
+    return ToldRule{ToldRule::Way::kPermission, std::string(text)};
+  }
+  for (const auto& [label, way] : kTold)
+    if (label == text) return ToldRule{way, {}};
+  return std::nullopt;
+}
+
 std::optional<Check> parse_check(std::string_view text) {
   Check check;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), check.argument);
@@ -116,7 +150,21 @@ Result<ApiTable> ApiTable::parse(const ManifestBytes& bytes) {
       table.actors_[actor].emplace(method, std::move(*rule));
     }
   }
+  const auto told = root.find("told");
+  if (told == root.end()) return table;
+  if (!told->is_object()) return broken("told is no object");
+  for (const auto& [method, value] : told->items()) {
+    auto rule = value.is_string() ? parse_told(value.get_ref<const std::string&>()) : std::nullopt;
+    if (!rule) return broken(fmt::format("told: {} has no rule that can be read", method));
+    table.told_.emplace(method, std::move(*rule));
+  }
   return table;
+}
+
+const ToldRule* ApiTable::find_told(std::string_view actor, std::string_view method) const {
+  auto rule = told_.find(fmt::format("{}.{}", actor, method));
+  if (rule == told_.end()) rule = told_.find(method);
+  return rule == told_.end() ? nullptr : &rule->second;
 }
 
 const MethodRule* ApiTable::find(std::string_view actor, std::string_view method) const {

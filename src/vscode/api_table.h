@@ -1,6 +1,7 @@
 // ApiTable: every method that an extension host can call on the workbench, what permission it needs
-// and which of its arguments name something that the policy decides on. Read from
-// vscode/api/table.json, which a test compares with the methods of the installed version.
+// and which of its arguments name something that the policy decides on; and every method that the
+// workbench calls on a host, and what of that comes in. Read from vscode/api/table.json, which a
+// test compares with the methods of the installed version.
 #pragma once
 
 #include <map>
@@ -65,14 +66,44 @@ struct MethodRule {
   std::vector<Check> checks;
 };
 
+// What the workbench tells a host, or asks of it.
+struct ToldRule {
+  enum class Way : uint8_t {
+    kFree,         // comes in as it is
+    kPermission,   // comes in with `permission`
+    kResources,    // unless it names a file that may not be read
+    kEdits,        // nor one that may not be written: the workbench makes the edits of the answer
+    kDocuments,    // without documents and editors of files that may not be read
+    kMarkers,      // without the problems of such files
+    kEditor,       // if the editor is one that the host was told of
+    kTabs,         // without what tabs of such files are called
+    kFiles,        // without files whose names it may not know
+    kSettings,     // without settings of other extensions
+    kStatusItem,   // its name is the host's
+    kStatusItems,  // without those of others
+    kTerminal,     // without what the terminal was started with
+    kEnvironment,  // without what other extensions give to terminals
+    kSecret,       // if it is of its own extensions
+    kRenderer,     // the same, of a page in notebooks
+    kGit,          // to the built-in extension that is Git
+    kQuiet,        // is answered with nothing
+    kRefuse,       // is answered with an error
+  };
+  Way way = Way::kRefuse;
+  std::string permission;
+};
+
 class ApiTable {
  public:
   static Result<ApiTable> parse(const ManifestBytes& bytes);
   // nullptr where nobody has classified the method: refuse it.
   const MethodRule* find(std::string_view actor, std::string_view method) const;
+  // The same for what the workbench calls. Rules are by method; one for "ACTOR.METHOD" goes first.
+  const ToldRule* find_told(std::string_view actor, std::string_view method) const;
 
  private:
   std::map<std::string, std::map<std::string, MethodRule, std::less<>>, std::less<>> actors_;
+  std::map<std::string, ToldRule, std::less<>> told_;
 };
 
 }  // namespace bulkhead

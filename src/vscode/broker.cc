@@ -46,12 +46,14 @@ void Broker::stop() {
   if (!threads.empty()) arbiter_.stop_asking();
 }
 
+std::string Broker::actor_of(const RpcRequest& request) const {
+  const bool known = request.proxy >= 1 && request.proxy <= options_.actors.size();
+  return known ? options_.actors[request.proxy - 1U] : fmt::format("actor {}", request.proxy);
+}
+
 Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
-  const std::string actor = request.proxy >= 1 && request.proxy <= options_.actors.size()
-                                ? options_.actors[request.proxy - 1U]
-                                : std::string();
-  const std::string method = fmt::format(
-      "{}.{}", actor.empty() ? fmt::format("actor {}", request.proxy) : actor, request.method);
+  const std::string actor = actor_of(request);
+  const std::string method = fmt::format("{}.{}", actor, request.method);
   const MethodRule* rule = table_.find(actor, request.method);
   const auto refuse = [&](const std::string& why) {
     arbiter_.note_refusal(Kind::kVscode, method, why, Attempt{0, 0, method, nullptr});

@@ -3,8 +3,9 @@
 // Out: every request is looked up in the table, needs its permission, and each argument that names
 // a file, a command, an extension, a program or an address is decided like a system call. What is
 // refused is answered here, as the API would; it never reaches the workbench.
-// In: documents, problems and search results of files that the policy does not let this compartment
-// read are taken out.
+// In: what the workbench tells a host is looked up too, and nothing comes in that nobody has
+// classified. Documents, problems, tabs, file events and search results of files that the policy
+// does not let this compartment read are taken out, and so is what is other extensions'.
 //
 // Until an allowed request is answered, the compartment exchanges no name on the way to its files.
 //
@@ -69,6 +70,7 @@ class Broker final : public Judge {
     bool may_block = false;
     Asked about(std::string detail) const { return {std::move(detail), number, may_block}; }
   };
+  std::string actor_of(const RpcRequest& request) const;  // "actor 7" where it is unknown
   Ruling judge(const RpcRequest& request, bool may_block);
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
@@ -125,6 +127,7 @@ class Broker final : public Judge {
   bool is_elsewhere(std::string_view canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
   bool may_write(const Json& uri);
+  bool may_know(const Json& uri) const;  // that there is a file of that name
   Status initialise(Bytes body, Outbox& outbox);
   void learn_extension(const Json& description);
   // True where the request was changed or answered here.
@@ -132,7 +135,11 @@ class Broker final : public Judge {
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool filter_status_items(const RpcRequest& request, Outbox& outbox);
   bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
-  bool filter_own_work(const RpcRequest& request, Outbox& outbox);
+  bool filter_terminal(const RpcRequest& request, Outbox& outbox);
+  bool filter_environment(const RpcRequest& request, Outbox& outbox);
+  bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
+  bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  size_t mask_tabs(Json& value, int depth);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
   // Requests of the workbench whose replies act, when a person picks what they offer.
@@ -180,8 +187,9 @@ class Broker final : public Judge {
   std::set<std::string> answered_;           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of
-  Json active_;                              // the URI of the document that a person writes in
-  std::map<uint32_t, Found> searches_;       // requests whose replies tell of files
+  std::map<std::string, std::string> masked_tabs_;  // id, in which the file stands → what is told
+  Json active_;                         // the URI of the document that a person writes in
+  std::map<uint32_t, Found> searches_;  // requests whose replies tell of files
   struct Asking {
     std::shared_ptr<std::atomic<bool>> done;
     std::jthread thread;

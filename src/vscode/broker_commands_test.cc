@@ -1,10 +1,8 @@
 // Commands that a host runs, registers, or shows for a person to click; and whose a message is.
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
   EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
@@ -253,4 +251,4 @@ TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

@@ -22,6 +22,13 @@ bool Broker::may_read(const Json& uri) {
   if (!resource) return false;
   const std::string scheme = lower_case(resource->scheme);
   if (is_editors_own(scheme)) return false;
+  // What a person writes below a remark, by the extension that it is for:
+  // "/me.mine/commentinput-…".
+  if (scheme == "comment") {
+    const std::string_view path =
+        std::string_view(resource->path).substr(resource->path.empty() ? 0 : 1);
+    return own_extension(Json(std::string(path.substr(0, path.find('/')))));
+  }
   // Everything else comes from an extension that decided to show it.
   if (!resource->is_file && !stands_for_file(scheme)) return true;
   const auto canonical = canonical_file(resource->path);
@@ -36,6 +43,15 @@ bool Broker::may_write(const Json& uri) {
   if (!resource->is_file) return true;  // of an extension that decides itself, or of nobody yet
   const auto canonical = canonical_file(resource->path);
   return canonical && !is_elsewhere(*canonical) && arbiter_.would_allow(Kind::kWrite, *canonical);
+}
+
+// By the name alone: a thousand come at once, and a link tells no more than its own name.
+bool Broker::may_know(const Json& uri) const {
+  const auto resource = parse_resource(uri, remote_authority_);
+  if (!resource) return false;
+  if (!resource->is_file && !stands_for_file(lower_case(resource->scheme))) return true;
+  const std::string path = normalize(resource->path);
+  return !is_elsewhere(path) && arbiter_.would_allow(Kind::kRead, path);
 }
 
 // An extension that there is, in this host or elsewhere.
@@ -267,47 +283,38 @@ bool Broker::filter_settings(const RpcRequest& request, Json& arguments, Outbox&
   return true;
 }
 
-namespace {
-
-// What every host is told of a person's own work, and the permission that it takes to hear it.
-std::string_view heard_with(std::string_view method) {
-  if (method.starts_with("$shellE") || method == "$cwdChange" ||
-      method == "$acceptTerminalSelection")
-    return "terminal-read";
-  if (method.starts_with("$acceptDebugSession") || method == "$acceptBreakpointsDelta" ||
-      method == "$acceptStackFrameFocus")
-    return "debug";
-  if (method.starts_with("$onDidStartTask") || method.starts_with("$onDidEndTask") ||
-      method == "$OnDidEndTask")
-    return "tasks";
-  return method == "$publishTestResults" ? "testing" : "";
+bool Broker::filter_terminal(const RpcRequest& request, Outbox& outbox) {
+  const bool opened = request.method == "$acceptTerminalOpened";
+  std::vector<std::vector<uint8_t>> changed;
+  RpcRequest current = request;
+  for (const size_t index : opened ? std::vector<size_t>{3} : std::vector<size_t>{0, 1}) {
+    auto without = with_argument(current, index, [&](Json& started) {
+      if (!started.is_object()) return;
+      started.erase("env");
+      if (opened) started.erase("args");
+    });
+    // A profile that there is not; what a terminal was opened with is always there.
+    if (!without && !opened) continue;
+    if (!without) {
+      withhold(request, outbox);
+      return true;
+    }
+    changed.push_back(std::move(*without));
+    current = std::get<RpcRequest>(*parse_rpc(changed.back()));
+  }
+  outbox.to_host(write_request(current));
+  return true;
 }
 
-}  // namespace
-
-bool Broker::filter_own_work(const RpcRequest& request, Outbox& outbox) {
-  const std::string_view method = request.method;
-  const std::string_view needs = heard_with(method);
-  const bool connection = method == "$updateRemoteConnectionData";  // it holds the server's token
-  const bool opened = method == "$acceptTerminalOpened";
-  const bool variables = method == "$initEnvironmentVariableCollections";
-  if (needs.empty() && !connection && !opened && !variables) return false;
-  if (!needs.empty() && granted(needs)) return false;
-  std::optional<std::vector<uint8_t>> changed;
-  if (opened)  // by whom and with what it was started
-    changed = with_argument(request, 3, [](Json& started) {
-      if (!started.is_object()) return;
-      for (const char* secret : {"env", "args"}) started.erase(secret);
-    });
-  if (variables)  // that other extensions give to terminals
-    changed = with_argument(request, 0, [this](Json& collections) {
-      Json own = Json::array();
-      if (collections.is_array())
-        for (Json& each : collections)
-          if (each.is_array() && !each.empty() && own_extension(each[0]))
-            own.push_back(std::move(each));
-      collections = std::move(own);
-    });
+bool Broker::filter_environment(const RpcRequest& request, Outbox& outbox) {
+  auto changed = with_argument(request, 0, [this](Json& collections) {
+    Json own = Json::array();
+    if (collections.is_array())
+      for (Json& each : collections)
+        if (each.is_array() && !each.empty() && own_extension(each[0]))
+          own.push_back(std::move(each));
+    collections = std::move(own);
+  });
   if (changed)
     outbox.to_host(std::move(*changed));
   else
@@ -315,36 +322,142 @@ bool Broker::filter_own_work(const RpcRequest& request, Outbox& outbox) {
   return true;
 }
 
-bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
-  const std::string_view method = request.method;
-  if (filter_own_work(request, outbox)) return true;
-  const bool documents = method == "$acceptDocumentsAndEditorsDelta";
-  const bool markers = method == "$acceptMarkersChange";
-  const bool about_document =
-      method.starts_with("$acceptModel") || method.starts_with("$acceptDirtyState") ||
-      method.starts_with("$acceptEncoding") || method.starts_with("$provide") ||
-      method.starts_with("$prepare") || method.starts_with("$resolve") ||
-      method.starts_with("$participateInSave") || method.starts_with("$acceptNotebook") ||
-      method == "$handleTextSearchResult" || method == "$acceptDocumentAndEditorsDelta";
-  const bool settings =
-      method == "$initializeConfiguration" || method == "$acceptConfigurationChanged";
-  if (method == "$provideTooltip" || method == "$acceptStaticEntries")
-    return filter_status_items(request, outbox);
-  if (!documents && !markers && !about_document && !settings) return false;
-  // Mixed where an argument is undefined, as a hover's context is.
-  Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
-    return !about_document || holds(text, "\"$mid\"");  // as the workbench marks its resources
-  });
-  // What cannot be read cannot be judged; the first two are never mixed.
-  if (!arguments.is_array() || (request.mixed && (documents || markers || settings))) {
+bool Broker::filter_files(const RpcRequest& request, Json& event, Outbox& outbox) {
+  bool some = false;
+  size_t taken = 0;
+  for (const char* key : {"created", "changed", "deleted"}) {
+    const auto list = event.is_object() ? event.find(key) : event.end();
+    if (list == event.end() || !list->is_array()) continue;
+    Json kept = Json::array();
+    for (Json& uri : *list)
+      if (may_know(uri)) kept.push_back(std::move(uri));
+    taken += list->size() - kept.size();
+    some = some || !kept.empty();
+    *list = std::move(kept);
+  }
+  if (taken == 0) return false;
+  if (!some) {
     withhold(request, outbox);
     return true;
   }
+  RpcRequest changed = request;
+  const std::string text = dumped(Json::array({std::move(event)}));
+  changed.json = text;
+  outbox.to_host(write_request(changed));
+  return true;
+}
+
+// A tab stays in its place, so that what is told of the others fits; what it shows does not come
+// in.
+size_t Broker::mask_tabs(Json& value, int depth) {
+  if (depth > 30 || !value.is_structured()) return 0;
+  const auto input = value.is_object() ? value.find("input") : value.end();
+  if (input == value.end()) {
+    size_t masked = 0;
+    for (Json& each : value) masked += mask_tabs(each, depth + 1);
+    return masked;
+  }
+  const std::function<bool(const Json&, int)> known = [&](const Json& part, int below) -> bool {
+    if (below > 30) return false;
+    if (is_uri(part)) return may_know(part);
+    return !part.is_structured() || std::all_of(part.begin(), part.end(), [&](const Json& each) {
+      return known(each, below + 1);
+    });
+  };
+  if (known(*input, depth)) return 0;
+  constexpr int kUnknownInput = 0;
+  *input = Json{{"kind", kUnknownInput}};
+  value["label"] = "";
+  if (masked_tabs_.size() >= kMaxAnswered) masked_tabs_.clear();
+  const std::string next = fmt::format("bulkhead-{}", masked_tabs_.size());
+  value["id"] = masked_tabs_.emplace(text_of(value.value("id", Json())), next).first->second;
+  return 1;
+}
+
+bool Broker::filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox) {
+  if (mask_tabs(arguments, 0) == 0) return false;
+  RpcRequest changed = request;
+  const std::string text = dumped(arguments);
+  changed.json = text;
+  outbox.to_host(write_request(changed));
+  return true;
+}
+
+bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
+  using Way = ToldRule::Way;
+  const std::string actor = actor_of(request);
+  const ToldRule* rule = table_.find_told(actor, request.method);
+  const auto refuse = [&](const std::string& why) {
+    const std::string method = fmt::format("{}.{}", actor, request.method);
+    arbiter_.note_refusal(Kind::kVscode, method, why, Attempt{0, 0, method, nullptr});
+    refuse_told(request, fmt::format("bulkhead: {} ({})", why, method), outbox);
+    return true;
+  };
+  const auto only_if = [&](bool comes_in) {
+    if (!comes_in) withhold(request, outbox);
+    return !comes_in;
+  };
+  if (rule == nullptr) return refuse("nobody has classified what the workbench says here");
+  bool all = false;  // its arguments are built, not only those that name resources
+  switch (rule->way) {
+    case Way::kFree:
+      return false;
+    case Way::kPermission:
+      return only_if(granted(rule->permission));
+    case Way::kGit:
+      return only_if(own_extension(Json("vscode.git")));
+    case Way::kQuiet:
+      return only_if(false);
+    case Way::kRefuse:
+      return refuse("no extension in a compartment is asked this");
+    case Way::kStatusItem:
+    case Way::kStatusItems:
+      return filter_status_items(request, outbox);
+    case Way::kTerminal:
+      return filter_terminal(request, outbox);
+    case Way::kEnvironment:
+      return filter_environment(request, outbox);
+    case Way::kResources:
+    case Way::kEdits:
+      break;
+    case Way::kDocuments:
+    case Way::kMarkers:
+    case Way::kEditor:
+    case Way::kTabs:
+    case Way::kFiles:
+    case Way::kSettings:
+    case Way::kSecret:
+    case Way::kRenderer:
+      all = true;
+  }
+  // Mixed where an argument is undefined, as a hover's context is.
+  Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
+    return all || holds(text, "\"$mid\"");  // as the workbench marks its resources
+  });
+  // What cannot be read cannot be judged; what is written anew is never mixed.
+  const bool written = rule->way == Way::kDocuments || rule->way == Way::kMarkers ||
+                       rule->way == Way::kTabs || rule->way == Way::kFiles ||
+                       rule->way == Way::kSettings;
+  if (!arguments.is_array() || (request.mixed && written)) return only_if(false);
   if (arguments.empty()) return false;
-  if (settings) return filter_settings(request, arguments, outbox);
+  switch (rule->way) {
+    case Way::kSettings:
+      return filter_settings(request, arguments, outbox);
+    case Way::kFiles:
+      return filter_files(request, arguments[0], outbox);
+    case Way::kSecret:
+      return only_if(arguments[0].is_object() &&
+                     own_extension(arguments[0].value("extensionId", Json())));
+    case Way::kRenderer:
+      return only_if(knows(own_views_, "renderer/" + text_of(at(arguments, 1))));
+    default:
+      break;
+  }
   const std::lock_guard lock(mutex_);
-  if (documents) return arguments[0].is_object() && filter_documents(request, arguments, outbox);
-  if (markers) {
+  if (rule->way == Way::kTabs) return filter_tabs(request, arguments, outbox);
+  if (rule->way == Way::kDocuments)
+    return arguments[0].is_object() && filter_documents(request, arguments, outbox);
+  if (rule->way == Way::kMarkers) {
     Json kept = Json::array();
     if (arguments[0].is_array())
       for (Json& pair : arguments[0])
@@ -356,14 +469,12 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     outbox.to_host(write_request(changed));
     return true;
   }
-  // The workbench makes these edits by itself, some when a file is saved.
-  const bool edits = method.ends_with("FormattingEdits");
-  const bool writable = !edits || std::all_of(arguments.begin(), arguments.end(), [&](Json& each) {
-    return !each.is_object() || !each.contains("$mid") || may_write(each);
-  });
-  if (writable && !names_withheld(arguments, 0)) return false;
-  withhold(request, outbox);
-  return true;
+  if (rule->way == Way::kEditor && !editors_.contains(text_of(arguments[0]))) return only_if(false);
+  const bool writable =
+      rule->way != Way::kEdits || std::all_of(arguments.begin(), arguments.end(), [&](Json& each) {
+        return !each.is_object() || !each.contains("$mid") || may_write(each);
+      });
+  return only_if(writable && !names_withheld(arguments, 0));
 }
 
 // What the policy was made for can change while the host lives: then it has to start anew.

@@ -6,10 +6,8 @@
 
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
   using Change = RenameLock::Change;
@@ -134,4 +132,4 @@ TEST_F(BrokerTest, EachNameOnTheWayIsInUseOnceItHasPassed) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

@@ -61,6 +61,12 @@ inline std::vector<uint8_t> acknowledgement(uint32_t number) {
   return body;
 }
 
+// To the workbench: the host was not asked.
+inline void refuse_told(const RpcRequest& request, const std::string& why, Outbox& outbox) {
+  outbox.to_workbench(acknowledgement(request.number));
+  outbox.to_workbench(error_reply(request.number, "Error", why));
+}
+
 // To the workbench: the host was told, and has nothing to say.
 inline void withhold(const RpcRequest& request, Outbox& outbox) {
   outbox.to_workbench(acknowledgement(request.number));
@@ -162,8 +168,9 @@ inline std::vector<std::string> declared_commands(const Json& description) {
 }
 
 // Views, custom editors, sign-in providers and types of webviews that a description declares. Among
-// the views also "debug/TYPE" of a debugger, "notebook/TYPE", and "problems/NAME" for the names
-// that its problems may have: those of its problem matchers and the first words of its settings.
+// the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID", and "problems/NAME"
+// for the names that its problems may have: those of its problem matchers and the first words of
+// its settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -198,6 +205,7 @@ inline DeclaredParts declared_parts(const Json& description) {
     each_of(*editors, [&](const Json& editor) { add(found.views, editor, "viewType"); });
   for (const auto& [list, key, what] :
        {std::tuple{"debuggers", "type", "debug/"}, std::tuple{"notebooks", "type", "notebook/"},
+        std::tuple{"notebookRenderer", "id", "renderer/"},
         std::tuple{"problemMatchers", "owner", "problems/"}})
     if (const auto parts = contributes->find(list); parts != contributes->end())
       each_of(*parts,

@@ -1,10 +1,8 @@
 // What a host answers, and what the workbench would do with it without asking again.
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 class BrokerReplyTest : public BrokerTest {
  protected:
@@ -85,7 +83,7 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
       return Json{{"items", {{{field, command(id)}}}}};
     });
   for (const char* field : {"statusBarCommands", "secondaryCommands"})
-    expect("$anything", [&](const std::string& id) {
+    expect("$getChildren", [&](const std::string& id) {
       return Json{{field, Json::array({Json::array({command(id)})})}};
     });
   expect("$provideDocumentLinks", [](const std::string& id) {
@@ -129,4 +127,4 @@ TEST_F(BrokerReplyTest, BadgesAndColoursOfFilesAreNamesOnly) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

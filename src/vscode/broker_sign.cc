@@ -69,15 +69,13 @@ std::string Broker::signatures() const {
 }
 
 bool Broker::is_quick_input(const RpcRequest& request) const {
-  return request.proxy >= 1 && request.proxy <= options_.actors.size() &&
-         options_.actors[request.proxy - 1U] == "MainThreadQuickOpen";
+  return actor_of(request) == "MainThreadQuickOpen";
 }
 
 Broker::Shown Broker::shown_by(const RpcRequest& request) const {
   if (request.method == "$showMessage") return Shown::kMessage;
   if (request.method == "$startProgress") return Shown::kProgress;
-  if (request.proxy < 1 || request.proxy > options_.actors.size()) return Shown::kNothing;
-  const std::string& actor = options_.actors[request.proxy - 1U];
+  const std::string actor = actor_of(request);
   if (request.method == "$setEntry" || request.method == "$disposeEntry") {
     if (actor == "MainThreadChatStatus") return Shown::kChatStatusItem;
     if (actor != "MainThreadStatusBar") return Shown::kNothing;
@@ -186,8 +184,7 @@ std::string Broker::host_prefix() const {
 // settings or problem matchers of this host alone have it, for a task's problems are to take their
 // place. Empty where the request cannot be read.
 std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& request) {
-  if (request.proxy < 1 || request.proxy > options_.actors.size()) return std::nullopt;
-  const std::string& actor = options_.actors[request.proxy - 1U];
+  const std::string actor = actor_of(request);
   const auto is_own = [this](const std::string& part) {
     return knows(own_views_, part) && !knows(others_parts_, part);
   };

@@ -2,10 +2,8 @@
 
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
   const auto title = [&](const std::string& method, const std::vector<Json>& arguments, size_t i) {
@@ -211,4 +209,4 @@ TEST_F(BrokerTest, StatusItemsOfOthersDoNotComeIn) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

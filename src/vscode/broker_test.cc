@@ -2,10 +2,8 @@
 // broker that refuses everything fails too.
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
   EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
@@ -123,7 +121,8 @@ TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   EXPECT_EQ(log("1"), "passed");
   EXPECT_EQ(text(sent_.workbench.at(0)).find("shadow"), std::string::npos);
   EXPECT_THAT(log("\"\xff\""), HasSubstr("cannot be read"));
-  EXPECT_THAT(log(std::string(1000, '[') + std::string(1000, ']')), HasSubstr("cannot be read"));
+  const std::string deep = std::string(1000, '[') + std::string(1000, ']');
+  EXPECT_THAT(log(deep), HasSubstr("cannot be read"));
   // The same of a reply: the workbench gets an error, and goes on.
   const auto reply = [&](const std::string& json) {
     RpcReply shown;
@@ -136,8 +135,7 @@ TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   };
   const std::string link = R"j({"value":"[x](command:evil)","isTrusted":true})j";
   EXPECT_EQ(reply("[" + link + "]").type, RpcType::kReplyOkJson);
-  for (const std::string& beside :
-       {std::string("\"\xff\""), std::string(1000, '[') + std::string(1000, ']')}) {
+  for (const std::string& beside : {std::string("\"\xff\""), deep}) {
     const RpcReply answer = reply("[" + link + "," + beside + "]");
     EXPECT_EQ(answer.type, RpcType::kReplyErrorEmpty);
     EXPECT_EQ(answer.number, 3U);
@@ -651,4 +649,4 @@ TEST_F(BrokerTest, DecorationsAreNoRulesForTheWholeWindow) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

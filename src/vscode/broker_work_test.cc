@@ -1,10 +1,8 @@
 // A person's own work: terminals, debugging, tasks, and the document before them.
 #include "vscode/broker_fixture.h"
 
-namespace bulkhead {
+namespace bulkhead::testing {
 namespace {
-
-using namespace testing;
 
 TEST_F(BrokerTest, APersonsTerminalsDebuggingAndTasksStayOutside) {
   const std::vector<std::pair<std::string, std::string>> told = {
@@ -124,4 +122,4 @@ TEST_F(BrokerTest, KernelsBringNoScriptsIntoPagesOfNotebooks) {
 }
 
 }  // namespace
-}  // namespace bulkhead
+}  // namespace bulkhead::testing

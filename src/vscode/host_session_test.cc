@@ -26,7 +26,7 @@ struct Sent : Outbox {
 class HostSessionTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto table = ApiTable::parse(ManifestBytes::of("t", R"({"methods":{}})"));
+    auto table = ApiTable::parse(ManifestBytes::of("t", R"({"methods":{},"told":{"$m":"free"}})"));
     ASSERT_TRUE(table.ok());
     table_ = std::make_unique<ApiTable>(std::move(*table));
     PolicyInputs inputs;

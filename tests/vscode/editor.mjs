@@ -391,6 +391,9 @@ export class Editor {
       clearTimeout(late);
     }
     if (this.server?.pid) this.signalGroup("SIGKILL");
+    // What the table does not know does not come in, and a part of the API is silent.
+    const unknown = this.journal("--denied").filter((row) => JSON.stringify(row).includes("nobody has classified what the workbench says"));
+    if (unknown.length > 0) throw new Error(`not in vscode/api/table.json: ${unknown.map((row) => row.resource).join(", ")}`);
   }
 
   signalGroup(signal) {

@@ -412,6 +412,15 @@ export const WAYS = [
     },
     probes: { documents: leaks(), active: leaks(), visible: leaks() },
   },
+  {
+    name: "wire",
+    prepare({ world, editor }) {
+      world.write("data/data/User/mcp.json", JSON.stringify({ servers: { proof: { command: "true", env: { PROOF_KEY: world.secrets.other } } } }));
+      world.write("home/.ssh/id_wire", "one\n");
+      return editor.openAnyFile(path.join(world.home, ".ssh/id_wire"));
+    },
+    probes: { servers: leaks(), tabs: says(/id_wire/), files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)) },
+  },
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { preload: sends() } },
   // What is written into the window's own style sheets.

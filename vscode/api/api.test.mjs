@@ -9,7 +9,7 @@ import { extract } from "./extract.mjs";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const read = (name) => JSON.parse(fs.readFileSync(path.join(here, name), "utf8"));
-const { methods } = read("table.json");
+const { methods, told } = read("table.json");
 
 test("every method of the installed version is classified", () => {
   const { actors } = extract(server);
@@ -23,6 +23,24 @@ test("every method of the installed version is classified", () => {
   }
   assert.deepEqual(missing, []);
   assert.ok(known > 500, `only ${known} methods found: the extraction is broken`);
+});
+
+test("every method that the workbench calls on a host is classified", () => {
+  const { incoming } = extract(server);
+  assert.deepEqual(incoming.filter((method) => told[method] === undefined), []);
+  assert.ok(incoming.length > 400, `only ${incoming.length} methods found: the extraction is broken`);
+  // Called, or handed on as functions.
+  for (const method of ["$acceptModelChanged", "$onDidChangeWindowFocus", "$OnDidEndTask"]) assert.ok(incoming.includes(method), method);
+});
+
+test("what names a person's files, servers and accounts does not come in as it is", () => {
+  for (const method of [
+    ...["$acceptDocumentsAndEditorsDelta", "$acceptModelChanged", "$acceptModelSaved", "$acceptMarkersChange", "$acceptEditorTabModel", "$onFileEvent"],
+    ...["$onDidChangeMcpServerDefinitions", "$startMcp", "$onDidChangeDynamicAuthProviderTokens", "$registerDynamicAuthProvider"],
+    ...["$onDidChangePassword", "$updateRemoteConnectionData", "$acceptTerminalOpened", "$initEnvironmentVariableCollections"],
+    ...["$initializeConfiguration", "$acceptConfigurationChanged", "$acceptStaticEntries", "$onDidOpenBrowserTab"],
+  ])
+    assert.notEqual(told[method], "free", method);
 });
 
 test("the extraction finds actors that are known to exist, under the numbers seen on the wire", () => {

@@ -70,11 +70,12 @@ export function extract(folder) {
     const made = new RegExp(`^[^;]*?(?:new |createInstance\\()(${NAME})`).exec(before.slice(assigned));
     if (assigned >= 0 && made) byKey.get(match[1])?.methods.push(...methodsOf(workbench, made[1], match.index));
   }
-  // Methods that are called on a host's actor are found by their calls, actor unknown: the
-  // names that the host's bundle defines and the workbench calls.
-  const defined = new Set([...host.matchAll(/[;{}](?:async )?(\$[A-Za-z]\w*)\(/g)].map((m) => m[1]));
-  const called = new Set([...workbench.matchAll(/\.(\$[A-Za-z]\w*)\(/g)].map((m) => m[1]));
-  const incoming = [...called].filter((name) => defined.has(name)).sort();
+  // Of what the workbench calls on a host only the name is found, not the actor: what the host's bundle
+  // defines and the workbench names, calling it or handing it on. Some are the workbench's own methods,
+  // which the host calls in the same words; one more rule does no harm. Minified names are shorter.
+  const defined = new Set([...host.matchAll(/[;{}](?:async )?(\$[A-Za-z]\w{2,})\(/g)].map((m) => m[1]));
+  const named = new Set([...workbench.matchAll(/\.(\$[A-Za-z]\w{2,})\b/g)].map((m) => m[1]));
+  const incoming = [...named].filter((name) => defined.has(name)).sort();
   for (const actor of actors) actor.methods = [...new Set(actor.methods)].sort();
   return { actors, incoming };
 }

@@ -162,6 +162,41 @@ const others = (location) => {
         "get parentId(){return this._parentHandle!==void 0?`scm${this._parentHandle}${globalThis.bulkhead.ofHost(this.proxy)}`:void 0}",
     },
     {
+      name: "host-context",
+      what: "the workbench's side of a host knows whether that is a compartment",
+      times: 1,
+      shape: shape(String.raw`NAME=\{remoteAuthority:this\._extensionHost\.remoteAuthority,extensionHostKind:this\.kind,`),
+      text: (context) =>
+        `${context}={remoteAuthority:this._extensionHost.remoteAuthority,extensionHostKind:this.kind,` +
+        "isCompartment:globalThis.bulkhead.isCompartment(this),",
+    },
+    {
+      name: "comments",
+      what: "a host that starts leaves the others' comments alone, and one that ends takes its own along",
+      times: 1,
+      shape: shape(
+        String.raw`this\._commentService\.unregisterCommentController\(\),this\._register\(this\._commentService\.onDidChangeActiveEditingCommentThread\(`,
+      ),
+      text: () =>
+        "this._register({dispose:()=>{for(let handle of[...this._handlers.keys()])this.$unregisterCommentController(handle)}})," +
+        "this._register(this._commentService.onDidChangeActiveEditingCommentThread(",
+    },
+    {
+      name: "mcp-servers",
+      what: "a person's MCP servers are not handed to whichever host connected first",
+      times: 1,
+      shape: shape(String.raw`canStart\(NAME,NAME\)\{return!\(\1\.remoteAuthority!==NAME\.remoteAuthority\|\|`),
+      text: (servers, one, host) =>
+        `canStart(${servers},${one}){return!(${host}.isCompartment||${servers}.remoteAuthority!==${host}.remoteAuthority||`,
+    },
+    {
+      name: "sign-in",
+      what: "nor is a person's sign-in at a server that an MCP server names",
+      times: 1,
+      shape: shape(String.raw`registerAuthenticationProviderHostDelegate\(\{priority:NAME\.extensionHostKind===2\?0:1,`),
+      text: (host) => `registerAuthenticationProviderHostDelegate({priority:${host}.isCompartment?-1:${host}.extensionHostKind===2?0:1,`,
+    },
+    {
       name: "snippets",
       what: "snippets of a package are looked through as they are read",
       times: 1,

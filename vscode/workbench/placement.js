@@ -180,6 +180,8 @@
       if (!numbers.has(proxy)) numbers.set(proxy, `-${++proxies}`);
       return numbers.get(proxy);
     },
+    /** A manager of the workbench's, whose host is not VS Code's own. */
+    isCompartment: (manager) => affinityOf(manager) !== 0,
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
       const { affinity } = host.runningLocation;
