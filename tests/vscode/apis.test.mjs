@@ -140,6 +140,18 @@ for (const mode of modes) {
         await widget.getByText("answered: well seen").waitFor({ timeout: 60_000 });
       });
 
+      // VS Code's own list of remarks is one for the window, and was cleared by each host that started.
+      if (!plain)
+        await step("the remark stands when another host starts again", async () => {
+          await editor.command("Bulkhead: Restart Compartment");
+          await editor.pick("stranger");
+          await until("the stranger's end", async () => (await editor.statusItem("stranger: ready").count()) === 0);
+          await shown("stranger: ready");
+          await editor.openFile("style.css");
+          await editor.openFile("first.js");
+          await editor.page.locator(".review-widget", { hasText: "A remark of granted" }).waitFor({ timeout: 60_000 });
+        });
+
       await step("a person agrees before it signs in, and is remembered", async () => {
         await editor.command("login granted");
         const dialog = editor.page.locator(".monaco-dialog-box");
