@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 28> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 30> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -42,22 +42,34 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 28> kKinds = {{
     {"environment", ArgumentKind::kEnvironment},
     {"webview-options", ArgumentKind::kWebviewOptions},
     {"webview-init", ArgumentKind::kWebviewInit},
+    {"own-terminal", ArgumentKind::kOwnTerminal},
+    {"scm-input", ArgumentKind::kScmInput},
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 18> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 28> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
+    {"resources or []", ToldRule::Way::kResourcesOrNone},
     {"edits", ToldRule::Way::kEdits},
     {"documents", ToldRule::Way::kDocuments},
+    {"notebooks", ToldRule::Way::kNotebooks},
     {"markers", ToldRule::Way::kMarkers},
+    {"decorations", ToldRule::Way::kDecorations},
     {"editor", ToldRule::Way::kEditor},
+    {"editors", ToldRule::Way::kEditors},
     {"tabs", ToldRule::Way::kTabs},
     {"files", ToldRule::Way::kFiles},
     {"settings", ToldRule::Way::kSettings},
     {"status-item", ToldRule::Way::kStatusItem},
     {"status-items", ToldRule::Way::kStatusItems},
-    {"terminal", ToldRule::Way::kTerminal},
+    {"opened-terminal", ToldRule::Way::kOpenedTerminal},
+    {"terminal-profile", ToldRule::Way::kTerminalProfile},
+    {"own-terminal", ToldRule::Way::kOwnTerminal},
+    {"heard-terminal", ToldRule::Way::kHeardTerminal},
+    {"touched-terminal", ToldRule::Way::kTouchedTerminal},
+    {"start-terminal", ToldRule::Way::kStartTerminal},
+    {"task", ToldRule::Way::kTask},
     {"environment", ToldRule::Way::kEnvironment},
     {"secret", ToldRule::Way::kSecret},
     {"renderer", ToldRule::Way::kRenderer},
@@ -66,7 +78,7 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 18> kTold = {{
     {"refuse", ToldRule::Way::kRefuse},
 }};
 
-// Permissions are written "needs NAME": "terminal" and "tasks" are both.
+// Permissions are written "needs NAME".
 std::optional<ToldRule> parse_told(std::string_view text) {
   constexpr std::string_view kNeeds = "needs ";
   if (text.starts_with(kNeeds)) {
@@ -118,7 +130,9 @@ std::optional<MethodRule> parse_rule(const json& value) {
   auto rule = parse_needs(value["needs"].get<std::string>());
   if (!rule) return std::nullopt;
   if (const auto otherwise = value.find("otherwise"); otherwise != value.end()) {
-    if (*otherwise != "quiet" || rule->way != MethodRule::Way::kPermission) return std::nullopt;
+    if ((*otherwise != "quiet" && *otherwise != "[]") || rule->way != MethodRule::Way::kPermission)
+      return std::nullopt;
+    if (*otherwise == "[]") rule->instead = "[]";
     rule->unasked = true;
     if (!value.contains("check")) return rule;
   }

@@ -43,7 +43,9 @@ enum class ArgumentKind : uint8_t {
   kEnvironment,
   kWebviewOptions,
   kWebviewInit,
-  kStyleName,  // a part of a selector or of a variable's name in the window's style sheets
+  kOwnTerminal,  // the number of a terminal that this host made
+  kScmInput,     // the document of an input box, by the id of its source control
+  kStyleName,    // a part of a selector or of a variable's name in the window's style sheets
 };
 
 struct Check {
@@ -63,31 +65,42 @@ struct MethodRule {
   // Nobody is asked: what is not granted is answered with success and goes nowhere. For what hosts
   // register by themselves, of which a person could not tell what it is for.
   bool unasked = false;
+  std::string instead;  // the answer then, as JSON; empty: undefined
   std::vector<Check> checks;
 };
 
 // What the workbench tells a host, or asks of it.
 struct ToldRule {
   enum class Way : uint8_t {
-    kFree,         // comes in as it is
-    kPermission,   // comes in with `permission`
-    kResources,    // unless it names a file that may not be read
+    kFree,             // comes in as it is
+    kPermission,       // comes in with `permission`
+    kResources,        // unless it names a file that may not be read
+    kResourcesOrNone,  // the same, and where it does the answer is an empty list
     kEdits,        // nor one that may not be written: the workbench makes the edits of the answer
     kDocuments,    // without documents and editors of files that may not be read
+    kNotebooks,    // the same
     kMarkers,      // without the problems of such files
+    kDecorations,  // not asked about such files
     kEditor,       // if the editor is one that the host was told of
+    kEditors,      // without other editors
     kTabs,         // without what tabs of such files are called
     kFiles,        // without files whose names it may not know
     kSettings,     // without settings of other extensions
     kStatusItem,   // its name is the host's
     kStatusItems,  // without those of others
-    kTerminal,     // without what the terminal was started with
-    kEnvironment,  // without what other extensions give to terminals
-    kSecret,       // if it is of its own extensions
-    kRenderer,     // the same, of a page in notebooks
-    kGit,          // to the built-in extension that is Git
-    kQuiet,        // is answered with nothing
-    kRefuse,       // is answered with an error
+    kOpenedTerminal,   // without what the terminal was started with
+    kTerminalProfile,  // without its variables
+    kOwnTerminal,      // if the host made the terminal
+    kHeardTerminal,    // the same, or with "terminal-read"
+    kTouchedTerminal,  // the same, or once: that a person has typed in it at all
+    kStartTerminal,    // who did not make it has no say in whether it starts
+    kTask,             // with "tasks"; its own may be terminals
+    kEnvironment,      // without what other extensions give to terminals
+    kSecret,           // if it is of its own extensions
+    kRenderer,         // the same, of a page in notebooks
+    kGit,              // to the built-in extension that is Git
+    kQuiet,            // is answered with nothing
+    kRefuse,           // is answered with an error
   };
   Way way = Way::kRefuse;
   std::string permission;

@@ -63,7 +63,7 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     if (ruling.way == Ruling::Way::kAsk)
       arbiter_.note_refusal(Kind::kVscode, what, "not granted, and not asked about",
                             Attempt{0, 0, method, nullptr});
-    return Ruling::quiet();
+    return Ruling::quiet(rule->instead);
   };
   if (rule == nullptr) return refuse("nobody has classified this method");
   if (rule->way == MethodRule::Way::kQuiet) return Ruling::quiet();
@@ -113,6 +113,16 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
         registered_commands_.erase(text_of(at(arguments, 0)));
+      }
+      if (request.method == "$createTerminal") {
+        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
+        const std::lock_guard lock(mutex_);
+        made_terminals_.insert(text_of(at(arguments, 0)));
+      }
+      if (request.method == "$createWebviewPanel") {
+        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 2; });
+        const std::lock_guard lock(mutex_);
+        panels_.insert(text_of(at(arguments, 2)));
       }
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
@@ -204,7 +214,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
     }
     case Ruling::Way::kQuiet:
       outbox.to_host(acknowledgement(request.number));
-      outbox.to_host(empty_reply(request.number));
+      outbox.to_host(ruling.message.empty() ? empty_reply(request.number)
+                                            : json_reply(request.number, ruling.message));
       return;
     case Ruling::Way::kDeny:
     case Ruling::Way::kAsk:

@@ -135,15 +135,29 @@ class Broker final : public Judge {
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool filter_status_items(const RpcRequest& request, Outbox& outbox);
   bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
-  bool filter_terminal(const RpcRequest& request, Outbox& outbox);
+  bool filter_notebooks(const RpcRequest& request, Outbox& outbox);
+  bool filter_decorations(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_editors(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_terminal(const RpcRequest& request, ToldRule::Way way, const Json& arguments,
+                       Outbox& outbox);
+  bool filter_started_with(const RpcRequest& request, Outbox& outbox);
   bool filter_environment(const RpcRequest& request, Outbox& outbox);
   bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool knows_all(const Json& value, int depth) const;
   size_t mask_tabs(Json& value, int depth);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
   // Requests of the workbench whose replies act, when a person picks what they offer.
-  enum class Awaited : uint8_t { kTooltip, kMessage, kSnippets, kItems, kResource, kBadges };
+  enum class Awaited : uint8_t {
+    kNothing,  // whatever it answers
+    kTooltip,
+    kMessage,
+    kSnippets,
+    kItems,
+    kResource,
+    kBadges,
+  };
   static std::optional<Awaited> awaited_of(std::string_view method);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
@@ -187,6 +201,10 @@ class Broker final : public Judge {
   std::set<std::string> answered_;           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of
+  std::set<std::string> made_terminals_;     // by the name that this host gave them
+  std::set<uint64_t> own_terminals_;  // by the workbench's number: these, and those of its tasks
+  std::set<uint64_t> touched_terminals_;            // others', of which that was told
+  std::set<std::string> panels_;                    // types of its webviews
   std::map<std::string, std::string> masked_tabs_;  // id, in which the file stands → what is told
   Json active_;                         // the URI of the document that a person writes in
   std::map<uint32_t, Found> searches_;  // requests whose replies tell of files

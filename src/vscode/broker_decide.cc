@@ -497,6 +497,24 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // What these start runs outside of the compartment: the permission of the asked.method is the
       // decision, and review says what it means.
       return Ruling::pass();
+    case ArgumentKind::kOwnTerminal: {
+      {
+        const std::lock_guard lock(mutex_);
+        if (value.is_number_unsigned() && own_terminals_.contains(value.get<uint64_t>()))
+          return Ruling::pass();
+      }
+      return refuse(dumped(value).substr(0, 200), "speaks for a terminal that is not its own");
+    }
+    case ArgumentKind::kScmInput: {
+      // The workbench shows what stands in that document, and tells what a person writes there.
+      const auto resource = parse_resource(value, remote_authority_);
+      const std::string folder = text_of(at(arguments, 2)) + "/";
+      if (resource && resource->scheme == "vscode-scm" &&
+          (resource->path.starts_with(folder) || resource->path.starts_with("/" + folder)))
+        return Ruling::pass();
+      return refuse(resource ? resource->scheme + ":" + resource->path : "?",
+                    "is no input box of its source control");
+    }
     case ArgumentKind::kStyleName:
       // Empty: too long to be built. What is no text, VS Code makes one of.
       if (const std::string name = text_of(value); !name.empty() && is_style_name(name))

@@ -36,7 +36,13 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadSecretState":{"$getPassword":{"needs":"secrets","check":["0 extension"]}},
   "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
   "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
-  "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"}},
+  "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"},
+                               "$createTerminal":"terminal",
+                               "$sendProcessData":{"needs":"free","check":["0 own-terminal"]},
+                               "$sendProcessExit":{"needs":"free","check":["0 own-terminal"]}},
+  "MainThreadSCM":{"$registerSourceControl":{"needs":"scm","check":["2 declared","7 scm-input"]}},
+  "MainThreadWebviewPanels":{"$createWebviewPanel":"webview"},
+  "MainThreadLanguageModelTools":{"$getTools":{"needs":"language-models","otherwise":"[]"}},
   "MainThreadTask":{"$executeTask":{"needs":"tasks","check":["0 task"]}},
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
   "MainThreadTextEditors":{"$tryApplyEdits":{"needs":"workspace-edit","check":["0 editor-write"]},
@@ -85,7 +91,10 @@ inline const std::vector<std::string> kActors = {"MainThreadFileSystem",
                                                  "MainThreadChatStatus",
                                                  "MainThreadNotebookKernels",
                                                  "ExtHostMcp",
-                                                 "ExtHostOther"};
+                                                 "ExtHostOther",
+                                                 "MainThreadSCM",
+                                                 "MainThreadWebviewPanels",
+                                                 "MainThreadLanguageModelTools"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -260,7 +269,7 @@ class BrokerTest : public ::testing::Test {
     const auto reply = parse_rpc(sent_.host[1]);
     const auto& answer = std::get<RpcReply>(*reply);
     EXPECT_EQ(answer.number, number_);
-    if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
+    if (answer.type != RpcType::kReplyError) return "quiet";
     const Json error = Json::parse(answer.json);
     return error["name"].get<std::string>() + ": " + error["message"].get<std::string>();
   }

@@ -49,6 +49,14 @@ inline std::vector<uint8_t> empty_reply(uint32_t number) {
   return write_reply(reply);
 }
 
+inline std::vector<uint8_t> json_reply(uint32_t number, std::string_view json) {
+  RpcReply reply;
+  reply.type = RpcType::kReplyOkJson;
+  reply.number = number;
+  reply.json = json;
+  return write_reply(reply);
+}
+
 inline std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -67,10 +75,11 @@ inline void refuse_told(const RpcRequest& request, const std::string& why, Outbo
   outbox.to_workbench(error_reply(request.number, "Error", why));
 }
 
-// To the workbench: the host was told, and has nothing to say.
-inline void withhold(const RpcRequest& request, Outbox& outbox) {
+// To the workbench: the host was told, and has nothing to say, or this JSON.
+inline void withhold(const RpcRequest& request, Outbox& outbox, std::string_view instead = {}) {
   outbox.to_workbench(acknowledgement(request.number));
-  outbox.to_workbench(empty_reply(request.number));
+  outbox.to_workbench(instead.empty() ? empty_reply(request.number)
+                                      : json_reply(request.number, instead));
 }
 
 // The request with one argument changed, the others as they are; nullopt where it cannot be read.
@@ -148,6 +157,10 @@ inline Json arguments_of(const RpcRequest& request, Wanted wanted,
 
 // No path, id, key or command is longer, however it is escaped: what is, is content.
 inline constexpr size_t kLongestName = 24U << 10U;
+
+inline bool is_uri(const Json& value) {
+  return value.is_object() && value.contains("$mid") && value["$mid"] == 1;
+}
 
 // In a text with buffers, what is undefined travels as a reference to none.
 inline bool is_none(const Json& value) {
@@ -305,7 +318,8 @@ struct Broker::Ruling {
 
   static Ruling pass() { return {}; }
   static Ruling ask() { return {Way::kAsk, {}, {}}; }
-  static Ruling quiet() { return {Way::kQuiet, {}, {}}; }
+  // Answered with success: with nothing, or this JSON.
+  static Ruling quiet(std::string instead = {}) { return {Way::kQuiet, {}, std::move(instead)}; }
   static Ruling deny(std::string message, std::string name = "Error") {
     return {Way::kDeny, std::move(name), std::move(message)};
   }

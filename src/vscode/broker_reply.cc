@@ -70,6 +70,10 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
       awaited_.erase(found);
     }
   }
+  if (reply != nullptr && awaited == Awaited::kNothing) {
+    outbox.to_workbench(empty_reply(reply->number));
+    return;
+  }
   if (reply == nullptr || reply->json.empty()) {
     outbox.to_workbench(copy(body));
     return;

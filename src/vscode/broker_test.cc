@@ -135,11 +135,13 @@ TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   };
   const std::string link = R"j({"value":"[x](command:evil)","isTrusted":true})j";
   EXPECT_EQ(reply("[" + link + "]").type, RpcType::kReplyOkJson);
-  for (const std::string& beside : {std::string("\"\xff\""), deep}) {
+  const auto refused = [&](const std::string& beside) {
     const RpcReply answer = reply("[" + link + "," + beside + "]");
     EXPECT_EQ(answer.type, RpcType::kReplyErrorEmpty);
     EXPECT_EQ(answer.number, 3U);
-  }
+  };
+  refused("\"\xff\"");
+  refused(deep);
 }
 
 TEST_F(BrokerTest, LongContentIsPassedOnAndNamesBesideItAreJudged) {

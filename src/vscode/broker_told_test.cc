@@ -9,7 +9,7 @@ using ::testing::Not;
 
 class BrokerToldTest : public BrokerTest {
  protected:
-  // What became of it: "passed", "quiet", or the error's message.
+  // What became of it: "passed", "quiet", another answer, or the error's message.
   std::string told(const std::string& method, const Json& arguments, uint8_t proxy = 0) {
     sent_ = {};
     RpcRequest request;
@@ -27,6 +27,7 @@ class BrokerToldTest : public BrokerTest {
     const auto& answer = std::get<RpcReply>(*reply);
     EXPECT_EQ(answer.number, asked_);
     if (answer.type == RpcType::kReplyOkEmpty) return "quiet";
+    if (answer.type != RpcType::kReplyError) return std::string(answer.json);
     return Json::parse(answer.json)["message"].get<std::string>();
   }
   std::string given() const { return sent_.host.empty() ? "" : text(sent_.host[0]); }
@@ -165,6 +166,138 @@ TEST_F(BrokerToldTest, TheDefaultTerminalsVariablesStayOutside) {
   sent_ = {};
   ASSERT_TRUE(broker_->from_workbench(write_request(mixed), sent_).ok());
   EXPECT_THAT(given(), AllOf(HasSubstr("/bin/bash"), Not(HasSubstr("SECRET"))));
+}
+
+// A person types into one that an extension runs, a password say; whose it is follows from who made
+// it, or from whose task runs in it.
+TEST_F(BrokerToldTest, KeysComeToWhomTheTerminalIs) {
+  start({"me.mine"}, nullptr, R"("terminal","tasks")");
+  ASSERT_EQ(call("MainThreadTerminalService", "$createTerminal", {"mine", Json::object()}),
+            "passed");
+  const auto opened = [&](int number, const Json& name) {
+    return told("$acceptTerminalOpened", {number, name, "title", Json::object()});
+  };
+  EXPECT_EQ(opened(1, "mine"), "passed");
+  EXPECT_EQ(opened(2, "theirs"), "passed");
+  const auto runs = [&](int number, const std::string& extension) {
+    const Json task = {{"id", "t"}, {"task", {{"source", {{"extensionId", extension}}}}}};
+    return told("$onDidStartTask", {task, number});
+  };
+  EXPECT_EQ(runs(3, "me.mine"), "passed");
+  EXPECT_EQ(runs(4, "cloud.other"), "passed");
+  for (const char* method : {"$acceptProcessInput", "$shellExecutionStart", "$cwdChange",
+                             "$acceptTerminalTitleChange"}) {
+    for (const int own : {1, 3}) EXPECT_EQ(told(method, {own, "keys"}), "passed") << method;
+    for (const int other : {2, 4, 5}) EXPECT_EQ(told(method, {other, "keys"}), "quiet") << method;
+    EXPECT_EQ(told(method, {"1", "keys"}), "quiet") << method;
+  }
+  for (const char* method : {"$sendProcessData", "$sendProcessExit"}) {
+    EXPECT_EQ(call("MainThreadTerminalService", method, {3, "text"}), "passed") << method;
+    EXPECT_THAT(call("MainThreadTerminalService", method, {2, "text"}), HasSubstr("not its own"));
+  }
+  EXPECT_EQ(told("$acceptTerminalInteraction", {2}), "passed");
+  EXPECT_EQ(told("$acceptTerminalInteraction", {2}), "quiet") << "when each key is pressed";
+  EXPECT_EQ(told("$acceptTerminalInteraction", {1}), "passed");
+  EXPECT_EQ(told("$acceptTerminalInteraction", {1}), "passed");
+  start({"me.mine"}, nullptr, R"("terminal-read")");
+  EXPECT_EQ(told("$shellExecutionStart", {2, "keys"}), "passed");
+  EXPECT_EQ(told("$acceptProcessInput", {2, "keys"}), "quiet");
+}
+
+TEST_F(BrokerToldTest, WhoDidNotMakeATerminalCannotFailItsStart) {
+  const auto answers = [&](RpcType type) {
+    sent_ = {};
+    RpcReply reply;
+    reply.type = type;
+    reply.number = asked_;
+    reply.json = R"({"message":"fails"})";
+    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
+    return text(sent_.workbench.at(0)).find("fails") != std::string::npos;
+  };
+  EXPECT_EQ(told("$startExtensionTerminal", {7, nullptr}), "passed");
+  EXPECT_FALSE(answers(RpcType::kReplyOkJson));
+  EXPECT_EQ(told("$startExtensionTerminal", {7, nullptr}), "passed");
+  EXPECT_FALSE(answers(RpcType::kReplyError));
+  start({"me.mine"}, nullptr, R"("terminal")");
+  call("MainThreadTerminalService", "$createTerminal", {"mine", Json::object()});
+  told("$acceptTerminalOpened", {7, "mine", "title", Json::object()});
+  EXPECT_EQ(told("$startExtensionTerminal", {7, nullptr}), "passed");
+  EXPECT_TRUE(answers(RpcType::kReplyOkJson));
+}
+
+TEST_F(BrokerToldTest, InputBoxesOfSourceControlAreNoOtherDocuments) {
+  start({"me.mine"}, nullptr, R"("scm")");
+  const auto registers = [&](const std::string& id, const Json& input) {
+    return call("MainThreadSCM", "$registerSourceControl",
+                {0, nullptr, id, "Mine", nullptr, nullptr, false, input});
+  };
+  const auto box = [&](const std::string& path) { return uri(path, "vscode-scm"); };
+  EXPECT_EQ(registers("mine", box("mine/scm0/input")), "passed");
+  EXPECT_EQ(registers("mine", box("/mine/scm0/input")), "passed");
+  for (const Json& other :
+       {uri(work("a.txt")), uri("/mine/x", "file"), box("git/scm0/input"), Json()})
+    EXPECT_NE(registers("mine", other), "passed") << other;
+  EXPECT_NE(registers("git", box("git/scm0/input")), "passed") << "Git's";
+}
+
+TEST_F(BrokerToldTest, NotebooksThatMayNotBeReadDoNotComeIn) {
+  const auto notebook = [&](const std::string& path) {
+    return Json{{"uri", uri(path)}, {"cells", Json::array({"CELL of " + path})}};
+  };
+  const auto editor = [&](const std::string& id, const std::string& path) {
+    return Json{{"id", id}, {"documentUri", uri(path)}};
+  };
+  EXPECT_EQ(
+      told("$acceptDocumentAndEditorsDelta",
+           Json::array({Json{{"addedDocuments", {notebook(work("a.txt")), notebook(key())}},
+                             {"addedEditors", {editor("n1", work("a.txt")), editor("n2", key())}},
+                             {"visibleEditors", {"n1", "n2"}},
+                             {"newActiveEditor", "n2"}}})),
+      "passed");
+  EXPECT_THAT(given(), AllOf(HasSubstr("CELL of " + work("a.txt")), HasSubstr("n1"),
+                             Not(HasSubstr("id_rsa")), Not(HasSubstr("n2"))));
+  EXPECT_EQ(told("$acceptEditorPropertiesChanged", {"n1", Json::object()}), "passed");
+  EXPECT_EQ(told("$acceptEditorPropertiesChanged", {"n2", Json::object()}), "quiet");
+  EXPECT_EQ(told("$acceptEditorViewColumns", Json::array({Json{{"n1", 1}, {"n2", 2}}})), "passed");
+  EXPECT_THAT(given(), AllOf(HasSubstr("n1"), Not(HasSubstr("n2"))));
+}
+
+// The workbench waits for an answer about each, and for a list where there may be several.
+TEST_F(BrokerToldTest, OfSeveralFilesItIsAskedAboutThoseThatItMayRead) {
+  const auto asks = [&](const std::vector<std::string>& paths) {
+    Json list = Json::array();
+    for (const std::string& path : paths) list.push_back({{"id", list.size()}, {"uri", uri(path)}});
+    return told("$provideDecorations", {1, list});
+  };
+  EXPECT_EQ(asks({work("a.txt"), key()}), "passed");
+  EXPECT_THAT(given(), AllOf(HasSubstr("a.txt"), Not(HasSubstr("id_rsa"))));
+  EXPECT_EQ(asks({key()}), "{}");
+  EXPECT_EQ(told("$participateInSave", {uri(key()), 1}), "[]");
+}
+
+TEST_F(BrokerToldTest, TitlesOfOthersPagesDoNotComeIn) {
+  const auto tab = [&](int kind, const std::string& type) {
+    return Json{
+        {"id", "0~page"}, {"label", "TITLE"}, {"input", {{"kind", kind}, {"viewType", type}}}};
+  };
+  const auto shown = [&](const Json& one) {
+    told("$acceptEditorTabModel", Json::array({Json::array({Json{{"tabs", {one}}}})}));
+    return given().find("TITLE") != std::string::npos;
+  };
+  EXPECT_FALSE(shown(tab(7, "mainThreadWebview-cloud.page")));
+  EXPECT_FALSE(shown(tab(8, "")));
+  EXPECT_FALSE(shown(tab(0, ""))) << "two files side by side";
+  start({"me.mine"}, nullptr, R"("webview")");
+  ASSERT_EQ(call("MainThreadWebviewPanels", "$createWebviewPanel", {"me.mine", "1", "mine.page"}),
+            "passed");
+  EXPECT_TRUE(shown(tab(7, "mainThreadWebview-mine.page")));
+  EXPECT_FALSE(shown(tab(7, "mainThreadWebview-cloud.page")));
+}
+
+// The host goes through the list as it starts.
+TEST_F(BrokerToldTest, APersonsToolsAreAnEmptyList) {
+  EXPECT_EQ(call("MainThreadLanguageModelTools", "$getTools", {}), "quiet");
+  EXPECT_THAT(text(sent_.host.at(1)), HasSubstr("[]"));
 }
 
 }  // namespace

@@ -16,13 +16,12 @@ TEST_F(BrokerTest, APersonsTerminalsDebuggingAndTasksStayOutside) {
       {"$acceptBreakpointsDelta", "debug"},
       {"$acceptDebugSessionCustomEvent", "debug"},
       {"$onDidStartTask", "tasks"},
-      {"$OnDidEndTask", "tasks"},
-      {"$publishTestResults", "testing"}};
+      {"$OnDidEndTask", "tasks"}};
   for (const auto& [method, permission] : told) {
     EXPECT_EQ(deliver(method, R"([1,"SECRET"])"), "") << method;
     EXPECT_EQ(sent_.workbench.size(), 2U) << "acknowledged and answered: " << method;
   }
-  start({"me.mine"}, nullptr, R"("terminal-read","debug","tasks","testing")");
+  start({"me.mine"}, nullptr, R"("terminal-read","debug","tasks")");
   for (const auto& [method, permission] : told)
     EXPECT_THAT(deliver(method, R"([1,"SECRET"])"), HasSubstr("SECRET")) << method;
   EXPECT_EQ(deliver("$updateRemoteConnectionData", R"([{"connectionToken":"SECRET"}])"), "");

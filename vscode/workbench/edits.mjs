@@ -190,6 +190,14 @@ const others = (location) => {
         `canStart(${servers},${one}){return!(${host}.isCompartment||${servers}.remoteAuthority!==${host}.remoteAuthority||`,
     },
     {
+      name: "chat-context",
+      what: "nor is what a person clicks in a chat's context handed to whichever host came last",
+      times: 1,
+      shape: shape(String.raw`this\._proxy=NAME\.getProxy\(NAME\.ExtHostChatContext\),this\._chatContextService\.setExecuteCommandCallback\(`),
+      text: (host, actors) =>
+        `this._proxy=${host}.getProxy(${actors}.ExtHostChatContext),${host}.isCompartment||this._chatContextService.setExecuteCommandCallback(`,
+    },
+    {
       name: "sign-in",
       what: "nor is a person's sign-in at a server that an MCP server names",
       times: 1,
