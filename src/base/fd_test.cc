@@ -32,7 +32,8 @@ TEST(Fd, ClosesOnceAndMoves) {
     ASSERT_TRUE(fd.valid());
     number = fd.get();
     Fd other(std::move(fd));
-    EXPECT_FALSE(fd.valid());  // NOLINT(bugprone-use-after-move): that is the point
+    // NOLINTNEXTLINE(bugprone-use-after-move,clang-analyzer-cplusplus.Move): that is the point
+    EXPECT_FALSE(fd.valid());
     EXPECT_EQ(other.get(), number);
     EXPECT_TRUE(is_open(number));
   }

@@ -106,28 +106,9 @@ TEST(NormalizeHost, LowersAndTrims) {
 }
 
 TEST(NormalizeHost, RefusesWhatIsNoName) {
-  for (const char* bad : {"",
-                          ".",
-                          "..",
-                          ".a",
-                          "a..b",
-                          "a.b..",
-                          "-a.b",
-                          "a-.b",
-                          "a.-b",
-                          "a b",
-                          "a/b",
-                          "a:b",
-                          "a*",
-                          "b\xC3\xBC"
-                          "cher.de",
-                          "127.1",
-                          "1.2.3.4",
-                          "123",
-                          "a.1",
-                          "1.2.3.0x10",
-                          "a.0x",
-                          "a\n"})
+  for (const char* bad : {"",      ".",       "..",  ".a",  "a..b",       "a.b..", "-a.b",
+                          "a-.b",  "a.-b",    "a b", "a/b", "a:b",        "a*",    "bücher.de",
+                          "127.1", "1.2.3.4", "123", "a.1", "1.2.3.0x10", "a.0x",  "a\n"})
     EXPECT_FALSE(normalize_host(bad)) << bad;
   EXPECT_FALSE(normalize_host(std::string(64, 'a')));
   std::string longest;

@@ -18,7 +18,6 @@ using ::testing::ElementsAre;
 using testing::entries;
 using ::testing::HasSubstr;
 using testing::inputs;
-using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
 std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {

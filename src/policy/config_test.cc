@@ -48,7 +48,7 @@ class ConfigTest : public ::testing::Test {
     ::unsetenv(name.c_str());
   }
   std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) {
-    const std::string path = folder_ + "/" + name;
+    std::string path = folder_ + "/" + name;
     fs::create_directories(fs::path(path).parent_path());
     std::ofstream(path) << text;
     ::chmod(path.c_str(), mode);
@@ -296,6 +296,7 @@ TEST_F(ConfigTest, ParallelAnswersAreAllKept) {
   const std::string file = folder_ + "/grants.json";
   constexpr int kThreads = 8, kEach = 10;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&file, t] {
       GrantStore store(file);

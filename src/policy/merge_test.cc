@@ -23,6 +23,7 @@ MergeMember member(const std::string& id) {
 
 std::vector<std::string> texts(const std::vector<Entry>& list) {
   std::vector<std::string> result;
+  result.reserve(list.size());
   for (const Entry& entry : list) result.push_back(entry.text);
   return result;
 }

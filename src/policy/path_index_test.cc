@@ -251,9 +251,9 @@ TEST(PathIndex, DecidesLikeANaiveReader) {
       const auto components = Reference::split(path);
       PathMatches matches;
       ASSERT_TRUE(index.find(path, &matches));
-      std::string all;
-      for (const auto& row : reference.rows) all += row.pattern.text() + " ";
-      SCOPED_TRACE(path + " under " + all);
+      std::string trace = path + " under";
+      for (const auto& row : reference.rows) trace += " " + row.pattern.text();
+      SCOPED_TRACE(trace);
 
       PathMatches expected;
       expected.concrete.fill(kNoRule);

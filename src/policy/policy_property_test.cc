@@ -251,6 +251,7 @@ TEST(PolicyProperty, DecisionsDoNotAllocate) {
   ASSERT_TRUE(compiled.ok());
   const Policy& policy = **compiled;
   std::vector<std::string> paths;
+  paths.reserve(103);
   for (int i = 0; i < 100; ++i) paths.push_back(random.path("/w/a"));
   paths.push_back("/tmp/" + std::string(200, 'x') + "/y");
   paths.push_back("not canonical/");

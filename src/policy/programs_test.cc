@@ -17,7 +17,6 @@ namespace bulkhead {
 namespace {
 
 using testing::blocklist;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::entries;
 using ::testing::HasSubstr;
@@ -33,14 +32,14 @@ class Tree : public ::testing::Test {
   ~Tree() override { std::filesystem::remove_all(root_); }
 
   std::string file(const std::string& name, const std::string& content, mode_t mode = 0755) {
-    const std::string path = root_ + "/" + name;
+    std::string path = root_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path) << content;
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
     return path;
   }
   std::string link(const std::string& name, const std::string& target) {
-    const std::string path = root_ + "/" + name;
+    std::string path = root_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::filesystem::create_symlink(target, path);
     return path;
@@ -125,8 +124,7 @@ TEST_F(Programs, AnAbsolutePathThatIsALinkRunsWhatItLeadsTo) {
   const std::string real = file("real", "");
   const std::string alias = link("alias", "real");
   PolicyInputs in = inputs();
-  const std::string text = alias;
-  in.manifest.run = {{text, {}}, {real, {}}};
+  in.manifest.run = {{alias, {}}, {real, {}}};
   const auto policy = compiled(in);
   EXPECT_THAT(policy->runnable_files(), ElementsAre(real));
   EXPECT_EQ(policy->decide_path(Kind::kRun, real).verdict, Verdict::kAllow);

@@ -100,15 +100,17 @@ TEST_F(ReviewStoreTest, WhatIsBrokenOrForeignIsAnErrorAndNoApproval) {
 }
 
 TEST_F(ReviewStoreTest, SeveralMayApproveAtOnce) {
+  constexpr int kThreads = 8;
   std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i)
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i)
     threads.emplace_back([&, i] {
       ReviewStore store(file_);
       EXPECT_TRUE(
           store.approve(package_of("a.b" + std::to_string(i), '1'), manifest_with("{}")).ok());
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(ReviewStore(file_).list()->size(), 8U);
+  EXPECT_EQ(ReviewStore(file_).list()->size(), size_t{kThreads});
 }
 
 TEST_F(ReviewStoreTest, APackageWithoutADigestIsNotApproved) {

@@ -1,6 +1,6 @@
 // What is shipped in manifests/: that it parses, compiles and means what design.md says.
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 
@@ -11,8 +11,6 @@
 
 namespace bulkhead {
 namespace {
-
-using ::testing::IsEmpty;
 
 class ShippedTest : public ::testing::Test {
  protected:

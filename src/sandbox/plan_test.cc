@@ -15,9 +15,7 @@
 namespace bulkhead {
 namespace {
 
-using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 Entry entry(std::string text) { return {std::move(text), {}}; }
 

@@ -106,6 +106,7 @@ class SqliteJournal final : public Journal {
     return std::unique_ptr<Journal>(std::move(journal));
   }
 
+  // NOLINTNEXTLINE(bugprone-exception-escape): a Result is read only as ok() says.
   ~SqliteJournal() override {
     {
       const std::lock_guard guard(mutex_);

@@ -73,6 +73,7 @@ TEST(Questions, IdenticalOnesAreAskedOnce) {
   ScriptedAsker asker;
   Questions questions(&asker, {.open = 16, .waiting = 8, .answered = 100});
   std::vector<std::unique_ptr<Asking>> callers;
+  callers.reserve(8);
   for (int i = 0; i < 8; ++i) callers.push_back(std::make_unique<Asking>(questions, "/a"));
   wait_until_full(questions);
   asker.answer(Answer::kThisRun);

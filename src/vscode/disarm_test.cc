@@ -115,13 +115,15 @@ TEST(Disarm, LooksOnlyWhereThereIsSomethingToSee) {
 }
 
 TEST(Disarm, ASchemeIsSeenWhereverItStands) {
+  const auto seen = [](const std::string& word, size_t at, size_t length) {
+    return Disarm::concerns(std::string(at, 'x') + word + std::string(length - at, 'x'));
+  };
   for (size_t length = 0; length < 200; ++length)
     for (size_t at = 0; at <= length; ++at)
       for (const std::string word : {"cOMmAND", "hTtP"}) {
-        const std::string before(at, 'x'), after(length - at, 'x');
-        ASSERT_TRUE(Disarm::concerns(before + word + after)) << at << " of " << length;
-        ASSERT_FALSE(Disarm::concerns(before + word.substr(1) + after));
-        ASSERT_FALSE(Disarm::concerns(before + word.substr(0, 3) + after));
+        ASSERT_TRUE(seen(word, at, length)) << at << " of " << length;
+        ASSERT_FALSE(seen(word.substr(1), at, length));
+        ASSERT_FALSE(seen(word.substr(0, 3), at, length));
       }
 }
 

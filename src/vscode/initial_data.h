@@ -35,6 +35,7 @@ struct HostIdentity {
   bool operator==(const HostIdentity&) const = default;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json does not throw.
 class InitialData {
  public:
   // `body` may also be what the workbench says of a host as it asks for it (vscode/workbench/

@@ -83,6 +83,16 @@ const victimHasToken = ({ world }) => {
   return until("the victim with its token", () => !fs.existsSync(world.path("home/projects/app/.proof/victim.token")));
 };
 
+/** Into a terminal of the victim's, which gets it. */
+async function typesPassword({ world, editor }) {
+  world.write("home/projects/app/.proof/victim.terminal", "");
+  await editor.page.locator(".terminal-wrapper.active .xterm-rows").getByText("password:").waitFor({ timeout: 30_000 });
+  await editor.page.locator(".terminal-wrapper.active .xterm-helper-textarea").focus();
+  await editor.page.keyboard.type(world.secrets.victim);
+  const typed = createHash("sha256").update(world.secrets.victim).digest("hex");
+  await until("the victim's keys", () => world.read("home/projects/app/.proof/victim.typed") === typed);
+}
+
 /** Nothing saves by itself here: that would take the place of the user's save, and makes no fixes. */
 async function saves({ editor }) {
   const dirty = editor.page.locator(".tab.active.dirty");
@@ -419,7 +429,7 @@ export const WAYS = [
       world.write("home/.ssh/id_wire", "one\n");
       return editor.openAnyFile(path.join(world.home, ".ssh/id_wire"));
     },
-    probes: { servers: leaks(), tabs: says(/id_wire/), files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)) },
+    probes: { keys: during(typesPassword, leaks()), servers: leaks(), tabs: says(/id_wire/), files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)) },
   },
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { preload: sends() } },

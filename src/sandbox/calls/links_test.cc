@@ -254,7 +254,7 @@ TEST(ServeLinks, WhatIsMovedIsWhatWasJudged) {
     ::unlink(link.c_str());
     EXPECT_EQ(::symlink((folder / "asked").c_str(), link.c_str()), 0);
     folder.file("w/file", "x");
-    const std::string result = serve(grants, [&] {
+    std::string result = serve(grants, [&] {
       return outcome_of(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD,
                                     flags == 0 ? to.c_str() : link.c_str(), flags));
     });
@@ -292,7 +292,7 @@ TEST(ServeLinks, ALinkStandsWhereItWasJudged) {
       }
       return true;
     };
-    const std::string result = serve(grants, [&] { return outcome_of(make()); });
+    std::string result = serve(grants, [&] { return outcome_of(make()); });
     EXPECT_TRUE(asked);
     if (moves) {
       EXPECT_NE(::faccessat(AT_FDCWD, (folder / "w/b/a/l").c_str(), F_OK, AT_SYMLINK_NOFOLLOW), 0);

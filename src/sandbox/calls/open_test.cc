@@ -20,9 +20,7 @@ namespace bulkhead::testing {
 namespace {
 
 using ::testing::Contains;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string try_open(const std::string& path, int flags, mode_t mode = 0644) {
   const Fd fd(::open(path.c_str(), flags | O_CLOEXEC, mode));

@@ -29,7 +29,6 @@
 namespace bulkhead::testing {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -39,6 +39,7 @@ constexpr auto kOwner = "\xC0\x0C"sv;
 
 std::vector<std::string> texts(const std::vector<Resolved>& list) {
   std::vector<std::string> result;
+  result.reserve(list.size());
   for (const Resolved& one : list)
     result.push_back(one.address.to_string() + " " + std::to_string(one.ttl));
   return result;

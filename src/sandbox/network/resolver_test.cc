@@ -161,7 +161,8 @@ class Person final : public Asker {
 
 class ResolverTest : public ::testing::Test {
  protected:
-  void start(std::vector<std::string> grants, const std::string& server, Asker* asker = nullptr) {
+  void start(const std::vector<std::string>& grants, const std::string& server,
+             Asker* asker = nullptr) {
     PolicyInputs inputs;
     for (const std::string& grant : grants) {
       Extra extra;

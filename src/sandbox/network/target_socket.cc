@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "sandbox/calls/call.h"
@@ -108,10 +108,10 @@ Result<TargetSocket> take_socket(const Call& call, int number) {
 bool closes_on_exec(pid_t tid, int number) {
   const auto text = read_file(fmt::format("/proc/{}/fdinfo/{}", tid, number), 65536);
   if (!text.ok()) return true;  // gone: whatever it is answered, nobody sees it
-  unsigned flags = 0;
-  const size_t at = text->find("flags:");
-  return at != std::string::npos && std::sscanf(text->c_str() + at, "flags: %o", &flags) == 1 &&
-         (flags & O_CLOEXEC) != 0;
+  constexpr std::string_view kField = "flags:";
+  const size_t at = text->find(kField);
+  if (at == std::string::npos) return false;
+  return (std::strtoul(text->c_str() + at + kField.size(), nullptr, 8) & O_CLOEXEC) != 0;
 }
 
 int read_address(const Call& call, uint64_t address, uint64_t size, SocketAddress* into) {
