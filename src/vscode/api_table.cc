@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 30> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 37> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -32,14 +32,21 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 30> kKinds = {{
     {"view", ArgumentKind::kView},
     {"notebook", ArgumentKind::kNotebook},
     {"declared", ArgumentKind::kDeclared},
+    {"sign-in", ArgumentKind::kSignIn},
+    {"channel", ArgumentKind::kChannel},
+    {"renderer", ArgumentKind::kRenderer},
+    {"kernel", ArgumentKind::kKernel},
+    {"debug-type", ArgumentKind::kDebugType},
+    {"controller", ArgumentKind::kController},
+    {"tool", ArgumentKind::kTool},
+    {"chat-progress", ArgumentKind::kProgress},
+    {"nested-write", ArgumentKind::kNestedWrite},
+    {"changes", ArgumentKind::kChanges},
+    {"tunnel", ArgumentKind::kTunnel},
     {"scheme", ArgumentKind::kScheme},
     {"log-file", ArgumentKind::kLogFile},
     {"log-resource", ArgumentKind::kLogResource},
     {"external", ArgumentKind::kExternal},
-    {"task", ArgumentKind::kTask},
-    {"terminal", ArgumentKind::kTerminal},
-    {"debug-configuration", ArgumentKind::kDebugConfiguration},
-    {"environment", ArgumentKind::kEnvironment},
     {"webview-options", ArgumentKind::kWebviewOptions},
     {"webview-init", ArgumentKind::kWebviewInit},
     {"own-terminal", ArgumentKind::kOwnTerminal},

@@ -32,15 +32,22 @@ enum class ArgumentKind : uint8_t {
   kSetting,      // a setting's key
   kView,         // a view or custom editor, which only this host's extensions declare
   kNotebook,     // a type of notebooks, the same
-  kDeclared,     // what no other extension declares: a sign-in provider, a type of webview
+  kDeclared,     // what no other extension declares: a type of webview, a timeline
+  kSignIn,       // a sign-in provider that this host's extensions declare, and no other
+  kChannel,      // an output channel of this host's extensions
+  kRenderer,     // a renderer of notebooks' outputs, the same
+  kKernel,       // a kernel of notebooks, the same
+  kDebugType,    // a type of debuggers, the same
+  kController,   // a controller of tests that this host registered
+  kTool,         // a tool of language models that is run
+  kProgress,     // parts of a chat's answer, some of which edit files
+  kNestedWrite,  // an object whose "uri" is written
+  kChanges,      // what changed in file systems of this host
+  kTunnel,       // where a tunnel leads to
   kScheme,       // a scheme that is taken over
   kLogFile,      // a file in this host's log folder
   kLogResource,  // an object with such a file
   kExternal,     // an address that is opened outside
-  kTask,
-  kTerminal,
-  kDebugConfiguration,
-  kEnvironment,
   kWebviewOptions,
   kWebviewInit,
   kOwnTerminal,  // the number of a terminal that this host made

@@ -114,6 +114,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const std::lock_guard lock(mutex_);
         registered_commands_.erase(text_of(at(arguments, 0)));
       }
+      if (request.method == "$registerTestController") {
+        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
+        const std::lock_guard lock(mutex_);
+        own_controllers_.insert(text_of(at(arguments, 0)));
+      }
       if (request.method == "$createTerminal") {
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
@@ -149,7 +154,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       const Shown shown = shown_by(request);
       if (shown == Shown::kChatStatusItem) strings = Disarm::Strings::kMessages;
       if (is_quick_input(request)) strings = Disarm::Strings::kPicks;
-      const std::string whose = whose_status_item(request, shown);
+      const std::string by = whose(request, shown);
       if (request.mixed && changed.arguments.size() < signed_count(shown))
         changed.arguments.resize(signed_count(shown));
       std::vector<std::string> texts;
@@ -158,11 +163,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       bool readable = true;
       const auto sign_in = [&](Json& value, size_t index) -> size_t {
         if (shown == Shown::kNothing) return 0;
-        if (index != kWhole) return sign_argument(shown, index, value, whose);
+        if (index != kWhole) return sign_argument(shown, index, value, by);
         if (!value.is_array()) return 0;
         while (value.size() < signed_count(shown)) value.push_back(nullptr);
         size_t signs = 0;
-        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], whose);
+        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], by);
         return signs;
       };
       const bool looks = request.method == "$registerTextEditorDecorationType";

@@ -70,6 +70,7 @@ class Broker final : public Judge {
     bool may_block = false;
     Asked about(std::string detail) const { return {std::move(detail), number, may_block}; }
   };
+  void learn_scheme(const RpcRequest& request);
   std::string actor_of(const RpcRequest& request) const;  // "actor 7" where it is unknown
   Ruling judge(const RpcRequest& request, bool may_block);
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
@@ -84,6 +85,8 @@ class Broker final : public Judge {
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
+  Ruling decide_progress(const Json& value, const Asked& asked);
+  bool owns_part(const std::string& part);
   Ruling decide_external(const Json& value, const Asked& asked);
   void forget(uint32_t number);
   void sign(Json& options, bool is_message) const;
@@ -102,6 +105,8 @@ class Broker final : public Judge {
     kStatusItem,
     kStatusItemGone,
     kChatStatusItem,
+    kSignIn,
+    kAddresses,  // "Allow … to open this address?"
   };
   Shown shown_by(const RpcRequest& request) const;
   bool is_quick_input(const RpcRequest& request) const;
@@ -110,7 +115,7 @@ class Broker final : public Judge {
   // The number of changes. `whose`: the extension that a status item says it is of.
   size_t sign_argument(Shown shown, size_t index, Json& value, const std::string& whose);
   size_t sign_status_item(size_t index, Json& value, const std::string& whose);
-  std::string whose_status_item(const RpcRequest& request, Shown shown) const;
+  std::string whose(const RpcRequest& request, Shown shown) const;
   std::string host_prefix() const;
   bool is_own_status_item(const std::string& id) const;
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
@@ -198,6 +203,8 @@ class Broker final : public Judge {
   std::set<std::string> quick_inputs_;       // ids that have a title
   std::map<uint32_t, Awaited> awaited_;
   std::set<std::string> own_schemes_;
+  std::set<std::string> others_schemes_;     // of file systems that were there before this host's
+  std::set<std::string> own_controllers_;    // of tests
   std::set<std::string> answered_;           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of

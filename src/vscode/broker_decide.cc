@@ -143,6 +143,11 @@ bool Broker::knows(const std::set<std::string>& names, const std::string& name) 
   return names.contains(name);
 }
 
+// An entry of its package.json's that no other has.
+bool Broker::owns_part(const std::string& part) {
+  return knows(own_views_, part) && !knows(others_parts_, part);
+}
+
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
   if (!declared_.contains(command) || is_editors_family(command) || command.starts_with('_'))
@@ -157,8 +162,13 @@ bool Broker::owns_command(const std::string& command) {
 bool Broker::own_extension(const Json& value) const {
   if (value.is_object()) {
     // ExtensionIdentifier {value, _lower}, or an object that holds one as id or extensionId. VS
-    // Code reads one or the other of them: all that are there must be true.
+    // Code reads one or the other of them: all that are there must be true. Others are not there:
+    // where it has a text or an extension's description, publisher and name are who it is.
     bool named = false;
+    for (const auto& [key, each] : value.items())
+      if (key != "value" && key != "_lower" && key != "id" && key != "extensionId" &&
+          key != "location" && key != "version" && key != "uuid")
+        return false;
     for (const char* key : {"value", "_lower", "id", "extensionId"}) {
       const auto it = value.find(key);
       if (it == value.end()) continue;
@@ -345,6 +355,45 @@ Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
   return Ruling::pass();
 }
 
+// What a chat participant shows passes; with other parts the workbench edits files, or is told that
+// somebody else does.
+Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
+  static const std::set<std::string> kShown = {"markdownContent",
+                                               "markdownVuln",
+                                               "treeData",
+                                               "inlineReference",
+                                               "reference",
+                                               "progressMessage",
+                                               "progressTask",
+                                               "command",
+                                               "progressTaskResult",
+                                               "warning",
+                                               "info",
+                                               "codeCitation",
+                                               "thinking",
+                                               "multiDiffData",
+                                               "confirmation",
+                                               "usage",
+                                               "pullRequest",
+                                               "extensions",
+                                               "beginToolInvocation",
+                                               "updateToolInvocation"};
+  if (!value.is_array()) return Ruling::deny("bulkhead: not a part of an answer");
+  for (const Json& each : value) {
+    const Json& part = each.is_array() ? at(each, 0) : each;
+    if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
+    if (kShown.contains(text_of(part.value("kind", Json())))) continue;
+    Ruling ruling = Ruling::pass();
+    const auto refused = [&](const Json& one) {
+      if (is_resource_like(one)) ruling = decide_written(one, asked);
+      return !ruling.passes();
+    };
+    if (anywhere(part, refused))
+      return ruling.passes() ? Ruling::deny("bulkhead: nested too deep") : ruling;
+  }
+  return Ruling::pass();
+}
+
 Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {
   const auto resource = parse_resource(value, remote_authority_);
   if (!resource) return Ruling::deny("bulkhead: not an address");
@@ -364,6 +413,21 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     arbiter_.note_refusal(Kind::kVscode, resource, why, Attempt{0, 0, asked.method, nullptr});
     return Ruling::deny("bulkhead: " + why);
   };
+  switch (check.kind) {
+    // VS Code makes texts of what is none, "x" of ["x"]; here that is the empty text.
+    case ArgumentKind::kCommand:
+    case ArgumentKind::kCommandId:
+    case ArgumentKind::kSetting:
+    case ArgumentKind::kScheme:
+      if (text_of(value).empty()) return refuse(dumped(value).substr(0, 200), "is no name");
+      break;
+    case ArgumentKind::kDeclared:
+      if (text_of(value.is_object() ? value.value("id", Json()) : value).empty())
+        return refuse(dumped(value).substr(0, 200), "is no name");
+      break;
+    default:
+      break;
+  }
   switch (check.kind) {
     case ArgumentKind::kUriRead:
       return decide_file(Kind::kRead, value, asked);
@@ -451,15 +515,78 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         return Ruling::pass();
       return refuse(view, "shows something in a view that is not its own");
     }
-    case ArgumentKind::kNotebook: {
-      const std::string type = "notebook/" + text_of(value);
-      if (knows(own_views_, type) && !knows(others_parts_, type)) return Ruling::pass();
+    case ArgumentKind::kNotebook:
+      if (owns_part("notebook/" + text_of(value))) return Ruling::pass();
       return refuse(text_of(value), "reads notebooks of a type that is not its own");
+    case ArgumentKind::kRenderer:
+      if (owns_part("renderer/" + text_of(value))) return Ruling::pass();
+      return refuse(text_of(value), "speaks to a renderer that is not its own");
+    case ArgumentKind::kDebugType:
+      if (owns_part("debug/" + text_of(value))) return Ruling::pass();
+      return refuse(text_of(value), "debugs programs of a type that is not its own");
+    case ArgumentKind::kKernel: {
+      // "publisher.name/id", by which notebooks remember it.
+      const std::string id = value.is_object() ? text_of(value.value("id", Json())) : "";
+      const std::string whose = lower_case(id.substr(0, id.find('/')));
+      if (id.size() > whose.size() && own_extension(Json(whose)) &&
+          own_extension(value.value("extensionId", Json())))
+        return Ruling::pass();
+      return refuse(id.substr(0, 200), "is no kernel of its own");
+    }
+    case ArgumentKind::kController:
+      // The window has one list of them, and nobody declares them.
+      if (knows(own_controllers_, text_of(value))) return Ruling::pass();
+      return refuse(text_of(value), "speaks for tests that are not its own");
+    case ArgumentKind::kTool: {
+      const std::string tool = value.is_object() ? text_of(value.value("toolId", Json())) : "";
+      if (owns_part("tool/" + tool)) return Ruling::pass();
+      return decide_permission("commands-foreign", asked.about(asked.method + " " + tool));
+    }
+    case ArgumentKind::kProgress:
+      return decide_progress(value, asked);
+    case ArgumentKind::kNestedWrite:
+      return decide_written(value.is_object() ? value.value("uri", Json()) : Json(), asked);
+    case ArgumentKind::kChanges: {
+      const bool own =
+          value.is_array() && std::all_of(value.begin(), value.end(), [&](const Json& each) {
+            const auto resource =
+                each.is_object() ? parse_resource(each.value("resource", Json()), remote_authority_)
+                                 : std::nullopt;
+            return resource && knows(own_schemes_, resource->scheme);
+          });
+      if (own) return Ruling::pass();
+      return refuse("$onFileSystemChange", "tells of changes in what it does not provide");
     }
     case ArgumentKind::kDeclared: {
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
       if (!knows(others_parts_, name)) return Ruling::pass();
       return refuse(name, "takes over what another extension declares");
+    }
+    case ArgumentKind::kSignIn: {
+      // Who comes last has it: the accounts of the window, and what a person types for them.
+      const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
+      if (owns_part("authentication/" + name) && !knows(others_parts_, name)) return Ruling::pass();
+      return refuse(name, "is no way to sign in that its package.json declares");
+    }
+    case ArgumentKind::kChannel: {
+      // As VS Code makes them: "extension-output-publisher.name-#1-Label", and for logs
+      // "publisher.name.Label.log".
+      const std::string id = lower_case(text_of(value));
+      if (std::any_of(options_.extensions.begin(), options_.extensions.end(),
+                      [&](const std::string& own) {
+                        return id.starts_with("extension-output-" + own + "-#") ||
+                               id.starts_with(own + ".");
+                      }))
+        return Ruling::pass();
+      return refuse(id.substr(0, 200), "speaks for an output channel that is not its own");
+    }
+    case ArgumentKind::kTunnel: {
+      // The editor connects from here, with the user's rights: not for `network` to be gone round.
+      const Json address = value.is_object() ? value.value("remoteAddress", Json()) : Json();
+      const std::string host =
+          address.is_object() ? lower_case(text_of(address.value("host", Json()))) : "";
+      if (host == "localhost" || host == "127.0.0.1" || host == "::1") return Ruling::pass();
+      return refuse(host.substr(0, 200), "a tunnel to another machine");
     }
     case ArgumentKind::kScheme: {
       const std::string scheme = text_of(value);
@@ -467,6 +594,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (is_reserved_scheme(scheme) && !(scheme == "git" && own_extension(Json("vscode.git"))))
         return refuse(scheme, "takes over a scheme of the editor");
       const std::lock_guard lock(mutex_);
+      if (others_schemes_.contains(scheme))
+        return refuse(scheme, "takes over a scheme of another extension");
       own_schemes_.insert(scheme);
       return Ruling::pass();
     }
@@ -490,13 +619,6 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kExternal:
       return decide_external(value, asked);
-    case ArgumentKind::kTask:
-    case ArgumentKind::kTerminal:
-    case ArgumentKind::kDebugConfiguration:
-    case ArgumentKind::kEnvironment:
-      // What these start runs outside of the compartment: the permission of the asked.method is the
-      // decision, and review says what it means.
-      return Ruling::pass();
     case ArgumentKind::kOwnTerminal: {
       {
         const std::lock_guard lock(mutex_);

@@ -54,6 +54,19 @@ bool Broker::may_know(const Json& uri) const {
   return !is_elsewhere(path) && arbiter_.would_allow(Kind::kRead, path);
 }
 
+// A file system that there is now, or no more. Whose it is nobody says: this host's, if it asked
+// for it.
+void Broker::learn_scheme(const RpcRequest& request) {
+  const Json arguments = arguments_of(request, [](size_t) { return true; });
+  const Json& uri = at(arguments, 0);
+  const std::string scheme = uri.is_object() ? text_of(uri.value("scheme", Json())) : "";
+  const std::lock_guard lock(mutex_);
+  if (is_none(at(arguments, 1)))
+    others_schemes_.erase(scheme);
+  else if (!own_schemes_.contains(scheme))
+    others_schemes_.insert(scheme);
+}
+
 // An extension that there is, in this host or elsewhere.
 void Broker::learn_extension(const Json& description) {
   if (!description.is_object()) return;
@@ -69,6 +82,7 @@ void Broker::learn_extension(const Json& description) {
     others_parts_.merge(parts.others);
     // By these it is known in the Source Control and Timeline views, of which packages say nothing.
     if (id == "vscode.git") others_parts_.insert({"git", "git-history"});
+    others_parts_.insert("timeline.localHistory");
     for (std::string& command : declared_commands(description)) {
       others_families_[command_family(command)] |= is_builtin;
       others_declared_.insert(std::move(command));

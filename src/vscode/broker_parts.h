@@ -180,10 +180,10 @@ inline std::vector<std::string> declared_commands(const Json& description) {
   return found;
 }
 
-// Views, custom editors, sign-in providers and types of webviews that a description declares. Among
-// the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID", and "problems/NAME"
-// for the names that its problems may have: those of its problem matchers and the first words of
-// its settings.
+// Views, custom editors, sign-in providers, types of webviews and parts of chats that a description
+// declares. Among the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID",
+// "authentication/ID", "tool/NAME", and "problems/NAME" for the names that its problems may have:
+// those of its problem matchers and the first words of its settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -230,8 +230,19 @@ inline DeclaredParts declared_parts(const Json& description) {
       for (const auto& [key, value] : properties->items())
         found.views.insert("problems/" + key.substr(0, key.find('.')));
     });
+  for (const auto& [list, key] :
+       {std::pair{"chatParticipants", "id"}, std::pair{"languageModelTools", "name"},
+        std::pair{"languageModelChatProviders", "vendor"}, std::pair{"chatSessions", "type"},
+        std::pair{"chatContext", "id"}, std::pair{"chatOutputRenderers", "viewType"}})
+    if (const auto parts = contributes->find(list); parts != contributes->end())
+      each_of(*parts, [&, key = key](const Json& part) { add(found.others, part, key); });
+  if (const auto tools = contributes->find("languageModelTools"); tools != contributes->end())
+    each_of(*tools, [&](const Json& tool) { add(found.views, tool, "name", "tool/"); });
   if (const auto signs = contributes->find("authentication"); signs != contributes->end())
-    each_of(*signs, [&](const Json& provider) { add(found.others, provider, "id"); });
+    each_of(*signs, [&](const Json& provider) {
+      add(found.others, provider, "id");
+      add(found.views, provider, "id", "authentication/");
+    });
   return found;
 }
 
@@ -261,29 +272,44 @@ inline bool is_public_of_editor(const Resource& resource) {
 // Schemes that stand for files, for the editor's own things or for the network: nobody but VS
 // Code provides these.
 inline bool is_reserved_scheme(const std::string& scheme) {
+  // Others begin with "vscode" or "chat".
   static const std::set<std::string> kReserved = {"file",
-                                                  "vscode-remote",
-                                                  "vscode-userdata",
-                                                  "vscode-local",
-                                                  "vscode",
-                                                  "vscode-app",
                                                   "http",
                                                   "https",
                                                   "untitled",
                                                   "output",
                                                   "settings",
-                                                  "vscode-settings",
-                                                  "vscode-managed-remote-resource",
                                                   "extension",
-                                                  "vscode-terminal",
                                                   "command",
                                                   "data",
                                                   "blob",
                                                   "mailto",
-                                                  "vscode-webview",
-                                                  "vscode-notebook-cell",
-                                                  "git"};
-  return scheme.empty() || kReserved.contains(lower_case(scheme));
+                                                  "git",
+                                                  "private",
+                                                  "inmemory",
+                                                  "tmp",
+                                                  "walkthrough",
+                                                  "walkthroughsnippet",
+                                                  "trusteddomains",
+                                                  "mcp-resource",
+                                                  "agent-host-settings",
+                                                  "agent-session-settings",
+                                                  "userdataprofileexport",
+                                                  "userdataprofileexportpreview",
+                                                  "userdataprofiletemplatepreview",
+                                                  "edit-sessions",
+                                                  "sessions-chat",
+                                                  "webview-panel",
+                                                  "vsls",
+                                                  "comment",
+                                                  "code-setting",
+                                                  "accessible-view",
+                                                  "copilot-pr",
+                                                  "debug",
+                                                  "perf"};
+  const std::string name = lower_case(scheme);
+  return name.empty() || kReserved.contains(name) || name.starts_with("vscode") ||
+         name.starts_with("chat");
 }
 
 // Documents that show a file's content, or an earlier version of it, by the file's path.

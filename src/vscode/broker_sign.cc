@@ -82,6 +82,9 @@ Broker::Shown Broker::shown_by(const RpcRequest& request) const {
     return request.method == "$setEntry" ? Shown::kStatusItem : Shown::kStatusItemGone;
   }
   if (request.method == "$startTextSearch") return Shown::kTextSearch;
+  if (request.method == "$getSession") return Shown::kSignIn;
+  if (request.method == "$registerUriHandler") return Shown::kAddresses;
+  if (actor == "MainThreadDialogs") return Shown::kInput;
   if (!is_quick_input(request)) return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
   if (request.method == "$input") return Shown::kInput;
@@ -98,7 +101,7 @@ enum StatusItem : size_t {
   kExtensionId = 2,
   kName = 3,
   kTooltip = 5,
-  kClicked = 6,
+  kClicked = 7,
   kAccessibility = 12,
 };
 
@@ -121,6 +124,10 @@ bool Broker::is_signed(Shown shown, size_t index) {
       return index == 0;
     case Shown::kStatusItem:
       return index <= kName || index == kTooltip;
+    case Shown::kSignIn:
+      return index == 3;
+    case Shown::kAddresses:
+      return index == 2;
   }
   return false;
 }
@@ -165,6 +172,10 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
       return 1;
     case Shown::kQuickInput:
       return sign_quick_input(value);
+    case Shown::kSignIn:
+    case Shown::kAddresses:
+      value = signature(whose);
+      return 1;
     case Shown::kStatusItem:
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
@@ -202,6 +213,25 @@ std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& req
           if (is_own("debug/" + text_of(type))) own.push_back(std::move(type));
       types = std::move(own);
     });
+  // What somebody else has decided about a tool, which nobody has.
+  else if (request.method == "$invokeTool")
+    changed = with_argument(request, 0, [&](Json& call) {
+      if (call.is_object()) call.erase("preToolUseResult");
+    });
+  // Of which another extension it is a tool, or VS Code's own.
+  else if (request.method == "$registerToolWithDefinition")
+    changed = with_argument(request, 1, [&](Json& tool) {
+      if (!tool.is_object()) return;
+      tool.erase("toolSet");
+      const std::string id = options_.extensions.empty() ? "?" : options_.extensions.front();
+      tool["source"] = {{"type", "extension"},
+                        {"label", signature(id)},
+                        {"extensionId", {{"value", id}, {"_lower", id}}}};
+    });
+  // It offers to install what it names there, in the editor's own words.
+  else if (request.method == "$onExtensionActivationError" &&
+           !is_none(at(arguments_of(request, [](size_t argument) { return argument == 2; }), 2)))
+    changed = with_argument(request, 2, [](Json& missing) { missing = nullptr; });
   else
     return std::nullopt;
   return changed ? std::move(*changed) : std::vector<uint8_t>();
@@ -216,11 +246,19 @@ bool Broker::is_own_status_item(const std::string& id) const {
                      });
 }
 
-std::string Broker::whose_status_item(const RpcRequest& request, Shown shown) const {
-  if (shown != Shown::kStatusItem) return {};
-  const Json arguments =
-      arguments_of(request, [](size_t argument) { return argument == kExtensionId; });
-  const Json& id = at(arguments, kExtensionId);
+std::string Broker::whose(const RpcRequest& request, Shown shown) const {
+  size_t named = 0;
+  if (shown == Shown::kStatusItem)
+    named = kExtensionId;
+  else if (shown == Shown::kSignIn)
+    named = 2;
+  else if (shown == Shown::kAddresses)
+    named = 1;
+  else
+    return {};
+  const Json arguments = arguments_of(request, [&](size_t argument) { return argument == named; });
+  Json id = at(arguments, named);
+  if (id.is_object()) id = id.value("value", Json());
   if (id.is_string() && own_extension(id)) return lower_case(text_of(id));
   return options_.extensions.empty() ? "an extension" : options_.extensions.front();
 }

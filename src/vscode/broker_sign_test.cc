@@ -59,13 +59,97 @@ TEST_F(BrokerTest, ViewsAreThoseThatItDeclaresAlone) {
 
 TEST_F(BrokerTest, WhatOthersDeclareIsNotTakenOver) {
   const auto takes = [this](const Json& name) {
-    return call("MainThreadAuthentication", "$registerAuthenticationProvider", {name});
+    return call("MainThreadTimeline", "$registerTimelineProvider", {name});
   };
   EXPECT_EQ(takes({{"id", "mine"}}), "passed");
   for (const char* name : {"cloud", "cloud.panel", "cloud.editor", "cloud.view"}) {
     EXPECT_NE(takes(name), "passed") << name;
     EXPECT_NE(takes({{"id", name}}), "passed") << name;
   }
+}
+
+TEST_F(BrokerTest, AWayToSignInIsFilledByWhoDeclaresItAlone) {
+  start({"me.mine"}, nullptr, R"("authentication","window")");
+  for (const char* method :
+       {"$registerAuthenticationProvider", "$unregisterAuthenticationProvider"}) {
+    const auto takes = [&](const Json& name) {
+      return call("MainThreadAuthentication", method, {name});
+    };
+    EXPECT_EQ(takes("mine.login"), "passed");
+    EXPECT_EQ(takes({{"id", "mine.login"}}), "passed");
+    for (const char* name : {"cloud", "undeclared", "mine.view", ""}) {
+      EXPECT_NE(takes(name), "passed") << name;
+      EXPECT_NE(takes({{"id", name}}), "passed") << name;
+    }
+    EXPECT_NE(takes(nullptr), "passed");
+  }
+  // The same by the ways that no extension's API takes.
+  const Json cloud = {{"id", "cloud"}, {"providerId", "cloud"}, {"path", "/did-authenticate"}};
+  for (const char* method :
+       {"$registerDynamicAuthenticationProvider", "$sendDidChangeDynamicProviderInfo",
+        "$setSessionsForDynamicAuthProvider", "$waitForUriHandler", "$removeSession",
+        "$promptForClientRegistration", "$showContinueNotification"})
+    EXPECT_NE(call("MainThreadAuthentication", method, {cloud, "x"}), "passed") << method;
+  // "Allow X to open this address?"
+  const Json id = {{"value", "Me.Mine"}, {"_lower", "me.mine"}};
+  EXPECT_EQ(call("MainThreadUrls", "$registerUriHandler", {1, id, "GitHub"}), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("\"me.mine (Bulkhead ? Prompts)\""));
+  // "The extension X wants to sign in"
+  const std::vector<Json> signs = {"mine.login", Json::array({"read"}), "me.mine", "GitHub",
+                                   Json::object()};
+  EXPECT_EQ(call("MainThreadAuthentication", "$getSession", signs), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("\"me.mine (Bulkhead ? Prompts)\""));
+  EXPECT_THAT(text(sent_.workbench.at(0)), Not(HasSubstr("GitHub")));
+}
+
+TEST_F(BrokerTest, DialogsSayWhoseTheyAre) {
+  start({"me.mine"}, nullptr, R"("window")");
+  for (const char* method : {"$showOpenDialog", "$showSaveDialog"}) {
+    EXPECT_EQ(call("MainThreadDialogs", method, {Json{{"title", "Your key"}}}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("me.mine (Bulkhead ? Prompts) — Your key"));
+    EXPECT_EQ(call("MainThreadDialogs", method, {nullptr}), "passed");
+    EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("me.mine (Bulkhead ? Prompts)"));
+  }
+}
+
+TEST_F(BrokerTest, OutputIsItsOwn) {
+  start({"me.mine"}, nullptr, R"("window")");
+  for (const char* method : {"$update", "$reveal", "$close", "$dispose"}) {
+    for (const char* own :
+         {"extension-output-me.mine-#1-Log", "extension-output-Me.Mine-#2-", "me.mine.Log.log"})
+      EXPECT_EQ(call("MainThreadOutputService", method, {own, 1, 0}), "passed") << own;
+    for (const char* others :
+         {"extension-output-cloud.other-#1-Log", "cloud.other.Log.log", "me.mine-two.log",
+          "extension-output-me.mine-two-#1-x", "rendererLog", ""})
+      EXPECT_NE(call("MainThreadOutputService", method, {others, 1, 0}), "passed") << others;
+    EXPECT_NE(call("MainThreadOutputService", method, {nullptr}), "passed");
+  }
+}
+
+TEST_F(BrokerTest, ATunnelLeadsToThisMachine) {
+  start({"me.mine"}, nullptr, R"("tunnels")");
+  const auto opens = [this](const Json& host) {
+    return call("MainThreadTunnelService", "$openTunnel",
+                {Json{{"remoteAddress", {{"host", host}, {"port", 80}}}}, "x"});
+  };
+  for (const char* here : {"localhost", "127.0.0.1", "::1"}) EXPECT_EQ(opens(here), "passed");
+  for (const char* there :
+       {"192.168.0.1", "169.254.169.254", "example.org", "127.0.0.1.example.org", ""})
+    EXPECT_NE(opens(there), "passed") << there;
+  EXPECT_NE(opens(nullptr), "passed");
+  EXPECT_NE(call("MainThreadTunnelService", "$openTunnel", {nullptr, "x"}), "passed");
+}
+
+// A page in the text, whose options name the folders that it may load from.
+TEST_F(BrokerTest, ThereAreNoInsets) {
+  start({"me.mine"}, nullptr, R"("webview","window")");
+  const Json options = {
+      {"id", "me.mine"}, {"enableScripts", true}, {"localResourceRoots", Json::array({uri("/")})}};
+  EXPECT_NE(call("MainThreadEditorInsets", "$createEditorInset",
+                 {1, "editor", uri(work("a.txt")), 1, 9, options, "me.mine", uri(work(""))}),
+            "passed");
+  EXPECT_NE(call("MainThreadEditorInsets", "$setOptions", {1, options}), "passed");
+  EXPECT_NE(call("MainThreadEditorInsets", "$setHtml", {1, "<script>"}), "passed");
 }
 
 // The window has one list of status items, and every host counts its own from 0.
@@ -180,7 +264,7 @@ TEST_F(BrokerTest, ChatStatusItemsSayWhoseTheyAre) {
 TEST_F(BrokerTest, AStatusItemRunsItsOwnCommandsOnly) {
   const auto shown = [&](const Json& command) {
     EXPECT_EQ(call("MainThreadStatusBar", "$setEntry",
-                   {"0", "x", "me.mine", "Mine", "text", nullptr, command}),
+                   {"0", "x", "me.mine", "Mine", "text", nullptr, false, command}),
               "passed");
     return text(sent_.workbench.at(0));
   };

@@ -378,6 +378,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     return !comes_in;
   };
   if (rule == nullptr) return refuse("nobody has classified what the workbench says here");
+  if (request.method == "$acceptProviderInfos") learn_scheme(request);
   bool all = false;  // its arguments are built, not only those that name resources
   switch (rule->way) {
     case Way::kFree:

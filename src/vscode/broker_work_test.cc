@@ -113,7 +113,10 @@ TEST_F(BrokerTest, SearchesTellNothingOfWhatTheyMayNotFind) {
 
 TEST_F(BrokerTest, KernelsBringNoScriptsIntoPagesOfNotebooks) {
   for (const char* method : {"$addKernel", "$updateKernel"}) {
-    const Json kernel = {{"label", "Proof"}, {"preloads", {{{"uri", uri(work("x.js"))}}}}};
+    const Json kernel = {{"id", "me.mine/x"},
+                         {"extensionId", {{"value", "me.mine"}}},
+                         {"label", "Proof"},
+                         {"preloads", {{{"uri", uri(work("x.js"))}}}}};
     EXPECT_EQ(call("MainThreadNotebookKernels", method, {1, kernel}), "passed");
     EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr("Proof"));
     EXPECT_EQ(text(sent_.workbench.at(0)).find("x.js"), std::string::npos) << method;

@@ -100,7 +100,9 @@ async function saves({ editor }) {
   await editor.page.keyboard.type(" ");
   await dirty.waitFor({ timeout: 60_000 });
   await editor.save();
-  await dirty.waitFor({ state: "detached", timeout: 60_000 });
+  await dirty.waitFor({ state: "detached", timeout: 60_000 }).catch(async () => {
+    throw new Error(`the save did not end; the window says: ${(await editor.allNotifications()).join(" | ")}`);
+  });
 }
 
 /** A person picks the extension's theme. */

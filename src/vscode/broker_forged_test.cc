@@ -1,0 +1,227 @@
+// A host that writes its own messages: who it says it is, in any shape, and what nobody but it
+// says.
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead::testing {
+namespace {
+
+class ForgedTest : public BrokerTest {
+ protected:
+  void with(const std::string& permissions) { start({"me.mine"}, nullptr, permissions); }
+  // What the workbench gets of a request that passes; empty where none does.
+  Json passed(const std::string& actor, const std::string& method,
+              const std::vector<Json>& arguments) {
+    if (call(actor, method, arguments) != "passed") return {};
+    const auto request = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*request).json);
+  }
+  const Json own_id_ = {{"value", "Me.Mine"}, {"_lower", "me.mine"}};
+  const Json others_id_ = {{"value", "cloud.other"}, {"_lower", "cloud.other"}};
+};
+
+// The workbench makes "publisher.name" of an extension's description, here and for secrets too.
+TEST_F(ForgedTest, AnExtensionIsWhoItsIdSaysAndNobodyElse) {
+  with(R"("storage")");
+  const auto keeps = [this](const Json& id) {
+    return call("MainThreadStorage", "$setValue", {true, id, Json::object()});
+  };
+  EXPECT_EQ(keeps("me.mine"), "passed");
+  for (const char* key : {"publisher", "name", "manifest", "toString", "$mid"}) {
+    Json forged = own_id_;
+    forged[key] = "cloud";
+    EXPECT_NE(keeps(forged), "passed") << key;
+    EXPECT_NE(keeps(Json{{"id", forged}}), "passed") << key;
+  }
+  for (const Json& none : {Json(), Json::array({"me.mine"}), Json::object(), Json(1)})
+    EXPECT_NE(keeps(none), "passed") << none;
+}
+
+// Whose files the workbench would read for it, past the policy.
+TEST_F(ForgedTest, SchemesOfTheEditorAndOfOthersAreTheirs) {
+  with(R"("documents","workspace-files")");
+  const auto takes = [this](const Json& scheme) {
+    const std::string text =
+        call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, scheme});
+    EXPECT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, scheme, 0}), text);
+    return text;
+  };
+  for (const char* scheme :
+       {"vscode-local-history", "VSCode-Local-History", "trustedDomains", "mcp-resource",
+        "chat-editing-text-model", "inmemory", "tmp", "file", "vscode-remote", "output", ""})
+    EXPECT_NE(takes(scheme), "passed") << scheme;
+  EXPECT_NE(takes(Json::array({"mine"})), "passed");
+  const Json history = {{"$mid", 1},
+                        {"scheme", "vscode-local-history"},
+                        {"path", "/x"},
+                        {"query", R"({"location":"vscode-remote://host:1/home/u/.ssh/id_rsa"})"}};
+  EXPECT_NE(call("MainThreadFileSystem", "$readFile", {history}), "passed");
+  // A file system that was there before is another extension's; one that comes after it asked, its
+  // own.
+  deliver("$acceptProviderInfos", R"([{"scheme":"ssh"},2])");
+  EXPECT_NE(takes("ssh"), "passed");
+  EXPECT_NE(call("MainThreadFileSystem", "$readFile", {uri("/x", "ssh")}), "passed");
+  deliver("$acceptProviderInfos", R"([{"scheme":"ssh"},null])");
+  EXPECT_EQ(takes("ssh"), "passed");
+  deliver("$acceptProviderInfos", R"([{"scheme":"ssh"},2])");
+  EXPECT_EQ(takes("ssh"), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri("/x", "ssh")}), "passed");
+  const auto changed = [this](const Json& resource) {
+    return call("MainThreadFileSystem", "$onFileSystemChange",
+                {1, Json::array({{{"resource", resource}, {"type", 2}}})});
+  };
+  EXPECT_EQ(changed(uri("/x", "ssh")), "passed");
+  EXPECT_NE(changed(uri(work("a.txt"))), "passed");
+}
+
+// "x" of ["x"], as VS Code makes texts, and names that are none.
+TEST_F(ForgedTest, NamesAreTexts) {
+  with(R"("commands","webview","scm","settings-write","window")");
+  for (const Json& name : {Json(), Json(""), Json::array({"cloud.panel"}), Json{{"id", ""}},
+                           Json{{"id", Json::array({"cloud.panel"})}}}) {
+    EXPECT_NE(call("MainThreadWebviewPanels", "$registerSerializer", {name}), "passed") << name;
+    EXPECT_NE(call("MainThreadTimeline", "$registerTimelineProvider", {name}), "passed") << name;
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {name}), "passed") << name;
+    EXPECT_NE(call("MainThreadCommands", "$executeCommand", {name, Json::array()}), "passed")
+        << name;
+    EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, name, true}),
+              "passed")
+        << name;
+    EXPECT_NE(call("MainThreadSCM", "$registerSourceControl",
+                   {1, nullptr, name, "Git", nullptr, nullptr, false,
+                    uri("/git/scm0/input", "vscode-scm")}),
+              "passed")
+        << name;
+  }
+  EXPECT_EQ(call("MainThreadWebviewPanels", "$registerSerializer", {"mine.panel"}), "passed");
+}
+
+TEST_F(ForgedTest, ToolsAreNotRunInAnothersName) {
+  with(R"("language-models")");
+  const auto runs = [this](const char* tool) {
+    return passed("MainThreadLanguageModelTools", "$invokeTool",
+                  {Json{{"toolId", tool},
+                        {"parameters", Json::object()},
+                        {"preToolUseResult", {{"permissionDecision", "allow"}}}}});
+  };
+  const Json sent = runs("mine_tool");
+  ASSERT_TRUE(sent.is_array());
+  EXPECT_EQ(sent[0]["toolId"], "mine_tool");
+  EXPECT_FALSE(sent[0].contains("preToolUseResult"));
+  for (const char* tool : {"cloud_tool", "run_in_terminal", ""})
+    EXPECT_TRUE(runs(tool).is_null()) << tool;
+  EXPECT_EQ(call("MainThreadLanguageModelTools", "$registerTool", {"mine_tool", false}), "passed");
+  EXPECT_NE(call("MainThreadLanguageModelTools", "$registerTool", {"cloud_tool", false}), "passed");
+  const auto registers = [this](const Json& id) {
+    return passed(
+        "MainThreadLanguageModelTools", "$registerToolWithDefinition",
+        {id, Json{{"id", "late"}, {"toolSet", "edit"}, {"source", {{"type", "internal"}}}}, false});
+  };
+  EXPECT_TRUE(registers(others_id_).is_null());
+  const Json tool = registers(own_id_);
+  ASSERT_TRUE(tool.is_array());
+  EXPECT_FALSE(tool[1].contains("toolSet"));
+  EXPECT_EQ(tool[1]["source"]["type"], "extension");
+  EXPECT_EQ(tool[1]["source"]["extensionId"]["value"], "me.mine");
+  with(R"("language-models","commands-foreign")");
+  EXPECT_FALSE(runs("cloud_tool").is_null());
+}
+
+TEST_F(ForgedTest, ChatsEditNothingThatItMayNotWrite) {
+  with(R"("language-models")");
+  const auto key = uri((folder_ / "home/.ssh/id_rsa").string()), own = uri(work("a.txt"));
+  const auto says = [this](const Json& part) {
+    const std::string one =
+        call("MainThreadChatAgents2", "$handleProgressChunk", {"r", Json::array({part})});
+    EXPECT_EQ(call("MainThreadChatAgents2", "$handleProgressChunk",
+                   {"r", Json::array({Json::array({part, 1})})}),
+              one);
+    EXPECT_EQ(call("MainThreadChatSessions", "$handleProgressChunk",
+                   {1, own_id_, "r", Json::array({part})}),
+              one);
+    return one;
+  };
+  EXPECT_EQ(says({{"kind", "markdownContent"}, {"content", {{"value", "x"}}}}), "passed");
+  EXPECT_EQ(says({{"kind", "reference"}, {"reference", key}}), "passed");
+  for (const char* kind : {"textEdit", "codeblockUri", "somethingNew"}) {
+    EXPECT_EQ(says({{"kind", kind}, {"uri", own}, {"edits", Json::array()}}), "passed") << kind;
+    EXPECT_NE(says({{"kind", kind}, {"uri", key}, {"edits", Json::array()}}), "passed") << kind;
+  }
+  const Json edit = {{"kind", "workspaceEdit"},
+                     {"edits", Json::array({{{"oldResource", own}, {"newResource", key}}})}};
+  EXPECT_NE(says(edit), "passed");
+  EXPECT_NE(says({{"kind", "externalEdits"}, {"resources", Json::array({own, key})}}), "passed");
+  EXPECT_NE(says("textEdit"), "passed");
+  const auto maps = [this](const Json& uri) {
+    return call("MainThreadCodeMapper", "$handleProgress", {"r", Json{{"uri", uri}}});
+  };
+  EXPECT_EQ(maps(own), "passed");
+  EXPECT_NE(maps(key), "passed");
+  EXPECT_NE(maps(nullptr), "passed");
+  // Nor does it stand for others there.
+  const auto stands = [this](const Json& id, const char* agent) {
+    return call("MainThreadChatAgents2", "$registerAgent", {1, id, agent, Json::object()});
+  };
+  EXPECT_EQ(stands(own_id_, "mine.chat"), "passed");
+  EXPECT_NE(stands(others_id_, "mine.chat"), "passed");
+  EXPECT_NE(stands(own_id_, "cloud.chat"), "passed");
+  EXPECT_NE(call("MainThreadLanguageModels", "$registerLanguageModelProvider", {"cloud"}),
+            "passed");
+  EXPECT_NE(call("MainThreadLanguageModels", "$tryStartChatRequest", {others_id_, "gpt", 1}),
+            "passed");
+  EXPECT_EQ(call("MainThreadLanguageModels", "$tryStartChatRequest", {own_id_, "gpt", 1}),
+            "passed");
+}
+
+TEST_F(ForgedTest, CommentsStandWhereItMayRead) {
+  with(R"("comments")");
+  const auto says = [this](const Json& where, const Json& id) {
+    return call("MainThreadComments", "$createCommentThread",
+                {1, 2, "t", where, nullptr, Json::array(), id, false, nullptr});
+  };
+  EXPECT_EQ(says(uri(work("a.txt")), own_id_), "passed");
+  EXPECT_NE(says(uri(work("a.txt")), others_id_), "passed");
+  EXPECT_NE(says(uri((folder_ / "home/.ssh/id_rsa").string()), own_id_), "passed");
+}
+
+TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
+  with(R"("notebooks","testing","debug","webview","window")");
+  EXPECT_EQ(call("MainThreadNotebookRenderers", "$postMessage", {nullptr, "mine.renderer", 1}),
+            "passed");
+  EXPECT_NE(call("MainThreadNotebookRenderers", "$postMessage", {nullptr, "cloud.renderer", 1}),
+            "passed");
+  const auto kernel = [this](const char* name, const Json& id) {
+    return call("MainThreadNotebookKernels", "$addKernel",
+                {1, Json{{"id", name}, {"extensionId", id}, {"notebookType", "x"}}});
+  };
+  EXPECT_EQ(kernel("Me.Mine/python", own_id_), "passed");
+  for (const char* name : {"cloud.other/python", "me.mine", "me.mined/x", "", "/"})
+    EXPECT_NE(kernel(name, own_id_), "passed") << name;
+  EXPECT_NE(kernel("me.mine/python", others_id_), "passed");
+  EXPECT_EQ(call("MainThreadTesting", "$registerTestController", {"mine", "Mine", 0}), "passed");
+  EXPECT_EQ(call("MainThreadTesting", "$publishDiff", {"mine", Json::array()}), "passed");
+  for (const char* method : {"$publishDiff", "$removeTestProfile", "$unregisterTestController"})
+    EXPECT_NE(call("MainThreadTesting", method, {"cloud", Json::array()}), "passed") << method;
+  const auto debugs = [this](const char* type) {
+    return call("MainThreadDebugService", "$registerDebugAdapterDescriptorFactory", {type, 1});
+  };
+  EXPECT_EQ(debugs("mine"), "passed");
+  for (const char* type : {"node", "*", "unknown"}) EXPECT_NE(debugs(type), "passed") << type;
+  EXPECT_NE(
+      call("MainThreadCustomEditors", "$onDidEdit", {uri(work("a.txt")), "cloud.editor", 1, "x"}),
+      "passed");
+  EXPECT_NE(call("MainThreadTimeline", "$unregisterTimelineProvider", {"timeline.localHistory"}),
+            "passed");
+}
+
+// The editor offers to install what a host says that it misses.
+TEST_F(ForgedTest, NobodyIsToldToInstallAnything) {
+  const auto fails = [this](const Json& missing) {
+    return passed("MainThreadExtensionService", "$onExtensionActivationError",
+                  {own_id_, Json{{"message", "x"}}, missing});
+  };
+  EXPECT_EQ(fails(nullptr)[2], nullptr);
+  EXPECT_EQ(fails(Json{{"dependency", "evil.sleeper"}})[2], nullptr);
+}
+
+}  // namespace
+}  // namespace bulkhead::testing
