@@ -5,14 +5,17 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { extract } from "./extract.mjs";
+import { mismatches, numbered, TOLD } from "./parameters.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const read = (name) => JSON.parse(fs.readFileSync(path.join(here, name), "utf8"));
 const { methods, told } = read("table.json");
+const recorded = read("parameters.json");
+const extracted = extract(server);
 
 test("every method of the installed version is classified", () => {
-  const { actors } = extract(server);
+  const { actors } = extracted;
   const missing = [];
   let known = 0;
   for (const actor of actors.filter((each) => each.side === "main")) {
@@ -26,7 +29,7 @@ test("every method of the installed version is classified", () => {
 });
 
 test("every method that the workbench calls on a host is classified", () => {
-  const { incoming } = extract(server);
+  const { incoming } = extracted;
   assert.deepEqual(incoming.filter((method) => told[method] === undefined), []);
   assert.ok(incoming.length > 400, `only ${incoming.length} methods found: the extraction is broken`);
   // Called, or handed on as functions.
@@ -44,7 +47,7 @@ test("what names a person's files, servers and accounts does not come in as it i
 });
 
 test("the extraction finds actors that are known to exist, under the numbers seen on the wire", () => {
-  const { actors } = extract(server);
+  const { actors } = extracted;
   const byKey = new Map(actors.map((actor) => [actor.key, actor]));
   assert.equal(byKey.get("MainThreadCommands").number, 10);
   assert.ok(byKey.get("MainThreadCommands").methods.includes("$executeCommand"));
@@ -52,6 +55,104 @@ test("the extraction finds actors that are known to exist, under the numbers see
   assert.ok(byKey.get("MainThreadFileSystem").methods.includes("$readFile"));
   assert.ok(byKey.get("MainThreadTask").methods.includes("$executeTask"));
 });
+
+test("every method of which arguments are named by number has as many as when it was classified", () => {
+  assert.deepEqual(mismatches(extracted), []);
+  const last = numbered({ methods, told });
+  for (const side of ["methods", "told"])
+    assert.deepEqual(Object.keys(recorded[side]), Object.keys(last[side]).sort(), "run node vscode/api/parameters.mjs");
+});
+
+test("no number is beyond what a method has", () => {
+  for (const [side, names] of Object.entries(numbered({ methods, told })))
+    for (const [name, number] of Object.entries(names))
+      for (const count of [recorded[side][name]].flat()) assert.ok(String(count).endsWith("+") || number < count, `${name}: ${number} of ${count}`);
+  // Of these it is known whether they look at one argument or at all.
+  const whole = /^(free|quiet|refuse|git|edits|tabs|resources|resources or \[\]|needs .*)$/;
+  for (const [method, rule] of Object.entries(told)) assert.ok(rule in TOLD || whole.test(rule), `${method}: ${rule}`);
+});
+
+test("a method with one argument more is told, and one that is gone", () => {
+  const insets = (/** @type {object} */ parameters) => ({ actors: [{ ...extracted.actors[0], key: "MainThreadEditorInsets", parameters }], given: { $provideDecorations: [3, 4] } });
+  const table = { methods: { MainThreadEditorInsets: { $createEditorInset: { needs: "webview", check: ["6 extension", "5 webview-options"] } } }, told: { $provideDecorations: "decorations" } };
+  assert.equal(numbered(table).methods["MainThreadEditorInsets.$createEditorInset"], 6);
+  const about = (/** @type {any} */ found, known = { methods: { "MainThreadEditorInsets.$createEditorInset": 7 }, told: { $provideDecorations: 3 } }) =>
+    mismatches(found, table, known).filter((one) => /EditorInset|Decorations/.test(one));
+  assert.deepEqual(about(insets({ $createEditorInset: 8 })), [
+    "MainThreadEditorInsets.$createEditorInset: found with 8 arguments, expected 7",
+    "$provideDecorations: found with 3 and 4 arguments, expected 3",
+  ]);
+  assert.match(about(insets({}))[0], /found with no arguments, expected 7/);
+  assert.deepEqual(about(insets({ $createEditorInset: 8 }), { methods: { "MainThreadEditorInsets.$createEditorInset": [7, 8] }, told: { $provideDecorations: [3, 4] } }), []);
+  assert.match(about(insets({ $createEditorInset: 8 }), { methods: {}, told: {} })[0], /parameters\.json has no such method/);
+});
+
+/** Every node of a syntax tree. */
+function* nodes(/** @type {any} */ tree) {
+  if (typeof tree?.type === "string") yield tree;
+  if (typeof tree === "object" && tree !== null) for (const each of Object.values(tree)) yield* nodes(each);
+}
+
+test("what a method makes a resource of is judged as one, and no other argument", () => {
+  /** @type {Record<string, string>} */
+  const unchecked = {};
+  const misplaced = [];
+  for (const [actor, found] of extracted.functions)
+    for (const [method, { params, body }] of found) {
+      const rule = methods[actor]?.[method] ?? "refuse";
+      if (rule === "refuse" || rule === "quiet") continue;
+      const made = new Set();  // "1", or "1.uri" of something in it
+      for (const { type, callee, arguments: [first] = [] } of nodes(body)) {
+        if (type !== "CallExpression" || callee.object?.type !== "Identifier" || !["revive", "from"].includes(callee.property.name)) continue;
+        let [argument, inside] = [first, ""];
+        for (; argument?.type === "MemberExpression"; argument = argument.object) inside = `.${argument.property.name}${inside}`;
+        const index = params.findIndex((/** @type {any} */ each) => argument?.type === "Identifier" && (each.left ?? each).name === argument.name);
+        if (index >= 0) made.add(`${index}${inside}`);
+      }
+      const judged = (rule.check ?? []).filter((/** @type {string} */ each) => /^\d+ (uri|log|external|scm-input)/.test(each)).map((/** @type {string} */ each) => parseInt(each, 10));
+      const rest = [...made].filter((each) => !judged.includes(parseInt(each, 10)));
+      if (rest.length > 0) unchecked[`${actor}.${method}`] = rest.join(" ");
+      if (judged.some((/** @type {number} */ number) => ![...made].some((each) => parseInt(each, 10) === number))) misplaced.push(`${actor}.${method}`);
+    }
+  // These hand it on whole.
+  assert.deepEqual(misplaced, ["MainThreadCustomEditors.$onDidEdit", "MainThreadCustomEditors.$onContentChange", "MainThreadWorkspace.$checkExists"]);
+  assert.deepEqual(unchecked, UNCHECKED);
+});
+
+// What is not judged, though the workbench makes a resource of it.
+const UNCHECKED = {
+  // Names what it is about, and nothing of it is read, written or shown.
+  "MainThreadAuthentication.$registerDynamicAuthenticationProvider": "0.authorizationServer",
+  "MainThreadConfiguration.$updateConfigurationOption": "3.resource",
+  "MainThreadConfiguration.$removeConfigurationOption": "2.resource",
+  "MainThreadDebugService.$startDebugging": "0",
+  "MainThreadLanguageModels.$fileIsIgnored": "0",
+  "MainThreadLanguageModelTools.$registerToolWithDefinition": "1.icon",
+  "MainThreadNotebookKernels.$updateNotebookPriority": "1",
+  "MainThreadNotebookKernels.$variablesUpdated": "0",
+  "MainThreadQuickDiff.$registerQuickDiffProvider": "4",
+  "MainThreadSCM.$registerSourceControl": "4",
+  "MainThreadTerminalService.$createTerminal": "1.cwd",
+  "MainThreadTesting.$appendOutputToRun": "3.uri",
+  "MainThreadTesting.$getCoverageDetails": "2",
+  "MainThreadWorkspace.$isResourceTrusted": "0",
+  "MainThreadWorkspace.$requestResourceTrust": "0.uri",
+  // Of chats.
+  "MainThreadChatAgents2.$transferActiveChatSession": "0",
+  "MainThreadChatDebug.$acceptChatDebugEvent": "1.sessionResource",
+  "MainThreadChatSessions.$handleProgressChunk": "1",
+  "MainThreadChatSessions.$handleProgressComplete": "1",
+  "MainThreadChatSessions.$onDidChangeChatSessionOptions": "1",
+  "MainThreadChatSessions.$onDidCommitChatSessionItem": "1 2",
+  "MainThreadCodeMapper.$handleProgress": "1.uri",
+  "MainThreadDataChannels.$createLinkPresentationWatcher": "3",
+  // Still to be judged.
+  "MainThreadChatOutputRenderer.$registerChatOutputRenderer": "2",
+  "MainThreadEditorInsets.$createEditorInset": "2 7",
+  "MainThreadLogger.$flush": "0",
+  "MainThreadLogger.$setVisibility": "0",
+  "MainThreadQuickDiff.$createSourceControlDiffInformation": "1",
+};
 
 test("what takes over from the main host is quiet", () => {
   assert.equal(methods.MainThreadSearch.$registerFileSearchProvider, "quiet");

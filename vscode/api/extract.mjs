@@ -1,7 +1,7 @@
 // Which methods an extension host may call on the workbench, and the workbench on a host, read out of
-// a published build: actor by actor, with the actors' numbers on the wire.
+// a published build: actor by actor, with the actors' numbers on the wire, and how many arguments they take.
 //
-//   node extract.mjs VSCODE_FOLDER      prints { actors: [{number, name, side, methods}] }
+//   node extract.mjs VSCODE_FOLDER      prints { actors: [{number, name, side, methods, parameters}], incoming, given }
 //
 // The minified bundles keep three things that this relies on, each checked: the two tables of proxy
 // identifiers in their order (an actor's number is its place), the decorator that registers a class
@@ -28,7 +28,16 @@ function table(source, first) {
   return { variable: start[1], entries };
 }
 
-/** Own and inherited "$" methods of the class expression that is assigned to `name` before `at`. */
+/**
+ * How many there are: "2+" where there may be more than two.
+ * @param {{type: string}[]} list parameters, or arguments of a call
+ */
+function count(list) {
+  const more = list.findIndex(({ type }) => type === "RestElement" || type === "SpreadElement");
+  return more < 0 ? list.length : `${more}+`;
+}
+
+/** Own and inherited "$" methods of the class expression that is assigned to `name` before `at`: their functions by name. */
 function methodsOf(source, name, at, seen = new Set()) {
   if (seen.has(name)) return [];
   seen.add(name);
@@ -40,11 +49,30 @@ function methodsOf(source, name, at, seen = new Set()) {
   if (assigned < 0) return [];
   const begin = source.indexOf("class", assigned);
   const node = expressionAt(source, begin);
-  const own = node.body.body
-    .map((member) => member.key?.name)
-    .filter((key) => typeof key === "string" && key.startsWith("$"));
+  const own = node.body.body.filter(({ key }) => key?.name?.startsWith("$")).map(({ key, value }) => [key.name, value]);
   const inherited = node.superClass?.type === "Identifier" ? methodsOf(source, node.superClass.name, begin, seen) : [];
   return [...own, ...inherited];
+}
+
+/**
+ * With how many arguments each of these methods is called, wherever that is.
+ * @param {string} source
+ * @param {Set<string>} names
+ */
+function given(source, names) {
+  /** @type {Record<string, (number | string)[]>} */
+  const counts = {};
+  for (const { 1: name, index } of source.matchAll(/\.(\$[A-Za-z]\w{2,})\(/g)) {
+    if (!names.has(name)) continue;
+    // The name and what follows it parse as an expression; the call is what that begins with.
+    let node = parseExpressionAt(source, index + 1, { ecmaVersion: "latest", allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true });
+    while (node && !(node.type === "CallExpression" && node.callee.type === "Identifier"))
+      node = node.expressions?.[0] ?? node.left ?? node.test ?? node.callee ?? node.object ?? node.tag;
+    if (!node) throw new Error(`a call of ${name} that cannot be read`);
+    const known = (counts[name] ??= []);
+    if (!known.includes(count(node.arguments))) known.push(count(node.arguments));
+  }
+  return counts;
 }
 
 /** @param {string} folder code-server's lib/vscode */
@@ -54,21 +82,26 @@ export function extract(folder) {
   const main = table(workbench, "MainThreadAuthentication");
   const ext = table(workbench, "ExtHostCodeMapper");
   const actors = [...main.entries.map((e) => ["main", ...e]), ...ext.entries.map((e) => ["host", ...e])].map(
-    ([side, key, name], index) => ({ number: index + 1, side, key, name, methods: /** @type {string[]} */ ([]) }),
+    ([side, key, name], index) => ({ number: index + 1, side, key, name, methods: /** @type {string[]} */ ([]), parameters: /** @type {Record<string, number | string>} */ ({}) }),
   );
-  const byKey = new Map(actors.map((actor) => [actor.key, actor]));
+  /** @type {Map<string, Map<string, any>>} the functions of each actor of the workbench */
+  const functions = new Map(main.entries.map(([key]) => [key, new Map()]));
+  const add = (key, found) => {
+    // What a class has itself goes before what it inherits.
+    for (const [name, value] of found) if (functions.get(key)?.has(name) === false) functions.get(key)?.set(name, value);
+  };
 
   // Registered by decorator: C=I([Ro(ao.MainThreadX), …],C)
   const decorated = new RegExp(`(${NAME})=${NAME}\\(\\[${NAME}\\(${main.variable.replaceAll("$", "\\$")}\\.(MainThread\\w+)\\)`, "g");
   for (const match of workbench.matchAll(decorated))
-    byKey.get(match[2])?.methods.push(...methodsOf(workbench, match[1], match.index));
+    add(match[2], methodsOf(workbench, match[1], match.index));
   // Registered in a constructor: V=…new C(…) or V=…createInstance(C,…), then rpc.set(ao.MainThreadX,V)
   const set = new RegExp(`\\.set\\(${main.variable.replaceAll("$", "\\$")}\\.(MainThread\\w+),((?:this\\.)?${NAME})\\)`, "g");
   for (const match of workbench.matchAll(set)) {
     const before = workbench.slice(Math.max(0, match.index - 1500), match.index);
     const assigned = before.lastIndexOf(`${match[2]}=`);
     const made = new RegExp(`^[^;]*?(?:new |createInstance\\()(${NAME})`).exec(before.slice(assigned));
-    if (assigned >= 0 && made) byKey.get(match[1])?.methods.push(...methodsOf(workbench, made[1], match.index));
+    if (assigned >= 0 && made) add(match[1], methodsOf(workbench, made[1], match.index));
   }
   // Of what the workbench calls on a host only the name is found, not the actor: what the host's bundle
   // defines and the workbench names, calling it or handing it on. Some are the workbench's own methods,
@@ -76,10 +109,15 @@ export function extract(folder) {
   const defined = new Set([...host.matchAll(/[;{}](?:async )?(\$[A-Za-z]\w{2,})\(/g)].map((m) => m[1]));
   const named = new Set([...workbench.matchAll(/\.(\$[A-Za-z]\w{2,})\b/g)].map((m) => m[1]));
   const incoming = [...named].filter((name) => defined.has(name)).sort();
-  for (const actor of actors) actor.methods = [...new Set(actor.methods)].sort();
-  return { actors, incoming };
+  for (const actor of actors) {
+    const found = functions.get(actor.key) ?? new Map();
+    actor.methods = [...found.keys()].sort();
+    actor.parameters = Object.fromEntries(actor.methods.map((method) => [method, count(found.get(method)?.params ?? [])]));
+  }
+  return { actors, incoming, given: given(workbench, defined), functions };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  console.log(JSON.stringify(extract(process.argv[2]), null, 1));
+  const { actors, incoming, given } = extract(process.argv[2]);
+  console.log(JSON.stringify({ actors, incoming, given }, null, 1));
 }

@@ -10,6 +10,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { extract } from "../api/extract.mjs";
+import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
@@ -27,7 +28,23 @@ function published(server) {
   }
   const product = JSON.parse(fs.readFileSync(path.join(server, "product.json"), "utf8"));
   const packaged = JSON.parse(fs.readFileSync(path.join(server, "package.json"), "utf8"));
-  return { version: packaged.version, commit: product.commit };
+  const called = product.codeServerVersion ? `code-server ${product.codeServerVersion} (VS Code ${packaged.version})` : `VS Code ${packaged.version}`;
+  return { version: packaged.version, commit: product.commit, called };
+}
+
+/**
+ * What does not fit names the version that it does not fit.
+ * @template T
+ * @param {string} called
+ * @param {() => T} read
+ */
+function of(called, read) {
+  try {
+    return read();
+  } catch (error) {
+    error.message = `${called}: ${error.message}`;
+    throw error;
+  }
 }
 
 /**
@@ -61,12 +78,42 @@ export function extensionPoints(source) {
 }
 
 /**
- * What `bulkhead doctor --code` prints: each edit and whether it fits.
+ * The actors by their numbers, where the table of methods is about this version.
+ * @param {string} server code-server's lib/vscode
+ */
+export function actorsOf(server) {
+  let found;
+  try {
+    found = extract(server);
+  } catch (error) {
+    throw new Error(`the methods of this version of VS Code cannot be read: ${error.message}`, { cause: error });
+  }
+  const other = mismatches(found);
+  if (other.length > 0) throw new Error(`methods of this version of VS Code have other arguments than bulkhead knows:\n${other.map((one) => `  ${one}`).join("\n")}`);
+  return found.actors.map((actor) => actor.key);
+}
+
+/**
+ * What `bulkhead doctor --code` prints: each edit and whether it fits, and what else is read of a server, with the
+ * reason where it cannot be.
  * @param {string} server code-server's lib/vscode
  */
 export function diagnose(server) {
-  const { version, commit } = published(server);
-  return { version, commit, edits: [...inspect(fs.readFileSync(path.join(server, SCRIPT), "utf8")), ...inspectBuiltins(server)] };
+  const { version, commit, called } = published(server);
+  const source = fs.readFileSync(path.join(server, SCRIPT), "utf8");
+  const reads = [
+    { name: "settings", what: "which settings are the editor's own", read: () => settingFamilies(source) },
+    { name: "packages", what: "what is read of packages", read: () => extensionPoints(source) },
+    { name: "methods", what: "what hosts and the workbench call, and with how many arguments", read: () => actorsOf(server) },
+  ].map(({ name, what, read }) => {
+    try {
+      read();
+      return { name, what };
+    } catch (error) {
+      return { name, what, problem: /** @type {string} */ (error.message) };
+    }
+  });
+  return { version, commit, called, edits: [...inspect(source), ...inspectBuiltins(server)], reads };
 }
 
 /**
@@ -79,24 +126,25 @@ export function diagnose(server) {
  * @returns {string} path of the launch file
  */
 export function prepare({ server, state, sockets, bulkhead, builtin }) {
-  const { version, commit } = published(server);
+  const { version, commit, called } = published(server);
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
   // placement.js first: declarations.js adds to what it made.
   const placed = ["placement.js", "declarations.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
-  const edits = fs.readFileSync(path.join(here, "../workbench/edits.mjs"), "utf8");
+  // A copy has passed what these say.
+  const passed = ["workbench/edits.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());
   requireBuiltin(server, ids);
   const files = companion();
   // What has a compartment of its own needs no edit.
-  const edited = new Map([...editBuiltins(server)].filter(([name]) => !ids.includes(`vscode.${name}`)));
+  const edited = new Map([...of(called, () => editBuiltins(server))].filter(([name]) => !ids.includes(`vscode.${name}`)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, edits, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
+  for (const part of [source, placed, ...passed, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
-  const told = { builtin: ids, companion: linked.companion, commands, settingFamilies: settingFamilies(source), points: extensionPoints(source) };
+  const told = { builtin: ids, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
   const launchFile = path.join(folder, "launch.json");
@@ -126,8 +174,9 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   if (before && fs.existsSync(launch.workbench)) {
     launch.actors = before.actors;
   } else {
-    whole(launch.workbench, edit(source, placement));
-    launch.actors = extract(server).actors.map((actor) => actor.key);
+    const workbench = of(called, () => edit(source, placement));
+    launch.actors = of(called, () => actorsOf(server));
+    whole(launch.workbench, workbench);
   }
   const text = JSON.stringify(launch, null, 1);
   if (JSON.stringify(before, null, 1) !== text) whole(launchFile, text);

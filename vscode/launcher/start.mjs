@@ -64,12 +64,13 @@ const server = fs.realpathSync(named);
 if (values.diagnose) {
   try {
     const found = diagnose(server);
-    const fits = found.edits.every((edit) => edit.found === edit.wanted);
+    const fits = found.edits.every((edit) => edit.found === edit.wanted) && found.reads.every((read) => !read.problem);
     if (values.json) console.log(JSON.stringify({ ...found, fits }));
     else {
-      console.log(`VS Code ${found.version} in ${server}\n`);
+      console.log(`${found.called} in ${server}\n`);
       for (const edit of found.edits)
         console.log(`  ${edit.found === edit.wanted ? "fits   " : "MISSING"}  ${edit.name}: ${edit.what}`);
+      for (const read of found.reads) console.log(`  ${read.problem ? "UNKNOWN" : "fits   "}  ${read.name}: ${read.problem ?? read.what}`);
       console.log(fits ? "\n`bulkhead code` can use this version." : "\n`bulkhead code` refuses this version.");
     }
     process.exit(fits ? 0 : 1);

@@ -1,0 +1,85 @@
+// What is refused before anything is served, and that `bulkhead doctor --code` says it too.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+import { actorsOf, prepare } from "./prepare.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const published = path.resolve(process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode"));
+const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
+const source = fs.readFileSync(path.join(published, SCRIPT), "utf8");
+const { codeServerVersion, version } = JSON.parse(fs.readFileSync(path.join(published, "product.json"), "utf8"));
+const called = `code-server ${codeServerVersion} (VS Code ${version}): `;
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "prepare-"));
+test.after(() => fs.rmSync(folder, { recursive: true }));
+const server = path.join(folder, "server");
+fs.mkdirSync(path.join(server, path.dirname(SCRIPT)), { recursive: true });
+for (const name of ["product.json", "package.json", "extensions", "out/server-main.js", "out/vs/workbench", path.join(path.dirname(SCRIPT), "workbench.html")])
+  fs.symlinkSync(path.join(published, name), path.join(server, name));
+
+function serve(/** @type {string} */ text) {
+  fs.writeFileSync(path.join(server, SCRIPT), text);
+}
+const prepared = () => prepare({ server, state: path.join(folder, "state"), sockets: folder, bulkhead: "bulkhead", builtin: [] });
+
+/** What no longer fits, and how a build is changed for that. */
+const CHANGES = {
+  edit: (/** @type {string} */ text) => text.replaceAll("get parentId(){", "get _arentId(){"),
+  said: (/** @type {string} */ text) => text.replace(/(\$createEditorInset\()(?=(\w+,){7}\w+\)\{)/, "$1added,"),
+  told: (/** @type {string} */ text) => text.replaceAll(".$acceptMarkersChange(", ".$acceptMarkersChange(0,"),
+  settings: (/** @type {string} */ text) => text.replace(/"terminal\.[\w.]+":\{/g, '["terminal"]:{'),
+  packages: (/** @type {string} */ text) => text.replaceAll('extensionPoint:"snippets"', 'extensionPoint:"snippet"'),
+};
+/** Serves a build with these changes. @param {(keyof typeof CHANGES)[]} names */
+function change(...names) {
+  let text = source;
+  for (const name of names) {
+    const before = text;
+    text = CHANGES[name](text);
+    assert.notEqual(text, before, name);
+  }
+  serve(text);
+}
+
+test("a version that we know is prepared", () => {
+  serve(source);
+  const launch = JSON.parse(fs.readFileSync(prepared(), "utf8"));
+  assert.equal(launch.actors[9], "MainThreadCommands");
+});
+
+test("what does not fit is refused, with what it is and of which version", () => {
+  for (const [name, message] of /** @type {[keyof typeof CHANGES, RegExp][]} */ ([
+    ["edit", /cannot be edited:\n {2}source-control: found 0 times/],
+    ["said", /other arguments than bulkhead knows:\n {2}MainThreadEditorInsets\.\$createEditorInset: found with 9 arguments, expected 8$/],
+    ["settings", /none of terminal found/],
+    ["packages", /no snippets found/],
+  ])) {
+    change(name);
+    assert.throws(prepared, (error) => error instanceof Error && error.message.startsWith(called) && message.test(error.message), name);
+  }
+});
+
+test("doctor tells all of it in advance", () => {
+  change("edit", "said", "told", "settings", "packages");
+  const done = spawnSync(process.execPath, [path.join(here, "start.mjs"), "--diagnose", "--server", server], { encoding: "utf8" });
+  assert.equal(done.status, 1, done.stderr);
+  for (const line of [
+    /^code-server [\d.]+ \(VS Code [\d.]+\) in /,
+    /\n {2}MISSING {2}source-control: /,
+    /\n {2}UNKNOWN {2}settings: .*none of terminal found\n/,
+    /\n {2}UNKNOWN {2}packages: .*no snippets found\n/,
+    /\n {2}UNKNOWN {2}methods: .*\n {2}MainThreadEditorInsets\.\$createEditorInset: .*\n {2}\$acceptMarkersChange: found with 2 arguments, expected 1\n/,
+    /refuses this version/,
+  ])
+    assert.match(done.stdout, line);
+});
+
+test("methods that cannot be read are no internal error", () => {
+  serve(source.slice(0, 1000));
+  assert.throws(() => actorsOf(server), /^Error: the methods of this version of VS Code cannot be read: no table/);
+});
