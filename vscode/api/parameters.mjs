@@ -19,6 +19,7 @@ const read = (/** @type {string} */ file) => JSON.parse(fs.readFileSync(file, "u
 
 /** The last argument that the broker itself names in what a host says (src/vscode: broker.cc, broker_sign.cc). */
 const NAMED = {
+  "MainThreadAuthentication.$getSession": 3,
   "MainThreadChatStatus.$disposeEntry": 0,
   "MainThreadChatStatus.$setEntry": 1,
   "MainThreadCommands.$executeCommand": 1,
@@ -26,6 +27,11 @@ const NAMED = {
   "MainThreadDebugService.$registerDebugTypes": 0,
   "MainThreadDiagnostics.$changeMany": 0,
   "MainThreadDiagnostics.$clear": 0,
+  "MainThreadDialogs.$showOpenDialog": 0,
+  "MainThreadDialogs.$showSaveDialog": 0,
+  "MainThreadExtensionService.$onExtensionActivationError": 2,
+  "MainThreadLanguageModelTools.$invokeTool": 0,
+  "MainThreadLanguageModelTools.$registerToolWithDefinition": 1,
   "MainThreadMessageService.$showMessage": 2,
   "MainThreadProgress.$startProgress": 2,
   "MainThreadQuickOpen.$createOrUpdate": 0,
@@ -35,6 +41,8 @@ const NAMED = {
   "MainThreadStatusBar.$disposeEntry": 0,
   "MainThreadStatusBar.$setEntry": 12,
   "MainThreadTerminalService.$createTerminal": 1,
+  "MainThreadTesting.$registerTestController": 0,
+  "MainThreadUrls.$registerUriHandler": 2,
   "MainThreadWebviewPanels.$createWebviewPanel": 2,
   "MainThreadWorkspace.$startTextSearch": 2,
 };

@@ -30,7 +30,7 @@ const prepared = () => prepare({ server, state: path.join(folder, "state"), sock
 /** What no longer fits, and how a build is changed for that. */
 const CHANGES = {
   edit: (/** @type {string} */ text) => text.replaceAll("get parentId(){", "get _arentId(){"),
-  said: (/** @type {string} */ text) => text.replace(/(\$createEditorInset\()(?=(\w+,){7}\w+\)\{)/, "$1added,"),
+  said: (/** @type {string} */ text) => text.replace(/(\$createWebviewPanel\()(?=(\w+,){4}\w+\)\{)/, "$1added,"),
   told: (/** @type {string} */ text) => text.replaceAll(".$acceptMarkersChange(", ".$acceptMarkersChange(0,"),
   settings: (/** @type {string} */ text) => text.replace(/"terminal\.[\w.]+":\{/g, '["terminal"]:{'),
   packages: (/** @type {string} */ text) => text.replaceAll('extensionPoint:"snippets"', 'extensionPoint:"snippet"'),
@@ -55,7 +55,7 @@ test("a version that we know is prepared", () => {
 test("what does not fit is refused, with what it is and of which version", () => {
   for (const [name, message] of /** @type {[keyof typeof CHANGES, RegExp][]} */ ([
     ["edit", /cannot be edited:\n {2}source-control: found 0 times/],
-    ["said", /other arguments than bulkhead knows:\n {2}MainThreadEditorInsets\.\$createEditorInset: found with 9 arguments, expected 8$/],
+    ["said", /other arguments than bulkhead knows:\n {2}MainThreadWebviewPanels\.\$createWebviewPanel: found with 6 arguments, expected 5$/],
     ["settings", /none of terminal found/],
     ["packages", /no snippets found/],
   ])) {
@@ -73,7 +73,7 @@ test("doctor tells all of it in advance", () => {
     /\n {2}MISSING {2}source-control: /,
     /\n {2}UNKNOWN {2}settings: .*none of terminal found\n/,
     /\n {2}UNKNOWN {2}packages: .*no snippets found\n/,
-    /\n {2}UNKNOWN {2}methods: .*\n {2}MainThreadEditorInsets\.\$createEditorInset: .*\n {2}\$acceptMarkersChange: found with 2 arguments, expected 1\n/,
+    /\n {2}UNKNOWN {2}methods: .*\n {2}MainThreadWebviewPanels\.\$createWebviewPanel: .*\n {2}\$acceptMarkersChange: found with 2 arguments, expected 1\n/,
     /refuses this version/,
   ])
     assert.match(done.stdout, line);
