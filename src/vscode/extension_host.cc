@@ -34,6 +34,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxData = 16U << 20U;
+constexpr std::chrono::seconds kLastMoment{1};
 
 Result<Json> read_json(const std::string& file) {
   BULKHEAD_TRY(const std::string text, read_file(file, kMaxData));
@@ -265,6 +266,7 @@ class Host {
   std::shared_future<Status> prepared_;  // since start(): whether plan_ and all it needs are there
   std::thread supervising_;
   std::optional<Result<RunReport>> report_;
+  std::promise<void> reported_;  // report_ is there
   std::atomic<bool> wanted_end_ = false;
 };
 
@@ -515,6 +517,7 @@ void Host::supervise_until_end() {
     usage_.start(proc);
   };
   report_.emplace(supervise(*plan_, *arbiter_, supervisor));
+  reported_.set_value();
   usage_.stop();
   host_channel_.reset();
   relay_->stop();
@@ -551,6 +554,11 @@ Result<int> Host::run() {
 
   EndSignals::stops(nullptr);
 
+  // It went by itself, and how is known in a moment: else it would pass for one that was ended
+  // here, and start again without a pause.
+  const bool left = status.ok() && !wanted_end_ && relay_->lost_host() && !session_.is_terminated();
+  if (left) reported_.get_future().wait_for(kLastMoment);
+
   // The host first: then nobody is left who waits for an answer.
   const uint64_t one = 1;
   (void)!::write(end_.get(), &one, sizeof one);
@@ -576,9 +584,12 @@ Result<int> Host::run() {
     const Outcome& ended = (*report_)->outcome;
     if (!std::holds_alternative<Ended>(ended)) {
       outcome = describe(ended);
-      code = exit_code(ended);
+      code = left && exit_code(ended) == 0 ? 125 : exit_code(ended);
     } else if (wanted_end_) {
       outcome = "ended on request";
+    } else if (left) {
+      outcome = "the extension host hung up";
+      code = 125;
     }
   }
   if (code != 0) fmt::print(stderr, "bulkhead host: {}\n", outcome);

@@ -5,6 +5,7 @@ namespace {
 
 constexpr auto kInitialized = static_cast<uint8_t>(HostSignal::kInitialized);
 constexpr auto kReady = static_cast<uint8_t>(HostSignal::kReady);
+constexpr auto kTerminate = static_cast<uint8_t>(HostSignal::kTerminate);
 constexpr size_t kMostHeld = 64;
 
 }  // namespace
@@ -16,6 +17,7 @@ Status HostSession::begin(Outbox& outbox) {
 
 Status HostSession::from_workbench(Bytes body, Outbox& outbox) {
   heard_ = initialized_;
+  terminated_ = terminated_ || (body.size() == 1 && body[0] == kTerminate);
   if (broker_ && host_ready_) return broker_->from_workbench(body, outbox);
   if (broker_) {
     // It has no reason to say much before the host has answered.

@@ -28,6 +28,8 @@ class HostSession final : public Judge {
   Status from_workbench(Bytes body, Outbox& outbox) override;
   bool is_initialized() const override { return heard_; }
 
+  // The workbench has told the host to end.
+  bool is_terminated() const { return terminated_; }
   // Ends the threads that wait for a person.
   void stop();
 
@@ -36,7 +38,7 @@ class HostSession final : public Judge {
 
   Admit admit_;
   std::unique_ptr<Broker> broker_;
-  bool host_ready_ = false, initialized_ = false;
+  bool host_ready_ = false, initialized_ = false, terminated_ = false;
   bool heard_ = false;                      // that it is initialized, by the workbench
   std::vector<std::vector<uint8_t>> held_;  // from the workbench, until the host is ready
 };

@@ -116,7 +116,9 @@ TEST_F(HostSessionTest, ARefusalEndsTheConversation) {
 TEST_F(HostSessionTest, MessagesBeforeTheHostIsReadyAreHeldInOrderAndAreFew) {
   ASSERT_TRUE(workbench(initial()).ok());
   ASSERT_TRUE(workbench(request()).ok());
+  EXPECT_FALSE(session_->is_terminated());
   ASSERT_TRUE(workbench(std::string(1, kTerminate)).ok());
+  EXPECT_TRUE(session_->is_terminated());
   EXPECT_TRUE(sent_.host.empty());
   ASSERT_TRUE(host(kReady).ok());
   ASSERT_EQ(sent_.host.size(), 3U);

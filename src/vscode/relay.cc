@@ -70,6 +70,7 @@ class Relay::Loop final : public Outbox {
   Status run();
   Status move_bytes();
   void say_goodbye();
+  bool lost_host() const noexcept { return lost_host_ && !done_; }
 
   void to_host(std::vector<uint8_t> body) override { put(false, std::move(body)); }
   void to_workbench(std::vector<uint8_t> body) override { put(true, std::move(body)); }
@@ -146,7 +147,7 @@ class Relay::Loop final : public Outbox {
     to_host_.add(body, owner);
   }};
   Outlet to_host_;
-  bool done_ = false;
+  bool done_ = false, lost_host_ = false;
 };
 
 Endpoint::Write Relay::Loop::browser_writer() {
@@ -292,14 +293,14 @@ Status Relay::Loop::read_host() {
   const ssize_t n = ::read(host_.get(), buffer.data(), buffer.size());
   if (n < 0 && (errno == EAGAIN || errno == EINTR)) return {};
   if (n <= 0) {
-    done_ = true;
+    lost_host_ = true;
     return {};
   }
   Status status = host_reader_.feed(
       Bytes(buffer.data(), static_cast<size_t>(n)), [this](const Message& each) -> Status {
         const auto got = host_end_.receive(each, Clock::now());
         if (got == Endpoint::Got::kMessage) return judge_.from_host(each.body, *this);
-        if (got == Endpoint::Got::kDisconnect) done_ = true;
+        if (got == Endpoint::Got::kDisconnect) lost_host_ = true;
         return {};  // no control message of a host means anything to a workbench
       });
   if (!status.ok())
@@ -342,7 +343,7 @@ Status Relay::Loop::move_bytes() {
   // In the host's name, and before there is one: what it may do depends on what the
   // workbench says first.
   BULKHEAD_CHECK(server_.send(R"({"type":"VSCODE_EXTHOST_IPC_READY"})"));
-  while (!done_ && !stopping_) {
+  while (!done_ && !lost_host_ && !stopping_) {
     const auto now = Clock::now();
     auto next = host_ ? host_end_.tick(now) : now + Endpoint::kKeepAlive;
     if (workbench_) next = std::min(next, workbench_->tick(now));
@@ -356,7 +357,10 @@ Status Relay::Loop::move_bytes() {
     send_posted();
     BULKHEAD_CHECK(check_kept());
     if (browser_ && !to_browser_.write(browser_.get())) browser_gone();
-    if (host_ && !to_host_.write(host_.get())) break;
+    if (host_ && !to_host_.write(host_.get())) {
+      lost_host_ = true;
+      break;
+    }
     BULKHEAD_CHECK(server_.flush());
     BULKHEAD_CHECK(channel_.flush());
 
@@ -393,7 +397,7 @@ Status Relay::Loop::move_bytes() {
       BULKHEAD_TRY(const bool open, channel_.receive([this](std::string_view line, Fd) -> Status {
         return from_host_channel(line);
       }));
-      if (!open) break;
+      lost_host_ = !open;
     }
     constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
     if (browser_ && (polled[3].revents & kReadable) != 0 && may_read_browser())
@@ -426,6 +430,7 @@ Relay::Relay(Fd server, Fd host, Judge& judge, RelayOptions options)
     : loop_(std::make_unique<Loop>(std::move(server), std::move(host), judge, options)) {}
 Relay::~Relay() = default;
 Status Relay::run() { return loop_->run(); }
+bool Relay::lost_host() const noexcept { return loop_->lost_host(); }
 void Relay::stop() noexcept { loop_->stop(); }
 
 }  // namespace bulkhead

@@ -38,6 +38,8 @@ class Relay {
   // Until the window is closed, the host or the server gone, a grace time over or a message broken
   // (an error, whose text is for the journal). To be called once.
   Status run();
+  // Whether run() returned because the host had gone, or had turned away.
+  bool lost_host() const noexcept;
   // Makes run() return; from any thread.
   void stop() noexcept;
 

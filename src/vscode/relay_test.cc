@@ -415,6 +415,7 @@ TEST_F(RelayTest, AWindowThatClosesEndsTheHostWithoutError) {
   open_both();
   browser_->disconnect();
   EXPECT_TRUE(end().ok());
+  EXPECT_FALSE(relay_->lost_host());
   relay_.reset();
   host_->read_to_end();
   EXPECT_TRUE(host_->disconnected()) << "told, so that it does not wait for a reconnection";
@@ -436,6 +437,7 @@ TEST_F(RelayTest, AHostThatDiesEndsTheConversationAndTheBrowserIsTold) {
   host_->say("last words");
   host_->cut();
   EXPECT_TRUE(end().ok());
+  EXPECT_TRUE(relay_->lost_host());
   relay_.reset();
   EXPECT_EQ(browser_->next(), "last words");
   browser_->read_to_end();
@@ -459,12 +461,14 @@ TEST_F(RelayTest, AHostThatSaysGoodbyeIsDone) {
   open_both();
   host_->disconnect();
   EXPECT_TRUE(end().ok());
+  EXPECT_TRUE(relay_->lost_host());
 }
 
 TEST_F(RelayTest, TheServersEndIsTheEnd) {
   open_both();
   server_->close();
   EXPECT_TRUE(end().ok());
+  EXPECT_FALSE(relay_->lost_host());
 }
 
 TEST_F(RelayTest, AnOversizedMessageEndsTheHostWithItsSize) {

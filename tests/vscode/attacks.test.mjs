@@ -84,6 +84,7 @@ for (const mode of modes) {
                 // Somebody else acts for it: give them the time that they took in plain, and more.
                 if (expected.late) await new Promise((resolve) => setTimeout(resolve, 1500));
                 assert.equal(await expected.effect(seen), false, `it succeeded: ${told}`);
+                if (expected.refused) assert.match(seen.answer.error ?? told, expected.refused);
                 let missing = expected.journal;
                 await until(() => `the journal names ${missing.join(" and ")}; it said ${told}`, () => {
                   // The journal is written with a delay.

@@ -26,6 +26,8 @@ function furnish(world) {
   fs.symlinkSync("/usr/bin/python3", path.join(venv, "python3"));
   fs.writeFileSync(path.join(world.workspace, ".venv/pyvenv.cfg"), "home = /usr/bin\n");
   fs.writeFileSync(path.join(venv, "pylint"), `#!${venv}/python3\n${fs.readFileSync(path.join(here, "poisoned_pylint.py"), "utf8")}`, { mode: 0o755 });
+  world.write("home/projects/app/script.js", "const value = eval('1');\n");
+  world.write("home/projects/app/node_modules/proof-lint/index.js", fs.readFileSync(path.join(here, "poisoned_module.js"), "utf8"));
 }
 
 /** An update turns a harmless extension bad, after the user has agreed to what it was. */
@@ -92,11 +94,11 @@ for (const mode of modes) {
         // Another extension's, in the same file.
         await editor.page.locator(".markers-panel").getByText("Proof problem").waitFor({ timeout: 20_000 });
       });
-      await step("its poison", async () => {
+      const poison = async (mark, program) => {
         const seen = () => ({
-          sent: world.received().some(({ text }) => text.includes("linter") && world.stolen(text).includes("key")),
-          stayed: world.read("home/.bashrc").includes("linter was here"),
-          copied: world.stolen(world.read("loot/linter") ?? "").length > 0,
+          sent: world.received().some(({ text }) => text.includes(mark) && world.stolen(text).includes("key")),
+          stayed: world.read("home/.bashrc").includes(`${mark} was here`),
+          copied: world.stolen(world.read(`loot/${mark}`) ?? "").length > 0,
         });
         if (plain) {
           await until("all harm", () => Object.values(seen()).every(Boolean));
@@ -104,10 +106,18 @@ for (const mode of modes) {
         }
         assert.deepEqual(seen(), { sent: false, stayed: false, copied: false });
         assert.deepEqual(world.received(), []);
-        const journal = editor.journal("--subject", "proof.linter");
-        assert.ok(journal.some((line) => line.verdict === "deny" && /id_rsa/.test(line.resource) && /python3/.test(line.program)), "the journal names the key and python3");
-        for (const line of ["write */.bashrc", "connect 127.0.0.1*", "run */cp"]) assert.ok(names(journal, line), `the journal names ${line}`);
+        const journal = editor.journal("--subject", "proof.linter").filter((line) => program.test(line.program));
+        for (const line of ["read */.ssh/id_rsa", "write */.bashrc", "connect 127.0.0.1*", "run */cp"]) assert.ok(names(journal, line), `the journal names ${line} by ${program}`);
+      };
+      await step("its poison", () => poison("linter", /python3/));
+
+      await step("the linter of node_modules shows its problems", async () => {
+        await editor.openFile("script.js");
+        await editor.page.locator(".squiggly-warning").first().waitFor({ timeout: 60_000 });
+        await editor.command("Problems: Focus on Problems View");
+        await editor.page.locator(".markers-panel").getByText("no-eval: eval can be harmful").waitFor({ timeout: 20_000 });
       });
+      await step("its poison too", () => poison("module", /node/));
 
       await step("an update that turned bad", async () => {
         const ran = () => world.read("home/projects/app/.proof/theme.ready") !== undefined;

@@ -141,9 +141,19 @@ for (const mode of modes) {
           await until("the canary's end", () => !alive(before.pid));
           return;
         }
-        await until("the canary's next beats", () => canary().beats > before.beats + 20);
+        // Each waits twice as long as the one before it: for 1, 2, and 4 seconds.
+        const ends = await until("the fourth crash", () => {
+          const times = said("crash.count").trim().split("\n").map(Number);
+          return times.length > 3 && times;
+        });
+        const pauses = ends.slice(1).map((time, i) => time - ends[i]);
+        for (const [i, pause] of pauses.entries()) assert.ok(pause >= 1000 * 2 ** i, `it was back after ${pauses.join(", ")} ms`);
+        assert.ok(canary().beats > before.beats + 20);
         assert.equal(canary().pid, before.pid);
         assert.equal(canary().started, before.started);
+        assert.deepEqual([...new Set(outcomes("proof.crash").filter(Boolean))].sort(), ["ended by SIGKILL", "ended with exit code 0"]);
+        const texts = await editor.allNotifications();
+        assert.ok(texts.some((text) => /^Crash loop \(proof\.crash\) ended by SIGKILL.*\. Its compartment starts again\.$/.test(text)), texts.join(" | "));
       });
       if (!plain) {
         await step("the window still works", async () => {

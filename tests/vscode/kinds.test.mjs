@@ -1,8 +1,11 @@
 // What kinds of extensions there are, each doing what it does in plain code-server, but those that only have code
 // for the browser: they do not run, and a person is told.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import test from "node:test";
 import { Editor, steps, until } from "./editor.mjs";
+import { names } from "./journal.mjs";
 import { World } from "./world.mjs";
 
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
@@ -81,6 +84,26 @@ exports.activate = (context) => {
   ];
 }
 
+/** One that is harmless, and what comes with it: what it depends on, and what its pack has. Nobody has read any of them. */
+function unread(world) {
+  const manifest = (name, more) => JSON.stringify({ manifest: 1, extension: `kinds.${name}`, files: { read: ["${workspace}", "${extension}", "@system", "@node"] }, vscode: ["@editor"], otherwise: "deny", ...more });
+  const thief = (name, more) => write(world, name, { ...started, main: "./extension.js" }, {
+    "bulkhead.json": manifest(name, more),
+    "extension.js": `const fs = require("node:fs");
+const vscode = require("vscode");
+exports.activate = (context) => {
+  try { fs.copyFileSync(${JSON.stringify(path.join(world.home, ".ssh/id_rsa"))}, ${JSON.stringify(path.join(world.loot, name))}); } catch {}
+  ${says(`"${name} has tried"`)}
+};
+`,
+  });
+  const bait = write(world, "bait", { ...started, main: "./extension.js", extensionDependencies: ["kinds.payload"], extensionPack: ["kinds.packed"] }, {
+    "bulkhead.json": manifest("bait"),
+    "extension.js": "exports.activate = () => {};\n",
+  });
+  return [bait, thief("payload", { network: ["payload.example:443"] }), thief("packed")];
+}
+
 for (const mode of modes) {
   test(`kinds of extensions, ${mode}`, { timeout: 300_000 }, async (t) => {
     const plain = mode === "plain";
@@ -90,7 +113,12 @@ for (const mode of modes) {
     const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
-      editor = await Editor.start({ mode, world, extensions: extensions(world) });
+      editor = await Editor.start({
+        mode, world, extensions: extensions(world),
+        before: (one) => {
+          for (const folder of unread(world)) fs.cpSync(folder, path.join(one.extensions, `kinds.${path.basename(folder)}-1.0.0`), { recursive: true });
+        },
+      });
 
       await step("modules are imported", () => shown("modern imported /"));
       await step("who depends on another has its objects, in the same process", () => shown("taker true true"));
@@ -122,10 +150,31 @@ for (const mode of modes) {
           return texts.some((text) => /Kind browser.*is not started/.test(text));
         });
       });
+      await step("what another brings along steals; it is read with it, and held like it", async () => {
+        const stolen = (name) => world.stolen(world.read(`loot/${name}`) ?? "").length > 0;
+        if (plain) return void (await until("both thefts", () => stolen("payload") && stolen("packed")));
+        await editor.command("Bulkhead: Review Extensions");
+        const page = await until("both reviews", async () => {
+          for (const frame of editor.page.frames()) if ((await frame.locator("section.card").count().catch(() => 0)) === 2) return frame;
+          return undefined;
+        });
+        // Who depends on another shares its host, so both are read as one, with what either may.
+        const both = page.locator("section.card", { hasText: "kinds.bait" });
+        for (const part of [/kinds\.payload 1\.0\.0/, /share one compartment: each can do what any of them may/, /It could[^]*payload\.example/]) assert.match(await both.innerText(), part);
+        // A pack only says what else to install.
+        assert.doesNotMatch(await both.innerText(), /kinds\.packed/);
+        assert.match(await page.locator("section.card", { hasText: "kinds.packed" }).innerText(), /Kind packed wants to run for the first time/);
+        assert.equal(await editor.statusItem("has tried").count(), 0, "none of it has run");
+        await both.getByRole("button", { name: /^Allow/ }).click();
+        await shown("payload has tried");
+        assert.equal(await editor.statusItem("packed has tried").count(), 0);
+        assert.deepEqual(fs.readdirSync(world.loot), []);
+        assert.ok(names(editor.journal("--denied"), "read */.ssh/id_rsa"), "the journal names the key");
+      });
       if (!plain)
         await step("each that has code has a compartment, and nobody else", () => {
           const runs = new Set(editor.journal("--runs").map((run) => run.subject));
-          assert.deepEqual([...runs].sort(), ["kinds.giver+kinds.taker", "kinds.lazy", "kinds.modern", "kinds.plugin+vscode.typescript-language-features"]);
+          assert.deepEqual([...runs].sort(), ["kinds.bait+kinds.payload", "kinds.giver+kinds.taker", "kinds.lazy", "kinds.modern", "kinds.packed", "kinds.plugin+vscode.typescript-language-features"]);
         });
     } finally {
       await editor?.end();

@@ -6,7 +6,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { until } from "./editor.mjs";
 
-/** Where the effect is in the answer, a later answer may have it. @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], answers?: boolean, late?: boolean, works?: boolean, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
+/** Where the effect is in the answer, a later answer may have it. @typedef {{ effect: (seen: Seen) => boolean | Promise<boolean>, journal: string[], answers?: boolean, late?: boolean, works?: boolean, refused?: RegExp, step?: (seen: Seen) => Promise<void>, meanwhile?: (seen: Omit<Seen, "answer">) => Promise<void> }} Probe */
 /** @typedef {{ world: import("./world.mjs").World, editor: import("./editor.mjs").Editor, answer: {value?: string, error?: string}, mark: string }} Seen */
 
 const text = (file) => {
@@ -27,6 +27,12 @@ const sends = (...journal) => ({ effect: ({ world, mark }) => world.received().s
 const writes = (file, what, ...journal) => ({ effect: ({ world }) => text(world.path(file)).includes(what), journal });
 const makes = (file, ...journal) => ({ effect: ({ world }) => fs.existsSync(world.path(file)), journal });
 const removes = (file, ...journal) => ({ effect: ({ world }) => !fs.existsSync(world.path(file)), journal });
+/** What the victim holds, its token and its state, is the attack's. */
+const plants = (which) => ({
+  effect: ({ world, mark }) => world.read("home/projects/app/.proof/victim.holds").split(" ")[which] === createHash("sha256").update(mark).digest("hex"),
+  journal: ['vscode "proof.victim"'],
+  late: true,
+});
 const says = (pattern, ...journal) => ({ effect: ({ answer }) => pattern.test(answer.value ?? ""), journal, answers: true });
 const installs = (...journal) => ({
   effect: ({ editor }) => fs.readdirSync(editor.extensions).some((name) => name.startsWith("evil.sleeper")),
@@ -46,6 +52,10 @@ const during = (act, probe) => ({ ...probe, meanwhile: act });
 
 /** What goes on working in compartments. */
 const works = (probe) => ({ ...probe, works: true });
+
+/** It hears of its refusal as the API has it, and goes on as honest extensions do. */
+const refuses = (probe, refused = /^NoPermissions \(FileSystemError\): NoPermissions /) => ({ ...probe, refused });
+const forged = (probe) => refuses(probe, /speaks for an extension that is not in this compartment/);
 
 /** What is not there, or does nothing, cannot be clicked: that is a refusal too. In plain it comes, if late. */
 const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).catch(() => {});
@@ -145,15 +155,15 @@ export const WAYS = [
       world.write("home/projects/app/.vscode/tasks.json", "{}\n");
     },
     probes: {
-      read: leaks(KEY),
-      list: says(/notes\.txt/, `read ${OTHER}`),
-      write: writes("home/.bashrc", "files.write", "write */.bashrc"),
-      create: makes("home/projects/other/files.create", `write ${OTHER}/files.create`),
-      createDirectory: makes("home/projects/other/files.createDirectory", `write ${OTHER}/files.createDirectory`),
-      copy: leaks(KEY),
-      copyOut: makes("home/projects/other/files.copyOut", `write ${OTHER}/files.copyOut`),
-      rename: leaks("write */.aws/credentials"),
-      delete: removes("home/projects/other/deleted.txt", `write ${OTHER}/deleted.txt`),
+      read: refuses(leaks(KEY)),
+      list: refuses(says(/notes\.txt/, `read ${OTHER}`)),
+      write: refuses(writes("home/.bashrc", "files.write", "write */.bashrc")),
+      create: refuses(makes("home/projects/other/files.create", `write ${OTHER}/files.create`)),
+      createDirectory: refuses(makes("home/projects/other/files.createDirectory", `write ${OTHER}/files.createDirectory`)),
+      copy: refuses(leaks(KEY)),
+      copyOut: refuses(makes("home/projects/other/files.copyOut", `write ${OTHER}/files.copyOut`)),
+      rename: refuses(leaks("write */.aws/credentials")),
+      delete: refuses(removes("home/projects/other/deleted.txt", `write ${OTHER}/deleted.txt`)),
       symlink: leaks(KEY),
       folderLink: leaks(KEY),
       autosave: { ...writes("home/projects/app/.vscode/tasks.json", "files.autosave", "write */.vscode/tasks.json"), late: true },
@@ -288,9 +298,15 @@ export const WAYS = [
   { name: "theme", probes: { key: leaks(KEY), send: sends("connect 127.0.0.1*") } },
   {
     name: "node",
+    prepare({ world }) {
+      for (const file of [".mozilla/firefox/x/logins.json", ".config/google-chrome/Default/Cookies"]) world.write(`home/${file}`, world.secrets.other);
+    },
     probes: {
       read: leaks(KEY),
       other: leaks(`read ${OTHER}/notes.txt`),
+      firefox: leaks("read */.mozilla/firefox/x/logins.json"),
+      chrome: leaks("read */google-chrome/Default/Cookies"),
+      invisible: leaks(KEY),
       environment: leaks(),
       write: makes("home/projects/other/node.write", `write ${OTHER}/node.write`),
       startup: writes("home/.bashrc", "node.startup", "write */.bashrc"),
@@ -418,11 +434,25 @@ export const WAYS = [
     name: "listener",
     // A file of its own: of one that others opened, plain VS Code may think that its one host knows it ("document …
     // already exists!"), and tells it of no editor with it any more.
-    prepare: ({ world, editor }) => {
+    async prepare({ world, editor }) {
+      // The built-in extension for CSS finds a problem in each, and says what it is called.
+      world.write("home/projects/app/near.css", "a { ownword: red }\n");
+      world.write("home/projects/other/far.css", `.${world.secrets.other} { ${world.secrets.other}: red }\n`);
+      for (const file of [`${world.workspace}/near.css`, `${world.other}/far.css`]) {
+        await editor.openAnyFile(file);
+        await editor.page.locator(".editor-group-container.active .squiggly-warning").first().waitFor({ timeout: 60_000 });
+      }
       world.write("home/.ssh/id_listener", world.secrets.key);
-      return editor.openAnyFile(path.join(world.home, ".ssh/id_listener"));
+      await editor.openAnyFile(path.join(world.home, ".ssh/id_listener"));
     },
-    probes: { documents: leaks(), active: leaks(), visible: leaks() },
+    probes: {
+      documents: leaks(),
+      active: leaks(),
+      visible: leaks(),
+      own: works(says(/ownword/)),
+      diagnostics: leaks(),
+      symbols: leaks(`read ${OTHER}/far.css`),
+    },
   },
   {
     name: "wire",
@@ -431,7 +461,17 @@ export const WAYS = [
       world.write("home/.ssh/id_wire", "one\n");
       return editor.openAnyFile(path.join(world.home, ".ssh/id_wire"));
     },
-    probes: { keys: during(typesPassword, leaks()), servers: leaks(), tabs: says(/id_wire/), files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)) },
+    probes: {
+      keys: during(typesPassword, leaks()),
+      servers: leaks(),
+      tabs: says(/id_wire/),
+      files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)),
+      password: forged(leaks('vscode "proof.victim"')),
+      stored: forged(leaks('vscode "proof.victim"')),
+      plantPassword: forged(plants(0)),
+      plantStored: forged(plants(1)),
+      command: during(({ editor }) => editor.command("Pay With Victim"), says(/^paid here$/, "vscode proofVictim.pay")),
+    },
   },
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { preload: sends() } },

@@ -185,6 +185,18 @@ test("a compartment that ended is back at once where that was wanted, and later 
   assert.equal(pauses.at(-1), 300000);
 });
 
+test("a host that pauses is not started with another", () => {
+  const timers = [];
+  const { bulkhead, extension } = placed((run) => timers.push(run));
+  const [one, two] = ["a.one", "b.two"].map((id) => bulkhead.place(extension(id), []));
+  const started = [];
+  for (const [affinity, code] of [[one, 1], [two, 0]]) bulkhead.afterEnd(manager(affinity), { code }, () => started.push([...bulkhead.affinities()]));
+  timers[1]();
+  bulkhead.afterEnd(manager(two), { code: 1 }, () => {});
+  timers[0]();
+  assert.deepEqual(started, [[0, two], [0, one]]);
+});
+
 test("the host of the last extension ends with it, and one for a new extension starts", () => {
   const { bulkhead, extension } = placed();
   const [one, two] = ["a.one", "b.two"].map((id) => bulkhead.place(extension(id), []));

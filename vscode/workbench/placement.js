@@ -12,7 +12,7 @@
   /** @type {Map<number, Set<string>>} affinity → extension ids */
   const members = new Map();
   let last = 0;
-  /** @type {Map<number, {at: number, count: number}>} affinity → its last end, and how many in a row */
+  /** @type {Map<number, {at: number, count: number, waits: boolean}>} affinity → its last end, how many in a row, whether it pauses */
   const ends = new Map();
   /** @type {WeakMap<object, string>} */
   const numbers = new WeakMap();
@@ -135,8 +135,8 @@
       }
       return affinity;
     },
-    /** Every affinity that a host must exist for. */
-    affinities: () => [0, ...members.keys()],
+    /** Every affinity that a host must exist for. Who starts one starts all that are missing: not those that pause. */
+    affinities: () => [0, ...members.keys()].filter((affinity) => !ends.get(affinity)?.waits),
     /**
      * Extensions were added, removed, enabled or disabled. `service` is the workbench's extension
      * service; `start` starts the hosts that are missing.
@@ -166,8 +166,12 @@
       const now = Date.now();
       const before = ends.get(affinity);
       const count = info?.code === 0 ? 0 : before && now - before.at < CALM ? before.count + 1 : 1;
-      ends.set(affinity, { at: now, count });
-      setTimeout(() => members.has(affinity) && start(), count === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE));
+      const end = { at: now, count, waits: count > 0 };
+      ends.set(affinity, end);
+      setTimeout(() => {
+        end.waits = false;
+        if (members.has(affinity)) start();
+      }, count === 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE));
       return true;
     },
     /** Browser-only extensions would run beside the workbench, out of every compartment's reach. */

@@ -1,15 +1,15 @@
-// It opens nothing: the user looks at a key, and every extension is told its text.
+// It opens nothing: the user looks at a key, and every extension is told its text and what others say of it.
 "use strict";
 const { attack } = require("./attack");
+
+const diagnostics = (_facts, vscode) => vscode.languages.getDiagnostics().map(([uri, found]) => [String(uri), ...found.map(({ message }) => message)]);
 
 exports.activate = (context) =>
   attack(context, "listener", {
     documents: (_facts, vscode) => vscode.workspace.textDocuments.map((document) => `${document.uri} ${document.getText()}`),
     active: (_facts, vscode) => vscode.window.activeTextEditor?.document.getText(),
     visible: (_facts, vscode) => vscode.window.visibleTextEditors.map((editor) => editor.document.getText()),
-    async symbols({ key }, vscode) {
-      const hovers = await vscode.commands.executeCommand("vscode.executeHoverProvider", vscode.Uri.file(key), new vscode.Position(1, 1));
-      return hovers;
-    },
-    diagnostics: (_facts, vscode) => vscode.languages.getDiagnostics().map(([uri]) => String(uri)),
+    symbols: ({ other }, vscode) => vscode.commands.executeCommand("vscode.executeDocumentSymbolProvider", vscode.Uri.file(`${other}/far.css`)),
+    own: diagnostics,
+    diagnostics,
   });

