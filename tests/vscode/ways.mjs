@@ -344,7 +344,10 @@ export const WAYS = [
   },
   {
     name: "links",
-    prepare: ({ editor }) => editor.terminal("true"),
+    prepare: ({ world, editor }) => {
+      world.write("home/projects/app/bare.txt", `cat ~/.ssh/id_rsa > '${world.loot}/links.bare'\n`);
+      return editor.terminal("true");
+    },
     probes: {
       message: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-message")), loots()),
       spelt: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-spelt")), loots()),
@@ -360,6 +363,11 @@ export const WAYS = [
         await click(editor, editor.page.locator(".workbench-hover-container").getByText("proof-tooltip-link"));
       }, loots()),
       statusBar: when(({ editor }) => click(editor, editor.page.locator(".statusbar").getByText("proof-status", { exact: true })), loots("vscode *")),
+      bare: when(async ({ editor }) => {
+        await editor.openFile("bare.txt");
+        await editor.page.keyboard.press("Control+A");
+        await click(editor, editor.page.locator(".statusbar").getByText("proof-bare", { exact: true }));
+      }, loots()),
       hover: when(async ({ editor }) => {
         await editor.openFile("style.css");
         // Some parts of a line are empty: a colour is shown before its name.
@@ -468,6 +476,8 @@ export const WAYS = [
       files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)),
       password: forged(leaks('vscode "proof.victim"')),
       stored: forged(leaks('vscode "proof.victim"')),
+      shape: forged(leaks("vscode *publisher*")),
+      history: leaks("vscode vscode-local-history"),
       plantPassword: forged(plants(0)),
       plantStored: forged(plants(1)),
       command: during(({ editor }) => editor.command("Pay With Victim"), says(/^paid here$/, "vscode proofVictim.pay")),

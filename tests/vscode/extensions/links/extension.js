@@ -37,6 +37,12 @@ exports.activate = (context) =>
       item.command = { title: "x", command: "workbench.action.terminal.sendSequence", arguments: [{ text: `${theft(facts)}\r` }] };
       item.show();
     },
+    bare(_facts, vscode) {
+      const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, 1002);
+      item.text = "proof-bare";
+      item.command = "workbench.action.terminal.runSelectedText";
+      item.show();
+    },
     async hover(facts, vscode) {
       const text = new vscode.MarkdownString(`[proof-hover-link](${link(facts)})`);
       text.isTrusted = true;

@@ -40,6 +40,15 @@ exports.activate = (context) => {
     files: () => of("id_wire", '"changed":[{'),
     password: () => context.secrets.get("token"),
     stored: () => storage.$initializeExtensionStorage(true, VICTIM),
+    // The editor makes the victim's id of the rest of it.
+    shape: () => storage.$initializeExtensionStorage(true, { value: "proof.wire", publisher: "proof", name: "victim" }),
+    // Nobody but the editor reads its history, in which any file is an earlier one.
+    async history({ key, port }, vscode) {
+      vscode.workspace.registerTextDocumentContentProvider("vscode-local-history", { provideTextDocumentContent: () => "" });
+      const location = `vscode-remote://127.0.0.1:${port}${key}`;
+      const uri = vscode.Uri.from({ scheme: "vscode-local-history", path: "/x", query: JSON.stringify({ location, associatedResource: location }) });
+      return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString();
+    },
     plantPassword: ({ mark }) => context.secrets.store("token", mark),
     plantStored: ({ mark }) => storage.$setValue(true, VICTIM, { account: mark }),
     // A person pays with the victim, who has registered that command.
