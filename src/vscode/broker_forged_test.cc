@@ -213,6 +213,19 @@ TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
             "passed");
 }
 
+// "No, thanks" could be the button that trusts.
+TEST_F(ForgedTest, WhoTrustsReadsTheEditorsOwnWords) {
+  for (const char* method : {"$requestWorkspaceTrust", "$requestResourceTrust"}) {
+    const Json options = {{"uri", uri(work(""))},
+                          {"message", "Free coffee?"},
+                          {"buttons", Json::array({{{"label", "No"}, {"type", "Continue"}}})}};
+    const Json sent = passed("MainThreadWorkspace", method, {options});
+    ASSERT_TRUE(sent.is_array()) << method;
+    EXPECT_EQ(sent[0].size(), 1U) << sent;
+    EXPECT_EQ(call("MainThreadWorkspace", method, {nullptr}), "passed");
+  }
+}
+
 // The editor offers to install what a host says that it misses.
 TEST_F(ForgedTest, NobodyIsToldToInstallAnything) {
   const auto fails = [this](const Json& missing) {

@@ -190,6 +190,16 @@ std::string Broker::host_prefix() const {
   return (options_.extensions.empty() ? "?" : options_.extensions.front()) + "/";
 }
 
+namespace {
+
+// Whether it is that request, with that argument.
+bool is_given(const RpcRequest& request, std::string_view method, size_t index) {
+  return request.method == method &&
+         !is_none(at(arguments_of(request, [&](size_t each) { return each == index; }), index));
+}
+
+}  // namespace
+
 // Collections of problems and debuggers have names of the whole window: a host could empty
 // another's list, or be the debugger of its programs. A name for problems stays as it is where the
 // settings or problem matchers of this host alone have it, for a task's problems are to take their
@@ -228,9 +238,16 @@ std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& req
                         {"label", signature(id)},
                         {"extensionId", {{"value", id}, {"_lower", id}}}};
     });
+  // Who trusts a folder reads the editor's own words, and buttons that do what they say.
+  else if (is_given(request, "$requestWorkspaceTrust", 0) ||
+           is_given(request, "$requestResourceTrust", 0))
+    changed = with_argument(request, 0, [](Json& options) {
+      if (!options.is_object()) return;
+      options.erase("message");
+      options.erase("buttons");
+    });
   // It offers to install what it names there, in the editor's own words.
-  else if (request.method == "$onExtensionActivationError" &&
-           !is_none(at(arguments_of(request, [](size_t argument) { return argument == 2; }), 2)))
+  else if (is_given(request, "$onExtensionActivationError", 2))
     changed = with_argument(request, 2, [](Json& missing) { missing = nullptr; });
   else
     return std::nullopt;

@@ -155,7 +155,7 @@ for (const mode of modes) {
       await step("a person agrees before it signs in, and is remembered", async () => {
         await editor.command("login granted");
         const dialog = editor.page.locator(".monaco-dialog-box");
-        const asked = dialog.getByText(/'granted' wants to sign in using Login of granted/);
+        const asked = dialog.getByText(`'${plain ? "granted" : "apis.granted (granted)"}' wants to sign in using Login of granted`);
         await asked.waitFor({ timeout: 30_000 }).then(() => dialog.getByRole("button", { name: "Allow" }).click());
         await shown("granted: Ann has token-granted");
       });

@@ -135,6 +135,7 @@ const UNCHECKED = {
   "MainThreadTesting.$appendOutputToRun": "3.uri",
   "MainThreadTesting.$getCoverageDetails": "2",
   "MainThreadWorkspace.$isResourceTrusted": "0",
+  "MainThreadWorkspace.$requestResourceTrust": "0.uri",
   // Of chats.
   "MainThreadChatDebug.$acceptChatDebugEvent": "1.sessionResource",
   "MainThreadChatSessions.$handleProgressChunk": "1",

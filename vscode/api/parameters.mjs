@@ -44,6 +44,8 @@ const NAMED = {
   "MainThreadTesting.$registerTestController": 0,
   "MainThreadUrls.$registerUriHandler": 2,
   "MainThreadWebviewPanels.$createWebviewPanel": 2,
+  "MainThreadWorkspace.$requestResourceTrust": 0,
+  "MainThreadWorkspace.$requestWorkspaceTrust": 0,
   "MainThreadWorkspace.$startTextSearch": 2,
 };
 
