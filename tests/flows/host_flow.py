@@ -27,7 +27,11 @@ if (cache) {
 }
 process.on("message", (message, socket) => {
   if (message.type !== "VSCODE_EXTHOST_IPC_SOCKET") return;
-  socket.on("data", (bytes) => note(bytes.includes("allExtensions") ? "told" : "other"));
+  socket.on("data", (bytes) => {
+    note(bytes.includes("allExtensions") ? "told" : "other");
+    const end = process.argv[2] + "/end";
+    if (fs.existsSync(end)) eval(fs.readFileSync(end, "utf8"));
+  });
   socket.write(Buffer.from([1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2]));
 });
 process.send({ type: "VSCODE_EXTHOST_IPC_READY" });
@@ -91,9 +95,9 @@ class Hosting(Flow):
         return browser
 
     @staticmethod
-    def say(browser, text):
+    def say(browser, text, number=1):
         body = text.encode()
-        browser.sendall(struct.pack(">BIII", REGULAR, 1, 0, len(body)) + body)
+        browser.sendall(struct.pack(">BIII", REGULAR, number, 0, len(body)) + body)
 
     def noted(self, what):
         return os.path.exists(os.path.join(self.logs, what))
@@ -166,6 +170,26 @@ class Hosting(Flow):
         started, server = self.start(self.first_message("one"))
         self.assertTrue(self.notes("started"))
         server.close()
+        self.assertEqual(started.wait(flow.TIMEOUT), 0, self.complaint())
+
+    def test_a_host_that_goes_by_itself_is_no_window_that_closed(self):
+        # The workbench starts it again at once where it ends with 0, and later each time otherwise.
+        for end, code, said in (('process.kill(process.pid, "SIGKILL")', 137, "ended by SIGKILL"), ("process.exit(0)", 125, "ended with exit code 0"),
+                                ("socket.destroy()", 125, "the extension host hung up")):
+            for _ in range(3):  # its end and ours would race
+                self.file("logs/end", end)
+                started, server = self.start(self.first_message("one"))
+                self.say(self.connect(server), self.first_message("one"))
+                self.assertEqual(started.wait(flow.TIMEOUT), code, end)
+                self.assertIn(f"bulkhead host: {said}", self.complaint())
+
+    def test_a_host_that_was_told_to_end_ends_well(self):
+        self.file("logs/end", "if (bytes.at(-1) === 3) process.exit(0)")
+        started, server = self.start(self.first_message("one"))
+        browser = self.connect(server)
+        self.say(browser, self.first_message("one"))
+        self.assertTrue(self.notes("told"), self.complaint())
+        self.say(browser, "\x03", 2)
         self.assertEqual(started.wait(flow.TIMEOUT), 0, self.complaint())
 
 
