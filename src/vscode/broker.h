@@ -194,6 +194,7 @@ class Broker final : public Judge {
   ForeignSettings foreign_settings_;
   bool told_contested_ = false;
   std::set<std::string> own_views_;        // ids in the package.json of this host's extensions
+  std::set<std::string> builtin_views_;    // of these, those of the editor's own extensions
   std::set<std::string> others_parts_;     // views, sign-in providers, types of webviews of others
   std::set<std::string> others_declared_;  // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's

@@ -511,7 +511,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kView: {
       const std::string view = text_of(value);
       // Ids are unique in a window, and who provides for one fills it, whoever declared it.
-      if (knows(own_views_, view) && !knows(others_parts_, view) && !is_editors_family(view))
+      if (owns_part(view) && (!is_editors_family(view) || knows(builtin_views_, view)))
         return Ruling::pass();
       return refuse(view, "shows something in a view that is not its own");
     }

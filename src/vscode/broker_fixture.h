@@ -203,7 +203,7 @@ class BrokerTest : public ::testing::Test {
                                        "customEditors": [{"viewType": "cloud.editor"}], "notebookRenderer": [{"id": "cloud.renderer"}], "debuggers": [{"type": "node"}],
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"commands": [{"command": "git.commit"}],
+                                      {"commands": [{"command": "git.commit"}], "views": {"scm": {"id": "vscode.git.view"}},
                                        "configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());

@@ -55,6 +55,11 @@ TEST_F(BrokerTest, ViewsAreThoseThatItDeclaresAlone) {
   for (const char* view : {"cloud.view", "workbench.scm", "bulkhead.compartments", "mine", ""})
     EXPECT_NE(fills(view), "passed") << view;
   EXPECT_NE(fills(nullptr), "passed");
+  // An extension of the editor's own may have such a name.
+  EXPECT_NE(fills("vscode.git.view"), "passed");
+  start({"vscode.git"});
+  EXPECT_EQ(fills("vscode.git.view"), "passed");
+  EXPECT_NE(fills("mine.view"), "passed");
 }
 
 TEST_F(BrokerTest, WhatOthersDeclareIsNotTakenOver) {

@@ -21,7 +21,6 @@ const REFUSED = [
   /^vscode\.npm: vscode terminal$/, // offers fixes for what terminals say
   /^\S+\+vscode\.git\+\S+: vscode terminal$/, // sets variables of terminals, for Git to ask for passwords in the editor
   /^vscode\.markdown-language-features: vscode MainThreadFileSystemEventService\.\$watch$/, // the folders above a document, up to /
-  /^vscode\.markdown-language-features: vscode vscode\.markdown\.(preview\.)?editor$/, // "Reopen Editor With…": ids that begin with vscode are the editor's
 ];
 
 /** As `php -l` answers: there need not be a PHP on this machine. */
