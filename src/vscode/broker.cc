@@ -71,6 +71,10 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     return refuse("no extension in a compartment may call this");
   const Asked asked{method, request.number, may_block && !rule->unasked};
   if (rule->way == MethodRule::Way::kPermission) {
+    // What every host asks as it starts says nothing of an extension, to a person or to a trace.
+    if (!rule->instead.empty() &&
+        arbiter_.policy().decide_vscode(rule->permission).verdict != Verdict::kAllow)
+      return Ruling::quiet(rule->instead);
     Ruling ruling = decide_permission(rule->permission, asked);
     if (!ruling.passes() && rule->unasked) return drop(ruling, rule->permission);
     if (!ruling.passes()) return ruling;

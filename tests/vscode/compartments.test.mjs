@@ -87,6 +87,7 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
       await until("none of another kind", () => frame.locator("#note").isVisible());
       await keys.press("Home");
       await frame.locator("#text").fill("");
+      await until("all of them", async () => !(await column("resource")).every((each) => each.endsWith("refused.txt")));
       for (let i = 0; i < 4 && !(await frame.evaluate(() => document.activeElement?.closest("#rows") != null)); i += 1) await keys.press("Tab");
       await keys.press("ArrowDown");
       await frame.locator("#rows tr[aria-selected=true]").waitFor({ timeout: PATIENCE });
