@@ -40,7 +40,7 @@ TEST_F(ForgedTest, AnExtensionIsWhoItsIdSaysAndNobodyElse) {
 TEST_F(ForgedTest, SchemesOfTheEditorAndOfOthersAreTheirs) {
   with(R"("documents","workspace-files")");
   const auto takes = [this](const Json& scheme) {
-    const std::string text =
+    std::string text =
         call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, scheme});
     EXPECT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, scheme, 0}), text);
     return text;
@@ -130,7 +130,7 @@ TEST_F(ForgedTest, ChatsEditNothingThatItMayNotWrite) {
   with(R"("language-models")");
   const auto key = uri((folder_ / "home/.ssh/id_rsa").string()), own = uri(work("a.txt"));
   const auto says = [this](const Json& part) {
-    const std::string one =
+    std::string one =
         call("MainThreadChatAgents2", "$handleProgressChunk", {"r", Json::array({part})});
     EXPECT_EQ(call("MainThreadChatAgents2", "$handleProgressChunk",
                    {"r", Json::array({Json::array({part, 1})})}),

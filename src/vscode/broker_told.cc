@@ -336,7 +336,8 @@ size_t Broker::mask_tabs(Json& value, int depth) {
   // VS Code's TabInputKind. The id of a tab names what it shows, also where its input does not: two
   // files side by side, several differences.
   constexpr int kUnknown = 0, kWebview = 7, kTerminal = 8, kChat = 10, kDifferences = 11;
-  const Json kind = input->is_object() ? input->value("kind", Json()) : Json();
+  const Json said = input->is_object() ? input->value("kind", Json()) : Json();
+  const int kind = said.is_number_unsigned() && said <= kDifferences ? said.get<int>() : kUnknown;
   const auto is_own_panel = [&] {
     constexpr std::string_view kPrefix = "mainThreadWebview-";
     const std::string type = text_of(input->value("viewType", Json()));
