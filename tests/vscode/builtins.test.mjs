@@ -17,6 +17,7 @@ const PATIENCE = 40_000;
 
 /** "SUBJECT: KIND RESOURCE" that they are refused, and do without. */
 const REFUSED = [
+  /^vscode\.markdown-language-features: vscode language-models$/, // says how links look in chats
   /^vscode\.npm: vscode terminal$/, // offers fixes for what terminals say
   /^\S+\+vscode\.git\+\S+: vscode terminal$/, // sets variables of terminals, for Git to ask for passwords in the editor
   /^vscode\.markdown-language-features: vscode MainThreadFileSystemEventService\.\$watch$/, // the folders above a document, up to /
