@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include "vscode/broker_parts.h"
@@ -113,26 +114,24 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           const std::lock_guard lock(mutex_);
           searches_.emplace(request.number, found);
         }
+      const auto text_at = [&](size_t index) {
+        const auto wanted = [&](size_t argument) { return argument == index; };
+        return text_of(at(arguments_of(request, wanted), index));
+      };
       if (request.method == "$unregisterCommand") {
-        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
+        const std::string command = text_at(0);
         const std::lock_guard lock(mutex_);
-        registered_commands_.erase(text_of(at(arguments, 0)));
+        registered_commands_.erase(command);
       }
-      if (request.method == "$registerTestController") {
-        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
-        const std::lock_guard lock(mutex_);
-        own_controllers_.insert(text_of(at(arguments, 0)));
-      }
-      if (request.method == "$createTerminal") {
-        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
-        const std::lock_guard lock(mutex_);
-        made_terminals_.insert(text_of(at(arguments, 0)));
-      }
-      if (request.method == "$createWebviewPanel") {
-        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 2; });
-        const std::lock_guard lock(mutex_);
-        panels_.insert(text_of(at(arguments, 2)));
-      }
+      for (const auto& [method, index, names] :
+           {std::tuple("$registerTestController", 0, &own_controllers_),
+            std::tuple("$createTerminal", 0, &made_terminals_),
+            std::tuple("$createWebviewPanel", 2, &panels_)})
+        if (request.method == method) {
+          std::string name = text_at(static_cast<size_t>(index));
+          const std::lock_guard lock(mutex_);
+          names->insert(std::move(name));
+        }
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
@@ -148,8 +147,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         if (request.method == method) strings = Disarm::Strings::kMessages;
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;
-      // Whose problems and debuggers they are, of which there may be too many to build.
-      const auto renamed = with_own_names(request);
+      // Whose problems and debuggers they are, of which there may be too many to build, and the
+      // like.
+      const auto renamed = as_its_own(request);
       if (renamed && renamed->empty()) {
         act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
         return;

@@ -125,7 +125,7 @@ class Broker final : public Judge {
   bool owns_command(const std::string& command);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
-  std::optional<std::vector<uint8_t>> with_own_names(const RpcRequest& request);
+  std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
   bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
@@ -193,10 +193,11 @@ class Broker final : public Judge {
   std::mutex mutex_;  // for what follows; the asking threads use it too
   ForeignSettings foreign_settings_;
   bool told_contested_ = false;
-  std::set<std::string> own_views_;        // ids in the package.json of this host's extensions
-  std::set<std::string> builtin_views_;    // of these, those of the editor's own extensions
-  std::set<std::string> others_parts_;     // views, sign-in providers, types of webviews of others
-  std::set<std::string> others_declared_;  // commands of others, perhaps not registered yet
+  std::set<std::string> own_views_;      // ids in the package.json of this host's extensions
+  std::set<std::string> builtin_views_;  // of these, those of the editor's own extensions
+  // Views, sign-in providers, types of webviews of others; the editor's own are in no package.
+  std::set<std::string> others_parts_ = {"timeline.localHistory"};
+  std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
   std::set<std::string> registered_commands_;

@@ -421,10 +421,6 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kScheme:
       if (text_of(value).empty()) return refuse(dumped(value).substr(0, 200), "is no name");
       break;
-    case ArgumentKind::kDeclared:
-      if (text_of(value.is_object() ? value.value("id", Json()) : value).empty())
-        return refuse(dumped(value).substr(0, 200), "is no name");
-      break;
     default:
       break;
   }
@@ -559,6 +555,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kDeclared: {
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
+      if (name.empty()) return refuse(dumped(value).substr(0, 200), "is no name");
       if (!knows(others_parts_, name)) return Ruling::pass();
       return refuse(name, "takes over what another extension declares");
     }

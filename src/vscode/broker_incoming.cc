@@ -83,7 +83,6 @@ void Broker::learn_extension(const Json& description) {
     others_parts_.merge(parts.others);
     // By these it is known in the Source Control and Timeline views, of which packages say nothing.
     if (id == "vscode.git") others_parts_.insert({"git", "git-history"});
-    others_parts_.insert("timeline.localHistory");
     for (std::string& command : declared_commands(description)) {
       others_families_[command_family(command)] |= is_builtin;
       others_declared_.insert(std::move(command));

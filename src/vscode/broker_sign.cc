@@ -200,19 +200,17 @@ bool is_given(const RpcRequest& request, std::string_view method, size_t index) 
 
 }  // namespace
 
+// The request without what is not its host's to say, where there is such a thing in it.
 // Collections of problems and debuggers have names of the whole window: a host could empty
 // another's list, or be the debugger of its programs. A name for problems stays as it is where the
 // settings or problem matchers of this host alone have it, for a task's problems are to take their
 // place. Empty where the request cannot be read.
-std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& request) {
+std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request) {
   const std::string actor = actor_of(request);
-  const auto is_own = [this](const std::string& part) {
-    return knows(own_views_, part) && !knows(others_parts_, part);
-  };
   std::optional<std::vector<uint8_t>> changed;
   if (actor == "MainThreadDiagnostics")
     changed = with_argument(request, 0, [&](Json& name) {
-      if (!is_own("problems/" + text_of(name))) name = host_prefix() + text_of(name);
+      if (!owns_part("problems/" + text_of(name))) name = host_prefix() + text_of(name);
     });
   // Each host registers all that it knows of, and whoever comes last has them.
   else if (request.method == "$registerDebugTypes")
@@ -220,7 +218,7 @@ std::optional<std::vector<uint8_t>> Broker::with_own_names(const RpcRequest& req
       Json own = Json::array();
       if (types.is_array())
         for (Json& type : types)
-          if (is_own("debug/" + text_of(type))) own.push_back(std::move(type));
+          if (owns_part("debug/" + text_of(type))) own.push_back(std::move(type));
       types = std::move(own);
     });
   // What somebody else has decided about a tool, which nobody has.

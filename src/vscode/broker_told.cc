@@ -452,8 +452,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
       return only_if(arguments[0].is_object() &&
                      own_extension(arguments[0].value("extensionId", Json())));
     case Way::kRenderer:
-      return only_if(knows(own_views_, "renderer/" + text_of(at(arguments, 1))) &&
-                     !knows(others_parts_, "renderer/" + text_of(at(arguments, 1))));
+      return only_if(owns_part("renderer/" + text_of(at(arguments, 1))));
     default:
       break;
   }
