@@ -32,6 +32,8 @@ using nlohmann::json;
 constexpr size_t kChannelLine = 16U << 20U;       // the first chunk of a connection rides in a line
 constexpr std::chrono::minutes kReducedGrace{5};  // as VS Code's own host reduces it
 constexpr uint8_t kOpcodeBinary = 2, kOpcodeClose = 8, kOpcodePong = 10;
+// RFC 6455, section 7.4.1: a browser has navigated away from the page.
+constexpr uint16_t kGoingAway = 1001;
 
 std::string text_at(const json& object, const char* key) {
   const auto it = object.find(key);
@@ -137,6 +139,7 @@ class Relay::Loop final : public Outbox {
   std::optional<Endpoint> workbench_;  // since the first connection
   Outlet to_browser_;
   Clock::time_point cut_off_at_{};
+  bool page_left_ = false;  // the browser said so as it closed the socket
 
   Fd host_;       // our end of the pair
   Fd hand_over_;  // the host's end, until it is ready to take it
@@ -188,6 +191,7 @@ Status Relay::Loop::accept_browser(const json& message, Fd handle) {
   const bool reconnects = workbench_.has_value();
   if (reconnects) browser_gone();
   browser_ = std::move(handle);
+  page_left_ = false;
   ::fcntl(browser_.get(), F_SETFL, ::fcntl(browser_.get(), F_GETFL) | O_NONBLOCK);
   framed_ = !true_at(message, "skipWebSocketFrames");
   frames_.emplace(true);
@@ -271,7 +275,10 @@ Status Relay::Loop::feed_browser(std::span<uint8_t> bytes) {
         to_browser_.add(Bytes(frame, websocket_header(kOpcodePong, payload.size(), frame)));
         to_browser_.add(payload);
       },
-      [this](uint16_t) { browser_.reset(); }};
+      [this](uint16_t code) {
+        page_left_ = code == kGoingAway;
+        browser_.reset();
+      }};
   BULKHEAD_CHECK(frames_->feed(bytes, sink));
   if (!browser_) browser_gone();
   return status;
@@ -348,10 +355,10 @@ Status Relay::Loop::move_bytes() {
     auto next = host_ ? host_end_.tick(now) : now + Endpoint::kKeepAlive;
     if (workbench_) next = std::min(next, workbench_->tick(now));
     if (workbench_ && !browser_) {
-      const bool early = !judge_.is_initialized();
-      const auto grace = early ? std::min(grace_, options_.early_grace) : grace_;
+      const bool expected = page_left_ || !judge_.is_initialized();
+      const auto grace = expected ? std::min(grace_, options_.short_grace) : grace_;
       if (now - cut_off_at_ >= grace)
-        return early ? Status{} : Error{"the browser did not come back in time"};
+        return expected ? Status{} : Error{"the browser did not come back in time"};
       next = std::min(next, cut_off_at_ + grace);
     }
     send_posted();

@@ -24,9 +24,10 @@ struct RelayOptions {
   size_t message_limit = 256U << 20U;  // bytes of one message; a larger one ends the host
   size_t kept_limit = 64U << 20U;      // bytes waiting for one side before the other is not read
   std::chrono::milliseconds grace{10800000};  // how long a host waits for its browser to come back
-  // The same before the host is at work: a page that is loaded anew meanwhile does not say goodbye,
-  // and a workbench that lost its connection starts another host.
-  std::chrono::milliseconds early_grace{10000};
+  // The same where nobody is expected back: before the host is at work (a workbench that lost its
+  // connection starts another), and once the browser said that it leaves the page. A page that is
+  // loaded anew while its hosts start ends without a goodbye of VS Code's own.
+  std::chrono::milliseconds short_grace{10000};
 };
 
 class Relay {

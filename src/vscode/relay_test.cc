@@ -278,6 +278,11 @@ class RelayTest : public ::testing::Test {
     EXPECT_EQ(browser_->next(), "ready");
     EXPECT_EQ(browser_->resumed(), 1);
   }
+  void reconnect() {
+    auto [ours, theirs] = socket_pair();
+    hand_over(std::move(theirs));
+    browser_->connect(std::move(ours));
+  }
   void open_host() {
     channel_->say(R"({"type":"VSCODE_EXTHOST_IPC_READY"})");
     auto [message, handle] = channel_->next();
@@ -365,9 +370,7 @@ TEST_F(RelayTest, AReconnectionReplaysWhatWasLost) {
   browser_->say("while cut");
   host_->say("two");
   host_->say("three");
-  auto [ours, theirs] = socket_pair();
-  hand_over(std::move(theirs));
-  browser_->connect(std::move(ours));
+  reconnect();
   EXPECT_EQ(browser_->next(), "two");
   EXPECT_EQ(browser_->next(), "three");
   EXPECT_EQ(host_->next(), "while cut");
@@ -404,11 +407,33 @@ TEST_F(RelayTest, ABrowserThatDoesNotComeBackEndsTheHost) {
 
 TEST_F(RelayTest, APageThatIsLoadedAnewBeforeTheHostIsAtWorkIsNotWaitedFor) {
   RelayOptions options;
-  options.early_grace = std::chrono::milliseconds(1);
+  options.short_grace = std::chrono::milliseconds(1);
   judge_.initialized = false;
   open_both(options);
   browser_->cut();
   EXPECT_TRUE(end().ok());
+}
+
+TEST_F(RelayTest, APageThatTheBrowserLeftIsNotWaitedFor) {
+  RelayOptions options;
+  options.short_grace = std::chrono::milliseconds(1);
+  open_both(options);
+  browser_->write_frame(0x88, "\x03\xe9");  // 1001, going away
+  EXPECT_TRUE(end().ok());
+  EXPECT_FALSE(relay_->lost_host());
+}
+
+TEST_F(RelayTest, APageThatWasLeftAndCameBackIsMissedAgain) {
+  RelayOptions options;
+  options.grace = std::chrono::seconds(2);  // as long as the way back may take here
+  open_both(options);
+  browser_->write_frame(0x88, "\x03\xe9");
+  browser_->cut();
+  host_->say("kept");
+  reconnect();
+  EXPECT_EQ(browser_->next(), "kept");
+  browser_->cut();
+  EXPECT_FALSE(end().ok()) << "this time nobody said that the page was left";
 }
 
 TEST_F(RelayTest, AWindowThatClosesEndsTheHostWithoutError) {
@@ -426,9 +451,7 @@ TEST_F(RelayTest, ABrowserThatClosesItsSocketMayComeBack) {
   browser_->write_frame(0x88, "\x03\xe8");
   browser_->cut();
   host_->say("kept");
-  auto [ours, theirs] = socket_pair();
-  hand_over(std::move(theirs));
-  browser_->connect(std::move(ours));
+  reconnect();
   EXPECT_EQ(browser_->next(), "kept");
 }
 
