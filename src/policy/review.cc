@@ -56,9 +56,9 @@ constexpr std::array<GroupNoun, 6> kServices = {{
     {"wayland", "the screen and keyboard"},
     {"sound", "the microphone"},
 }};
-constexpr std::array<std::string_view, 8> kNotInEditor = {
-    "terminal",       "tasks",     "debug",        "commands-foreign", "settings-write-foreign",
-    "authentication", "clipboard", "terminal-read"};
+constexpr std::array<std::string_view, 9> kNotInEditor = {
+    "terminal",       "tasks",     "debug",         "commands-foreign", "settings-write-foreign",
+    "authentication", "clipboard", "terminal-read", "workspace-folders"};
 
 constexpr size_t kManyPlaces = 40;
 

@@ -92,8 +92,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
                        [&](const std::string& text) { return text.starts_with(start); });
   };
   bool leaves = false;
-  for (const char* each :
-       {"terminal", "tasks", "debug", "notebooks", "commands-foreign", "settings-write-foreign"})
+  for (const char* each : {"terminal", "tasks", "debug", "notebooks", "commands-foreign",
+                           "settings-write-foreign", "workspace-folders"})
     leaves = leaves || allowed(Kind::kVscode, each);
   if (leaves) {
     EXPECT_THAT(told.cannot, IsEmpty()) << "what runs outside can do all of it";

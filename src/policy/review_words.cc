@@ -20,6 +20,8 @@ constexpr std::array kReaches = {
     VscodeReach{"commands-foreign", true, true, "those act with the permissions of others"},
     VscodeReach{"settings-write-foreign", true, true,
                 "some settings name programs, which run outside of the compartment"},
+    VscodeReach{"workspace-folders", true, true,
+                "there every extension may do what you allowed it for a workspace"},
     VscodeReach{"webview", false, true,
                 "they run in your browser, from where they can reach any host"},
     VscodeReach{"open-external", false, true, "what it knows can leave the machine by that"},

@@ -48,6 +48,7 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"workspace-edit", "change documents and files that it may write"},
     VscodePermission{"workspace-files",
                      "read, write and search files by the editor, as far as files allow"},
+    VscodePermission{"workspace-folders", "open folders that it may read as your workspace"},
 };
 
 struct VscodeGroup {

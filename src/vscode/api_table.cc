@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 37> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 38> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -43,6 +43,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 37> kKinds = {{
     {"nested-write", ArgumentKind::kNestedWrite},
     {"changes", ArgumentKind::kChanges},
     {"tunnel", ArgumentKind::kTunnel},
+    {"folders", ArgumentKind::kFolders},
     {"scheme", ArgumentKind::kScheme},
     {"log-file", ArgumentKind::kLogFile},
     {"log-resource", ArgumentKind::kLogResource},

@@ -44,6 +44,7 @@ enum class ArgumentKind : uint8_t {
   kNestedWrite,  // an object whose "uri" is written
   kChanges,      // what changed in file systems of this host
   kTunnel,       // where a tunnel leads to
+  kFolders,      // folders that the workspace gets
   kScheme,       // a scheme that is taken over
   kLogFile,      // a file in this host's log folder
   kLogResource,  // an object with such a file

@@ -83,6 +83,7 @@ class Broker final : public Judge {
   Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
   std::string viewer_needs(const std::string& command, const Json& arguments);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
+  Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
   Ruling decide_progress(const Json& value, const Asked& asked);
@@ -107,6 +108,7 @@ class Broker final : public Judge {
     kChatStatusItem,
     kSignIn,
     kAddresses,  // "Allow … to open this address?"
+    kFolders,    // "… added a folder to the workspace"
   };
   Shown shown_by(const RpcRequest& request) const;
   bool is_quick_input(const RpcRequest& request) const;

@@ -116,6 +116,56 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
 }
 
+// What every extension is granted for a workspace holds in the folder that is opened.
+TEST_F(BrokerTest, FoldersAreOpenedByPermissionAndAsTheyAre) {
+  const auto opens = [this](const Json& folder, const Json& options = nullptr) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"vscode.openFolder", Json::array({folder, options}), false});
+  };
+  const auto adds = [this](const Json& folders) {
+    return call("MainThreadWorkspace", "$updateWorkspaceFolders", {"Cloud", 1, 0, folders});
+  };
+  const auto listed = [this](const std::string& path) {
+    return Json::array({Json{{"uri", uri(path)}, {"name", "x"}}});
+  };
+  const std::string inner = work(".");
+  EXPECT_THAT(opens(uri(inner)), HasSubstr("workspace-folders"));
+  EXPECT_THAT(adds(listed(inner)), HasSubstr("workspace-folders"));
+
+  start({"me.mine"}, nullptr, R"("commands","workspace-folders")");
+  EXPECT_EQ(opens(uri(inner)), "passed");
+  EXPECT_EQ(opens(nullptr), "passed") << "a person picks one";
+  EXPECT_EQ(opens(uri(inner), true), "passed");
+  EXPECT_EQ(opens(uri(inner), {{"forceNewWindow", true}, {"forceProfile", nullptr}}), "passed");
+  EXPECT_EQ(adds(listed(inner)), "passed");
+  const auto added = parse_rpc(sent_.workbench.at(0));
+  EXPECT_THAT(Json::parse(std::get<RpcRequest>(*added).json)[0].get<std::string>(),
+              HasSubstr("me.mine"))
+      << "who is said to have added it";
+  EXPECT_EQ(adds(Json::array()), "passed");
+
+  const std::string home = (folder_ / "home").string();
+  EXPECT_THAT(opens(uri(home)), HasSubstr("NoPermissions"));
+  EXPECT_THAT(opens(uri(inner), {{"filesToOpen", Json::array({uri(home + "/.bashrc")})}}),
+              HasSubstr("NoPermissions"));
+  EXPECT_THAT(adds(listed(home)), HasSubstr("NoPermissions"));
+  for (const Json& odd : {Json("x"), Json::array({1}), Json::array({Json::object()}), Json()})
+    EXPECT_NE(adds(odd), "passed") << odd;
+  for (const char* file : {"all.code-workspace", "ALL.Code-Workspace"})
+    EXPECT_THAT(opens(uri(work(file))), HasSubstr("workspace file")) << file;
+  EXPECT_NE(opens(uri("/x", "untitled")), "passed");
+  EXPECT_NE(opens(work("all.code-workspace")), "passed") << "a text, which is no resource to it";
+  for (const char* option : {"forceProfile", "forceTempProfile", "forceLocalWindow", "other"})
+    EXPECT_NE(opens(uri(inner), {{option, "x"}}), "passed") << option;
+  const auto window = [this](const Json& options) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"vscode.newWindow", Json::array({options}), false});
+  };
+  EXPECT_EQ(window({{"reuseWindow", true}}), "passed");
+  EXPECT_EQ(window(nullptr), "passed");
+  EXPECT_NE(window({{"remoteAuthority", "evil:1"}}), "passed");
+}
+
 // Previews and notebooks fetch what a document names, from the page.
 TEST_F(BrokerTest, WhatTheEditorsOwnViewersShowIsNotOpenedByTheWay) {
   const auto opens = [&](const std::string& command, const std::string& name, const Json& rest) {

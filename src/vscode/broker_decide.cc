@@ -249,6 +249,10 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;
   }
+  if (needs == "workspace-folders")
+    if (Ruling ruling = decide_opening(command, at(arguments, 1), asked.about(detail));
+        !ruling.passes())
+      return ruling;
   // What these change or copy is whatever a person has before them.
   if (needs == "workspace-edit" || needs == "clipboard")
     if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
@@ -316,6 +320,32 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, 
       if (!ruling.passes()) return ruling;
     }
   }
+  return Ruling::pass();
+}
+
+// Opens a folder, which has to be readable like every resource of a command. A workspace file would
+// name further ones, and other options choose a profile or a server.
+Broker::Ruling Broker::decide_opening(const std::string& command, const Json& given,
+                                      const Asked& asked) {
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    arbiter_.note_refusal(Kind::kVscode, what, why, Attempt{0, 0, asked.method, nullptr});
+    return Ruling::deny("bulkhead: " + why);
+  };
+  const bool opens = command == "vscode.openFolder";
+  const Json folder = opens ? at(given, 0) : Json();
+  const Json options = at(given, opens ? 1 : 0);
+  if (!is_none(folder)) {
+    const auto resource = parse_resource(folder, remote_authority_);
+    if (!resource) return refuse(dumped(folder).substr(0, 200), "is no folder");
+    if (lower_case(resource->scheme) == "untitled" ||
+        lower_case(resource->path).ends_with(".code-workspace"))
+      return refuse(resource->path, "opens a workspace file, which can name any folder");
+  }
+  if (options.is_object() && !is_none(options))
+    for (const auto& [key, value] : options.items())
+      if (key != "forceNewWindow" && key != "forceReuseWindow" && key != "reuseWindow" &&
+          key != "noRecentEntry" && key != "filesToOpen" && !is_none(value) && value != false)
+        return refuse(key, "opens a folder in another way than as it is");
   return Ruling::pass();
 }
 
@@ -585,6 +615,14 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (host == "localhost" || host == "127.0.0.1" || host == "::1") return Ruling::pass();
       return refuse(host.substr(0, 200), "a tunnel to another machine");
     }
+    case ArgumentKind::kFolders:
+      if (!value.is_array()) return refuse(dumped(value).substr(0, 200), "is no list of folders");
+      for (const Json& each : value) {
+        const Json folder = each.is_object() ? each.value("uri", Json()) : Json();
+        if (Ruling ruling = decide_file(Kind::kRead, folder, asked); !ruling.passes())
+          return ruling;
+      }
+      return Ruling::pass();
     case ArgumentKind::kScheme: {
       const std::string scheme = text_of(value);
       // Who is Git here is Git in the whole window: ids are unique there.

@@ -59,6 +59,7 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
                       "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
   "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
+                         "$updateWorkspaceFolders":{"needs":"workspace-folders","check":["3 folders"]},
                          "$checkExists":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
                          "$startTextSearch":{"needs":"workspace-files","check":["1 uri-read-or-none"]}},
   "MainThreadDebugService":{"$registerDebugTypes":"free","$registerDebugAdapterDescriptorFactory":{"needs":"debug","check":["0 debug-type"]}},
@@ -169,6 +170,8 @@ class BrokerTest : public ::testing::Test {
     options.extensions = extensions;
     options.actors = kActors;
     options.commands = {{"vscode.open", "commands"},
+                        {"vscode.openFolder", "workspace-folders"},
+                        {"vscode.newWindow", "workspace-folders"},
                         {"vscode.openWith", "commands"},
                         {"_workbench.open*", "commands"},
                         {"_open.mergeEditor", "commands"},

@@ -84,6 +84,7 @@ Broker::Shown Broker::shown_by(const RpcRequest& request) const {
   if (request.method == "$startTextSearch") return Shown::kTextSearch;
   if (request.method == "$getSession") return Shown::kSignIn;
   if (request.method == "$registerUriHandler") return Shown::kAddresses;
+  if (request.method == "$updateWorkspaceFolders") return Shown::kFolders;
   if (actor == "MainThreadDialogs") return Shown::kInput;
   if (!is_quick_input(request)) return Shown::kNothing;
   if (request.method == "$show") return Shown::kPick;
@@ -121,6 +122,7 @@ bool Broker::is_signed(Shown shown, size_t index) {
     case Shown::kQuickInput:
     case Shown::kStatusItemGone:
     case Shown::kChatStatusItem:
+    case Shown::kFolders:
       return index == 0;
     case Shown::kStatusItem:
       return index <= kName || index == kTooltip;
@@ -175,6 +177,9 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
     case Shown::kSignIn:
     case Shown::kAddresses:
       value = signature(whose);
+      return 1;
+    case Shown::kFolders:
+      value = signatures();
       return 1;
     case Shown::kStatusItem:
     case Shown::kStatusItemGone:

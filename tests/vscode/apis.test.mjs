@@ -61,7 +61,10 @@ exports.activate = async (context) => {
     },
     removeSession: async () => {},
   }));
-  const [login, outside] = [show("login"), show("outside")];
+  const [login, outside, folders] = [show("login"), show("outside"), show("folders")];
+  const other = vscode.Uri.file(OTHER);
+  const named = () => folders((vscode.workspace.workspaceFolders ?? []).map((each) => each.name).join(" and "));
+  named();
   context.subscriptions.push(
     vscode.commands.registerCommand(NAME + ".login", async () => {
       try {
@@ -78,6 +81,15 @@ exports.activate = async (context) => {
         outside("refused");
       }
     }),
+    vscode.workspace.onDidChangeWorkspaceFolders(named),
+    vscode.commands.registerCommand(NAME + ".add", () => vscode.workspace.updateWorkspaceFolders(1, 0, { uri: other })),
+    vscode.commands.registerCommand(NAME + ".open", async () => {
+      try {
+        await vscode.commands.executeCommand("vscode.openFolder", other, { forceReuseWindow: true });
+      } catch (error) {
+        folders("not opened");
+      }
+    }),
   );
   show("ready")("ready");
 };
@@ -90,17 +102,17 @@ function write(world, name, permissions) {
     activationEvents: ["onStartupFinished"],
     contributes: {
       authentication: [{ id: `${name}.login`, label: `Login of ${name}` }],
-      commands: ["login", "outside", "reply"].map((each) => ({ command: `${name}.${each}`, title: `${each} ${name}` })),
+      commands: ["login", "outside", "reply", "add", "open"].map((each) => ({ command: `${name}.${each}`, title: `${each} ${name}` })),
       menus: { "comments/commentThread/context": [{ command: `${name}.reply`, group: "inline", when: `commentController == ${name}.comments` }] },
     },
   };
   const manifest = {
-    manifest: 1, extension: `apis.${name}`, files: { read: ["${workspace}", "${extension}", "@system", "@node"], write: ["${storage}"] },
+    manifest: 1, extension: `apis.${name}`, files: { read: ["${workspace}", "${extension}", world.path("home/projects/other"), "@system", "@node"], write: ["${storage}"] },
     vscode: permissions, otherwise: "deny",
   };
   world.write(`made/${name}/package.json`, JSON.stringify(packaged));
   world.write(`made/${name}/bulkhead.json`, JSON.stringify(manifest));
-  world.write(`made/${name}/extension.js`, CODE.replaceAll("NAME", JSON.stringify(name)));
+  world.write(`made/${name}/extension.js`, CODE.replaceAll("NAME", JSON.stringify(name)).replaceAll("OTHER", JSON.stringify(world.path("home/projects/other"))));
   return world.path(`made/${name}`);
 }
 
@@ -112,7 +124,7 @@ for (const mode of modes) {
     const step = steps(t, () => editor);
     const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
-      const extensions = [write(world, "granted", ["@editor", "@commands", "testing", "comments", "authentication"])];
+      const extensions = [write(world, "granted", ["@editor", "@commands", "testing", "comments", "authentication", "workspace-folders"])];
       if (!plain) extensions.push(write(world, "stranger", ["@editor", "@commands"]));
       editor = await Editor.start({ mode, world, extensions });
       await shown("granted: ready");
@@ -174,7 +186,25 @@ for (const mode of modes) {
           assert.equal(await editor.statusItem("stranger: ready").count(), 1);
           await editor.command("login stranger");
           await shown("stranger: refused");
+          await editor.command("open stranger");
+          await shown("stranger: not opened");
+          await editor.command("add stranger");
+          await editor.page.locator(".notification-list-item", { hasText: /stranger.*workspace-folders/ }).first().waitFor({ timeout: 30_000 });
         });
+
+      // code-server makes an empty workspace of a folder and another one, so here is a workspace to begin with.
+      await step("a folder is added to the workspace, and one is opened instead", async () => {
+        world.write("home/projects/all.code-workspace", JSON.stringify({ folders: [{ path: "app" }] }));
+        await editor.open(editor.address.replace(/&folder=[^&]*/, `&workspace=${encodeURIComponent(world.path("home/projects/all.code-workspace"))}`));
+        await shown(/granted: app$/);
+        await editor.command("add granted");
+        await shown("granted: app and other");
+        const { folders } = JSON.parse(world.read("home/projects/all.code-workspace"));
+        assert.deepEqual(folders.map((each) => each.path), ["app", "other"]);
+        await editor.command("open granted");
+        await shown(/granted: other$/);
+        assert.equal(new URL(editor.page.url()).searchParams.get("folder"), world.path("home/projects/other"));
+      });
     } finally {
       await editor?.end();
       await world.destroy();

@@ -130,9 +130,9 @@ export const WAYS = [
   {
     name: "workspace",
     probes: {
-      openFolder: moves("folder", "vscode vscode.openFolder"),
+      openFolder: moves("folder", "vscode workspace-folders"),
       windowOpen: moves("folder", "vscode _files.windowOpen"),
-      addFolder: moves("workspace", "vscode *$updateWorkspaceFolders"),
+      addFolder: moves("workspace", "vscode workspace-folders"),
       profile: {
         effect: async ({ editor }) => {
           const [, another] = editor.page.context().pages();

@@ -32,12 +32,12 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   debug: "start programs in the debugger, outside its compartment",
   diagnostics: "report problems",
   documents: "read open documents",
-  extensions: "see or change which extensions there are",
+  extensions: "see which extensions are installed and use their exports",
   "language-models": "use language models",
   languages: "offer language features",
   "machine-id": "be told this machine's ids",
   notebooks: "use notebooks",
-  "open-external": "open addresses in the browser",
+  "open-external": "open addresses in the browser and files in other programs",
   scm: "be a source control provider",
   secrets: "keep secrets of its own",
   "settings-read": "read settings",
@@ -54,6 +54,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   window: "show messages and views",
   "workspace-edit": "change documents through the editor",
   "workspace-files": "read and change files through the editor",
+  "workspace-folders": "open folders as your workspace, where every extension may do what you allowed it for one",
 });
 
 /** How an access of each kind is named in a list. */

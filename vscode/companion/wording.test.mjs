@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import test from "node:test";
 import wording from "./wording.js";
 
@@ -28,6 +29,13 @@ test("every kind has words, and an unknown one is not hidden", () => {
   assert.equal(wording.act("vscode", "somethingNew"), "use somethingNew of VS Code");
   assert.equal(wording.act("vscode", "constructor"), "use constructor of VS Code");
   assert.equal(wording.act("toString", "/r"), "use /r");
+});
+
+test("every permission has words", () => {
+  const schema = JSON.parse(fs.readFileSync(new URL("../../schema/manifest.schema.json", import.meta.url), "utf8"));
+  const permissions = schema.definitions.vscode.enum.filter((each) => !each.startsWith("@"));
+  assert.ok(permissions.length > 20);
+  for (const each of permissions) assert.doesNotMatch(wording.act("vscode", each), / of VS Code$/, each);
 });
 
 test("a program named as the host's own elsewhere is named", () => {

@@ -262,6 +262,17 @@ const others = (location) => {
         `this.traceSocketEvent("read",${data}),this._onData.fire(${data})}`,
     },
     {
+      name: "goodbye",
+      what: "a host that is not wanted any more is told so, also where it was still starting",
+      times: 1,
+      shape: shape(
+        String.raw`let\{protocol:NAME,debugPort:NAME,reconnectionToken:NAME\}=NAME,NAME=typeof \2=="number";`,
+      ),
+      text: (protocol, port, token, connection, debugs) =>
+        `let{protocol:${protocol},debugPort:${port},reconnectionToken:${token}}=${connection},${debugs}=typeof ${port}=="number";` +
+        `this._protocol=${protocol};if(this._terminating)return this.disconnect(),new Promise(()=>{});`,
+    },
+    {
       name: "host-environment",
       what: "the launcher is told which host it starts, and what for",
       times: 1,
