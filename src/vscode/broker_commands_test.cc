@@ -151,7 +151,7 @@ TEST_F(BrokerTest, FoldersAreOpenedByPermissionAndAsTheyAre) {
   EXPECT_THAT(adds(listed(home)), HasSubstr("NoPermissions"));
   for (const Json& odd : {Json("x"), Json::array({1}), Json::array({Json::object()}), Json()})
     EXPECT_NE(adds(odd), "passed") << odd;
-  for (const char* file : {"all.code-workspace", "ALL.Code-Workspace"})
+  for (const char* file : {"all.code-workspace", "ALL.Code-Workspace", "all.code-workspace//"})
     EXPECT_THAT(opens(uri(work(file))), HasSubstr("workspace file")) << file;
   EXPECT_NE(opens(uri("/x", "untitled")), "passed");
   EXPECT_NE(opens(work("all.code-workspace")), "passed") << "a text, which is no resource to it";

@@ -338,7 +338,7 @@ Broker::Ruling Broker::decide_opening(const std::string& command, const Json& gi
     const auto resource = parse_resource(folder, remote_authority_);
     if (!resource) return refuse(dumped(folder).substr(0, 200), "is no folder");
     if (lower_case(resource->scheme) == "untitled" ||
-        lower_case(resource->path).ends_with(".code-workspace"))
+        lower_case(normalize(resource->path)).ends_with(".code-workspace"))
       return refuse(resource->path, "opens a workspace file, which can name any folder");
   }
   if (options.is_object() && !is_none(options))
