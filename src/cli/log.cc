@@ -271,7 +271,8 @@ Action add_log(CLI::App& app) {
   };
   option("--run", options->run, "of this run (start of its id, or \"last\")", "ID");
   app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
-  option("--kind", options->kind, "of this kind: read, write, connect, run, …", "KIND");
+  option("--kind", options->kind, "of this kind",
+         fmt::format("{}", fmt::join(kKindLabels, "|")).c_str());
   option("--program", options->program, "by programs whose path contains this", "TEXT");
   option("--path", options->path, "of resources that contain this", "TEXT");
   option("--subject", options->subject, "of this extension or program", "NAME");

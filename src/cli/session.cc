@@ -36,10 +36,16 @@ bool is_language(std::string_view text) {
   return text.starts_with("@") || text.starts_with("${") || text.starts_with("**/");
 }
 
-// --read and --write. A "*" that the shell left is a pattern, unless a file has that very name.
+// --read and --write. A "*" that the shell left is a pattern, unless a file has that very name;
+// "/." means the folder without what is in it, as in a manifest.
 Result<std::string> path_entry(const std::string& folder, const std::string& text, Kind kind) {
   if (is_language(text)) return text;
   auto whole = canonical_path(folder, text);
+  if (text.ends_with("/.")) {
+    if (!whole.ok()) return std::move(whole).error();
+    BULKHEAD_CHECK(must_exist(*whole, kind));
+    return *whole == "/" ? "/." : quote_path(*whole) + "/.";
+  }
   const size_t star = text.find('*');
   if (star == std::string::npos || (whole.ok() && access(whole->c_str(), F_OK) == 0)) {
     if (!whole.ok()) return std::move(whole).error();
@@ -115,7 +121,8 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   };
   const auto duration = [](const char* name, const std::string& text, auto& into) -> Status {
     if (text.empty()) return {};
-    return set_limit(name, text, parse_duration(text), "a duration such as 30s, 10m or 2h", into);
+    return set_limit(name, text, parse_duration(text),
+                     "a duration such as 30s, 10m or 2h, of ten years at most", into);
   };
   const auto number = [](const char* name, const auto& value, auto most, auto& into) -> Status {
     if (!value) return {};

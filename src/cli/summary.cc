@@ -152,7 +152,8 @@ nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run
           {"description", describe(report.outcome)},
           {"exit", exit_code(report.outcome)},
           {"notifications", report.notifications},
-          {"peak-memory", report.peak_memory},
+          {"peak-memory",
+           report.peak_memory > 0 ? nlohmann::json(report.peak_memory) : nlohmann::json()},
           {"withheld", withheld(all)},
           {"denied", denied}};
 }

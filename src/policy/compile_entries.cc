@@ -341,7 +341,9 @@ void Compiler::add_programs(const std::vector<Entry>& entries, const List& given
     if (!is_path && !is_program_name(entry.text)) {
       complain(entry, "is neither a program's name nor an absolute path",
                entry.text.find('/') != std::string::npos
-                   ? "write \"${extension}/" + escape_for_display(entry.text.substr(0, 200)) +
+                   ? "write \"${extension}/" +
+                         escape_for_display(
+                             entry.text.substr(entry.text.starts_with("./") ? 2 : 0, 200)) +
                          "\", or the name alone"
                    : "write the name of one program, without arguments");
       continue;

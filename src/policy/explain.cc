@@ -1,6 +1,7 @@
 #include "policy/explain.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -23,17 +24,21 @@ constexpr bool is_path_kind(Kind kind) {
 
 std::string in_quotes(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
 
+bool is_utf8(std::string_view text) {
+  try {
+    return !nlohmann::json(text).dump().empty();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
 // As a manifest takes it, which holds UTF-8 alone. What a terminal could take amiss is written as
 // \uNNNN.
 std::string json_text(std::string_view text) {
   std::string plain(text);
   std::erase(plain, '\\');
   const bool shown = escape_for_display(plain) == plain;
-  try {
-    return nlohmann::json(text).dump(-1, ' ', !shown);
-  } catch (const nlohmann::json::type_error&) {
-    return in_quotes(text);
-  }
+  return is_utf8(text) ? nlohmann::json(text).dump(-1, ' ', !shown) : in_quotes(text);
 }
 
 std::string place(const Location& where) {
@@ -95,17 +100,31 @@ std::string shell_word(std::string_view text) {
 
 namespace {
 
+// A folder that holds what belongs to many. Who was refused it mostly wanted its list of names, and
+// nobody should be led to grant all of it for that.
+bool is_wide_folder(std::string_view path) {
+  struct stat status {};
+  const bool wide = parent_of(path) == "/" || parent_of(path) == "/home";
+  return wide && ::stat(std::string(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::string names_alone(std::string_view path) {
+  return path == "/" ? "/." : fmt::format("{}/.", path);
+}
+
 // What a flag takes: paths as they are, since the command line quotes them; other
-// entries as in a manifest.
+// entries as in a manifest. Empty where no flag can say it.
 std::string flag_for(Kind kind, std::string_view resource) {
   const std::string_view flag = flag_of(kind);
   if (flag.empty()) return {};
+  if (kind == Kind::kRead && is_wide_folder(resource))
+    return fmt::format("{} {}", flag, shell_word(names_alone(resource)));
   if (kind == Kind::kLookup)
     return fmt::format("{} {}", flag, shell_word(fmt::format("{}:443", resource)));
   return fmt::format("{} {}", flag, shell_word(resource));
 }
 
-// The entry in a manifest that grants exactly this; empty where none can.
+// The entry in a manifest that names exactly this; empty where none can.
 std::string entry_for(Kind kind, std::string_view resource) {
   if (is_path_kind(kind)) return is_canonical(resource) ? quote_path(resource) : std::string();
   switch (kind) {
@@ -186,9 +205,11 @@ std::string because_of(const Policy& policy, const Explanation& found) {
 std::string in_words(const ChangeStep& step, std::string_view resource, bool flags) {
   switch (step.what) {
     case What::kGrant: {
+      const std::string flag = flags ? flag_for(step.kind, resource) : "";
+      if (!flag.empty() && !is_utf8(step.text))
+        return fmt::format("run with {} (no manifest can name it: JSON is UTF-8)", flag);
       const std::string manifest =
           fmt::format("add {} to \"{}\" in the manifest", json_text(step.text), field(step.kind));
-      const std::string flag = flags ? flag_for(step.kind, resource) : "";
       return flag.empty() ? manifest : fmt::format("run with {}, or {}", flag, manifest);
     }
     case What::kUnblock:
@@ -268,7 +289,8 @@ std::vector<ChangeStep> towards_allow(const Policy& policy, const Explanation& f
     ChangeStep step;
     step.what = What::kGrant;
     step.kind = found.kind;
-    step.text = entry;
+    step.text =
+        found.kind == Kind::kRead && is_wide_folder(found.resource) ? names_alone(entry) : entry;
     steps.push_back(std::move(step));
   }
   return steps;

@@ -334,6 +334,9 @@ TEST(GrantingFlag, IsOneShellWord) {
     return granting_flag(*policy, kind, resource);
   };
   EXPECT_EQ(flag(Kind::kRead, "/a/b"), "--read /a/b");
+  EXPECT_EQ(flag(Kind::kRead, "/"), "--read /.") << "whose names were asked for, not all of it";
+  EXPECT_EQ(flag(Kind::kRead, "/var"), "--read /var/.");
+  EXPECT_EQ(flag(Kind::kRead, "/var/lib"), "--read /var/lib");
   EXPECT_EQ(flag(Kind::kRead, "/a b"), "--read '/a b'");
   EXPECT_EQ(flag(Kind::kRead, "/a'b"), "--read $'/a\\'b'");
   EXPECT_EQ(flag(Kind::kRead, "/a\n1"), "--read $'/a\\0121'");

@@ -21,7 +21,8 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 
-constexpr size_t kMaxNamed = 4;  // blocked places told in one finding
+constexpr size_t kMaxNamed = 4;         // blocked places told in one finding
+constexpr size_t kMostCompared = 2000;  // entries of a list, each with each
 
 std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
 
@@ -48,10 +49,14 @@ std::string variable_of(std::string_view text) {
 
 // Whether something in the tree may match.
 bool reaches_into(const std::string& resolved, const std::string& tree) {
-  if (resolved.empty()) return false;
-  if (is_concrete(resolved)) return is_within(path_of(resolved), tree);
-  const std::string fixed = resolved.substr(0, resolved.rfind('/', resolved.find('*')));
-  return resolved.starts_with("**/") || is_within(fixed, tree) || is_within(tree, fixed);
+  const auto parsed = parse_pattern(resolved);
+  if (resolved.empty() || !parsed.ok()) return false;
+  if (parsed->pattern.is_concrete()) return is_within(parsed->pattern.path(), tree);
+  if (parsed->pattern.anywhere) return true;
+  PathPattern above = parsed->pattern;  // as much of it as the tree's own path can tell
+  const auto depth = static_cast<size_t>(std::count(tree.begin(), tree.end(), '/'));
+  if (above.components.size() > depth) above.components.resize(tree == "/" ? 0 : depth);
+  return pattern_matches(above.text(), tree);
 }
 
 // Two trees that stand in each other because of what variables are on this machine say nothing
@@ -66,8 +71,11 @@ class Linter {
   // `whose` grants are looked at.
   Linter(const PolicyInputs& inputs, const Policy& policy, Rule::Source whose)
       : inputs_(inputs), policy_(policy) {
-    for (const Rule& rule : policy.rules())
+    for (const Rule& rule : policy.rules()) {
       if (rule.source == whose && rule.verdict == Verdict::kAllow) grants_.push_back(&rule);
+      if (rule.source == Rule::Source::kManifest)
+        own_rules_.emplace(Place{rule.where.file, rule.where.line, rule.where.column}, &rule);
+    }
   }
 
   std::vector<std::string> idle_flags() {
@@ -128,41 +136,52 @@ class Linter {
     unreadable_writes();
     // What the compiler left out belongs here where the manifest says it; the rest is
     // not its author's doing.
+    const auto lines = lines_of_manifest();
     for (const Diagnostic& note : policy_.notes())
-      if (of_manifest(note.file, note.line)) add_once(note);
+      if (lines.contains({note.file, note.line})) add_once(note);
     sort_by_place(found_);
     return std::move(found_);
   }
 
  private:
+  using Place = std::tuple<std::string, int, int>;  // file, line, column
+
   void add(Severity severity, const Location& where, std::string message, std::string fix) {
     add_once({severity, where.file, where.line, where.column, where.field, std::move(message),
               std::move(fix)});
   }
   void add_once(Diagnostic diagnostic) {
-    for (const Diagnostic& each : found_)
-      if (each.file == diagnostic.file && each.line == diagnostic.line &&
-          each.column == diagnostic.column && each.message == diagnostic.message)
-        return;
-    found_.push_back(std::move(diagnostic));
+    if (told_.emplace(diagnostic.file, diagnostic.line, diagnostic.column, diagnostic.message)
+            .second)
+      found_.push_back(std::move(diagnostic));
   }
 
-  bool of_manifest(const std::string& file, int line) const {
+  std::set<std::pair<std::string, int>> lines_of_manifest() const {
+    std::set<std::pair<std::string, int>> lines;
     const Manifest& m = inputs_.manifest;
     for (const auto* list : {&m.files.read, &m.files.write, &m.files.block, &m.files.hide,
                              &m.network, &m.run, &m.environment, &m.vscode})
-      for (const Entry& entry : *list)
-        if (entry.where.file == file && entry.where.line == line) return true;
-    return false;
+      for (const Entry& entry : *list) lines.emplace(entry.where.file, entry.where.line);
+    return lines;
   }
 
   std::vector<const Rule*> rules_of(const Entry& entry, Kind kind) const {
     std::vector<const Rule*> result;
-    for (const Rule& rule : policy_.rules())
-      if (rule.source == Rule::Source::kManifest && speaks_of(rule, kind) &&
-          same_place(rule.where, entry.where) && !rule.resolved.empty())
-        result.push_back(&rule);
+    const Place place{entry.where.file, entry.where.line, entry.where.column};
+    for (auto [at, end] = own_rules_.equal_range(place); at != end; ++at)
+      if (speaks_of(*at->second, kind) && !at->second->resolved.empty())
+        result.push_back(at->second);
     return result;
+  }
+
+  // Who names so many things made them by a program: then it takes too long to compare them all.
+  bool are_too_many(const std::vector<Entry>& entries) {
+    if (entries.size() <= kMostCompared) return false;
+    add(Severity::kNote, entries.front().where,
+        fmt::format("{} entries: whether some of them say the same is not looked at",
+                    entries.size()),
+        "name what they have in common");
+    return true;
   }
 
   void repeated(const std::vector<Entry>& entries) {
@@ -190,6 +209,7 @@ class Linter {
         patterns.push_back(rule);
       }
     }
+    if (patterns.size() > kMostCompared && are_too_many(entries)) return;
     const auto covering = [&](const Rule& rule) -> const Rule* {
       const auto other = [&](const Rule* each) {
         return !same_place(each->where, rule.where) && each->text != rule.text &&
@@ -227,6 +247,7 @@ class Linter {
   void covered_networks() {
     using Host = NetworkPattern::Host;
     const std::vector<Entry>& entries = inputs_.manifest.network;
+    if (are_too_many(entries)) return;
     std::vector<std::optional<NetworkPattern>> parsed;
     for (const Entry& entry : entries) {
       auto one = parse_network(entry.text);
@@ -266,6 +287,7 @@ class Linter {
   }
 
   void covered_names(const std::vector<Entry>& entries, Kind kind) {
+    if (are_too_many(entries)) return;
     for (const Entry& entry : entries) {
       if (entry.text.ends_with('*') || entry.text.starts_with('@')) continue;
       for (const Rule* rule : grants_) {
@@ -293,9 +315,13 @@ class Linter {
 
   // Grants that a block takes back.
   void cancelled() {
-    std::vector<const Rule*> blocks;
+    // The manifest's own blocks are there to cut something out of its grants. By path: what lies in
+    // a tree stands behind it.
+    std::multimap<std::string, const Rule*> blocks;
     for (const Rule& rule : policy_.rules())
-      if (rule.verdict == Verdict::kDeny && !rule.resolved.empty()) blocks.push_back(&rule);
+      if (rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kManifest &&
+          is_concrete(rule.resolved))
+        blocks.emplace(path_of(rule.resolved), &rule);
     struct Partly {
       const Rule* grant;
       std::set<std::string> places;  // "~/.ssh (ssh-keys)"
@@ -306,6 +332,7 @@ class Linter {
       for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect,
                               Kind::kEnvironment, Kind::kVscode}) {
         if (!speaks_of(*grant, kind)) continue;
+        if (kind == Kind::kConnect && inputs_.manifest.network.size() > kMostCompared) continue;
         const std::string resource = representative(*grant, kind);
         if (resource.empty()) continue;
         if (const Rule* const block = block_of(resource, kind)) {
@@ -319,13 +346,11 @@ class Linter {
           continue;
         }
         if (kind != Kind::kRead && kind != Kind::kWrite) continue;
-        for (const Rule* block : blocks) {
-          // The manifest's own blocks are there to cut something out of its grants.
-          if (block->source == Rule::Source::kManifest || !speaks_of(*block, kind) ||
-              !is_concrete(block->resolved))
-            continue;
-          const std::string inside = path_of(block->resolved);
-          if (inside == resource || !is_within(inside, resource)) continue;
+        const std::string below = resource == "/" ? "/" : resource + "/";
+        for (auto at = blocks.upper_bound(below);
+             at != blocks.end() && at->first.starts_with(below); ++at) {
+          const Rule* const block = at->second;
+          if (!speaks_of(*block, kind)) continue;
           Partly& one = partly[{grant->where.file, grant->where.line, grant->where.column, kind}];
           one.grant = grant;
           one.places.insert(fmt::format(
@@ -384,32 +409,40 @@ class Linter {
 
   // Own blocks of what nothing grants: nothing is wrong, but perhaps something is misspelt.
   void idle_blocks() {
-    for (const Entry& entry : inputs_.manifest.files.block) {
-      bool idle = true;
-      std::vector<const Rule*> own;
-      for (const Rule& rule : policy_.rules())
-        if (rule.source == Rule::Source::kManifest && rule.verdict == Verdict::kDeny &&
-            same_place(rule.where, entry.where))
-          own.push_back(&rule);
-      for (const Rule* block : own) {
-        if (!is_concrete(block->resolved)) idle = false;
-        const std::string path = path_of(block->resolved);
-        for (const Rule& grant : policy_.rules()) {
-          if (!idle) break;
-          if (grant.verdict != Verdict::kAllow || grant.resolved.empty() ||
-              !(speaks_of(grant, Kind::kRead) || speaks_of(grant, Kind::kWrite) ||
-                speaks_of(grant, Kind::kRun)))
-            continue;
-          if (!is_concrete(grant.resolved)) {
-            // A wildcard grant could match inside the blocked tree.
-            idle = idle && !grant.resolved.starts_with("**/") &&
-                   !pattern_matches(grant.resolved, path);
-          } else {
-            const std::string tree = path_of(grant.resolved);
-            idle = !is_within(path, tree) && !is_within(tree, path);
-          }
-        }
+    std::set<std::string> trees;
+    std::vector<std::string_view> patterns;
+    for (const Rule& grant : policy_.rules()) {
+      if (grant.verdict != Verdict::kAllow || grant.resolved.empty() ||
+          !(speaks_of(grant, Kind::kRead) || speaks_of(grant, Kind::kWrite) ||
+            speaks_of(grant, Kind::kRun)))
+        continue;
+      if (is_concrete(grant.resolved))
+        trees.insert(path_of(grant.resolved));
+      else
+        patterns.push_back(grant.resolved);
+    }
+    const auto is_granted = [&](const std::string& path) {
+      for (std::string at = path;; at = std::string(parent_of(at))) {
+        if (trees.contains(at)) return true;
+        if (at == "/") break;
       }
+      const std::string below = path == "/" ? "/" : path + "/";
+      const auto inside = trees.lower_bound(below);
+      if (inside != trees.end() && inside->starts_with(below)) return true;
+      // A wildcard grant could match inside the blocked tree.
+      return patterns.size() > kMostCompared ||
+             std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+               return pattern.starts_with("**/") || pattern_matches(pattern, path);
+             });
+    };
+    for (const Entry& entry : inputs_.manifest.files.block) {
+      std::vector<const Rule*> own;
+      const Place place{entry.where.file, entry.where.line, entry.where.column};
+      for (auto [at, end] = own_rules_.equal_range(place); at != end; ++at)
+        if (at->second->verdict == Verdict::kDeny) own.push_back(at->second);
+      const bool idle = std::all_of(own.begin(), own.end(), [&](const Rule* block) {
+        return is_concrete(block->resolved) && !is_granted(path_of(block->resolved));
+      });
       if (idle && !own.empty())
         add(Severity::kNote, entry.where,
             fmt::format("{} blocks nothing: no rule grants anything there", quoted(entry.text)),
@@ -533,21 +566,22 @@ class Linter {
 
   // Trees whose programs the kernel will not start: not all of them may be read.
   void unstartable() {
-    const auto& trees = policy_.runnable_trees();
+    const std::set<std::string> trees(policy_.runnable_trees().begin(),
+                                      policy_.runnable_trees().end());
+    std::vector<const Rule*> blocks;
+    for (const Rule& rule : policy_.rules())
+      if (rule.verdict == Verdict::kDeny && speaks_of(rule, Kind::kRead)) blocks.push_back(&rule);
     for (const Rule* run : grants_) {
       if (!speaks_of(*run, Kind::kRun) || !is_concrete(run->resolved)) continue;
       const std::string tree = path_of(run->resolved);
       struct stat status {};
-      if (std::find(trees.begin(), trees.end(), tree) == trees.end() ||
-          ::stat(tree.c_str(), &status) != 0 || can_start(policy_, tree + "/program"))
+      if (!trees.contains(tree) || ::stat(tree.c_str(), &status) != 0 ||
+          can_start(policy_, tree + "/program"))
         continue;
-      const Rule* inside = nullptr;
-      for (const Rule& rule : policy_.rules())
-        if (rule.verdict == Verdict::kDeny && speaks_of(rule, Kind::kRead) &&
-            reaches_into(rule.resolved, tree)) {
-          inside = &rule;
-          break;
-        }
+      const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const Rule* rule) {
+        return reaches_into(rule->resolved, tree);
+      });
+      const Rule* const inside = found != blocks.end() ? *found : nullptr;
       const bool granted = policy_.decide_path(Kind::kRead, tree).verdict == Verdict::kAllow;
       add(Severity::kWarning, run->where,
           granted && inside != nullptr
@@ -576,7 +610,9 @@ class Linter {
   const PolicyInputs& inputs_;
   const Policy& policy_;
   std::vector<const Rule*> grants_;
+  std::multimap<Place, const Rule*> own_rules_;  // the manifest's, by where they stand
   std::vector<Diagnostic> found_;
+  std::set<std::tuple<std::string, int, int, std::string>> told_;
 };
 
 }  // namespace

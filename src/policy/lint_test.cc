@@ -1,11 +1,13 @@
 #include "policy/lint.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 namespace bulkhead {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -62,11 +64,28 @@ TEST(Lint, TreesInWhichNoProgramStarts) {
               ElementsAre(AllOf(HasSubstr("programs in \"/usr/lib\" cannot start: the manifest "
                                           "blocks \"/usr/lib/secret\" in it"),
                                 HasSubstr("name the programs"))));
+  EXPECT_THAT(lint_of(R"({"manifest":1,"files":{"read":["/usr"],
+                            "block":["/usr/*.old/x","/usr/l*b/secret"]},"run":["/usr/lib"]})"),
+              ElementsAre(HasSubstr("blocks \"/usr/l*b/secret\" in it")));
   EXPECT_THAT(lint_of(R"({"manifest":1,"run":["/usr/lib"]})"),
               ElementsAre(HasSubstr("it may be run and not read")));
   EXPECT_THAT(lint_of(R"({"manifest":1,"files":{"read":["/usr"],"block":["/usr/share/secret"]},
                           "run":["/usr/lib"]})"),
               IsEmpty());
+}
+
+TEST(Lint, ManifestsThatAProgramWroteAreLookedThroughToo) {
+  std::string reads, blocks, hosts;
+  for (int i = 0; i < 12000; ++i) reads += fmt::format(R"("/srv/{}/x{}",)", i % 100, i);
+  for (int i = 0; i < 5000; ++i) blocks += fmt::format(R"("/srv/blocked/{}",)", i);
+  for (int i = 0; i < 12000; ++i) hosts += fmt::format(R"("h{}.example.com:443",)", i);
+  const auto found =
+      lint_of(fmt::format(R"({{"manifest":1,"files":{{"read":[{}"/usr"],"block":[{}"/usr/x"]}},
+                              "network":[{}"*:80"]}})",
+                          reads, blocks, hosts));
+  EXPECT_THAT(found, Contains(HasSubstr("12001 entries: whether some of them say the same")));
+  EXPECT_THAT(found, Contains(HasSubstr("\"/srv/blocked/7\" blocks nothing")));
+  EXPECT_THAT(found, Contains(HasSubstr("grants every host")));
 }
 
 TEST(Lint, EntriesThatStandTwice) {

@@ -113,9 +113,15 @@ Result<ParsedPattern> parse_pattern(std::string_view text) {
     result.pattern.anywhere = true;
     rest.remove_prefix(2);
   } else if (rest.empty() || rest[0] != '/') {
+    bool above = false;
+    for (; rest.starts_with("./") || rest.starts_with("../");
+         rest.remove_prefix(rest.find('/') + 1))
+      above = above || rest.starts_with("../");
+    const std::string anywhere = fmt::format("\"**/{}\" for any folder", shown(rest));
     return complain("a path must be absolute",
-                    fmt::format("write \"${{workspace}}/{}\", or \"**/{}\" for any folder",
-                                shown(rest), shown(rest)));
+                    above
+                        ? fmt::format("write the whole path, or {}", anywhere)
+                        : fmt::format("write \"${{workspace}}/{}\", or {}", shown(rest), anywhere));
   }
   if (rest == "/") {
     if (result.variable.empty()) return result;

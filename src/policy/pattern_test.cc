@@ -52,6 +52,8 @@ TEST(Pattern, RefusesWithAFix) {
   EXPECT_THAT(refusal("~/x"), HasSubstr("write \"${home}/x\""));
   EXPECT_THAT(refusal("~"), HasSubstr("write \"${home}\""));
   EXPECT_THAT(refusal("src/x"), HasSubstr("write \"${workspace}/src/x\""));
+  EXPECT_THAT(refusal("./src/x"), HasSubstr("write \"${workspace}/src/x\""));
+  EXPECT_THAT(refusal(".././x"), HasSubstr("write the whole path, or \"**/x\""));
   EXPECT_THAT(refusal(""), HasSubstr("must be absolute"));
   EXPECT_THAT(refusal("${HOME}/x"), HasSubstr("unknown variable \"${HOME}\""));
   EXPECT_THAT(refusal("${workspace"), HasSubstr("unknown variable"));

@@ -87,6 +87,8 @@ class Permits {
       if (each.resolved.empty() && speaks_of(each, Kind::kRun) && !each.text.starts_with('@'))
         absent_.insert(each.text);
     }
+    std::multimap<std::string_view, const WholeTree*> trees;
+    for (const WholeTree& tree : context_.policy.whole_trees()) trees.emplace(tree.path, &tree);
     for (auto& [resolved, place] : places) {
       place.resolved = resolved;
       place.path = concrete_path(resolved);
@@ -94,11 +96,13 @@ class Permits {
         place.anywhere = parsed->pattern.anywhere;
         place.itself = parsed->itself;
       }
-      for (const WholeTree& tree : context_.policy.whole_trees())
-        if (!place.path.empty() && is_within(place.path, tree.path)) {
-          place.read_whole = place.read_whole || tree.read;
-          place.write_whole = place.write_whole || tree.write;
+      for (std::string_view at = place.path; !at.empty(); at = parent_of(at)) {
+        for (auto [tree, end] = trees.equal_range(at); tree != end; ++tree) {
+          place.read_whole = place.read_whole || tree->second->read;
+          place.write_whole = place.write_whole || tree->second->write;
         }
+        if (at == "/") break;
+      }
       places_.push_back(place);
     }
     drop_covered();

@@ -48,6 +48,20 @@ class Passing(Flow):
         with open(os.path.join(self.project, "out.txt"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "hello\n")
 
+    def test_a_folder_without_what_is_in_it(self):
+        self.file("home/names/inner.txt", "content\n")
+        folder = os.path.join(self.home, "names")
+        for written in (folder + "/.", os.path.join(self.home, ".", "names", ".")):
+            done = self.run_program("--otherwise", "deny", "--read", written, "--", "ls", folder)
+            self.assertEqual((done.returncode, done.stdout), (0, "inner.txt\n"), done.stderr)
+            done = self.run_program("--otherwise", "deny", "--read", written, "--", "cat", folder + "/inner.txt")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+        done = self.run_program("--write", folder + "/.", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("stands only in files.read", done.stderr)
+        done = self.run_program("--otherwise", "deny", "--", "ls", "/")
+        self.assertIn("to grant: --read /.\n", done.stderr)
+
     def test_closed_descriptors(self):
         for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"):
             command = f"exec {shlex.quote(options.bulkhead)} run -- sh -c 'exit 4' {closed}"
