@@ -203,6 +203,8 @@ std::string because_of(const Policy& policy, const Explanation& found) {
 }
 
 std::string in_words(const ChangeStep& step, std::string_view resource, bool flags) {
+  const bool in_manifest = step.what == What::kBlock || step.what == What::kHide;
+  if (in_manifest && !is_utf8(step.text)) return "nothing: no manifest can name it, JSON is UTF-8";
   switch (step.what) {
     case What::kGrant: {
       const std::string flag = flags ? flag_for(step.kind, resource) : "";
