@@ -103,6 +103,51 @@ void Broker::forget(uint32_t number) {
   if (options_.renames != nullptr) options_.renames->end(number);
 }
 
+// What this host provides, by its own handles, and provides no more.
+void Broker::note_provider(const RpcRequest& request) {
+  const bool files = request.method == "$registerFileSystemProvider";
+  const bool documents = request.method == "$registerTextContentProvider";
+  const bool gone =
+      request.method == "$unregisterProvider" || request.method == "$unregisterTextContentProvider";
+  if (!files && !documents && !gone) return;
+  const std::string actor = actor_of(request);
+  const bool of_files = actor == "MainThreadFileSystem";
+  if (!of_files && actor != "MainThreadDocumentContentProviders") return;
+  const Json arguments = arguments_of(request, [](size_t argument) { return argument < 2; });
+  const std::string handle = dumped(at(arguments, 0));
+  const std::lock_guard lock(mutex_);
+  auto& providers = of_files ? own_file_systems_ : own_documents_;
+  if (gone) {
+    providers.erase(handle);
+    return;
+  }
+  providers[handle] = text_of(at(arguments, 1));
+  if (files) registering_[request.number] = handle;
+}
+
+// Another extension may have been first, and that not told yet.
+void Broker::note_registered(const RpcReply& reply) {
+  const std::lock_guard lock(mutex_);
+  const auto found = registering_.find(reply.number);
+  if (found == registering_.end()) return;
+  const auto provider = own_file_systems_.find(found->second);
+  registering_.erase(found);
+  if ((reply.type != RpcType::kReplyError && reply.type != RpcType::kReplyErrorEmpty) ||
+      provider == own_file_systems_.end())
+    return;
+  others_schemes_.insert(provider->second);
+  own_file_systems_.erase(provider);
+}
+
+// That another extension has files of it goes before documents of this host's.
+bool Broker::is_own_scheme(const std::string& scheme) {
+  const std::lock_guard lock(mutex_);
+  const auto has = [&](const auto& each) { return each.second == scheme; };
+  return !others_schemes_.contains(scheme) &&
+         (std::any_of(own_file_systems_.begin(), own_file_systems_.end(), has) ||
+          std::any_of(own_documents_.begin(), own_documents_.end(), has));
+}
+
 void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox) {
   if (!ruling.passes()) forget(request.number);
   switch (ruling.way) {
@@ -132,6 +177,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           const std::lock_guard lock(mutex_);
           names->insert(std::move(name));
         }
+      note_provider(request);
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);

@@ -22,6 +22,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "sandbox/rename_lock.h"
@@ -120,6 +121,9 @@ class Broker final : public Judge {
   std::string whose(const RpcRequest& request, Shown shown) const;
   std::string host_prefix() const;
   bool is_own_status_item(const std::string& id) const;
+  bool is_own_scheme(const std::string& scheme);
+  void note_provider(const RpcRequest& request);
+  void note_registered(const RpcReply& reply);
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
@@ -181,8 +185,8 @@ class Broker final : public Judge {
   Arbiter& arbiter_;
   BrokerOptions options_;
   bool initialised_ = false, host_initialised_ = false;
-  uint32_t last_number_ = 0;  // of the host's requests
-  uint32_t last_asked_ = 0;   // of the workbench's
+  uint32_t last_number_ = 0;                 // of the host's requests
+  std::unordered_set<uint32_t> unanswered_;  // requests of the workbench that the host was passed
   std::string remote_authority_;
   std::string logs_;
   std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
@@ -206,7 +210,9 @@ class Broker final : public Judge {
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title
   std::map<uint32_t, Awaited> awaited_;
-  std::set<std::string> own_schemes_;
+  std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
+  std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
+  std::map<uint32_t, std::string> registering_;          // requests that register such handles
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
   std::set<std::string> own_controllers_;    // of tests
   std::set<std::string> answered_;           // files that a person was asked about, and said yes

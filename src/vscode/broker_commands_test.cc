@@ -40,7 +40,8 @@ TEST_F(BrokerTest, NobodyPutsACommandBeforeTheNextEnter) {
   for (const char* harmless : {"", "@", "#symbol", ":12", "file.txt"})
     EXPECT_EQ(opens(Json::array({harmless})), "passed") << harmless;
   EXPECT_EQ(opens(Json::array()), "passed");
-  for (const char* text : {">Terminal: Run Selected Text", "task greet", "term ", "debug x"})
+  for (const char* text :
+       {">Terminal: Run Selected Text", ">reload", "task greet", "term ", "debug x"})
     EXPECT_THAT(opens(Json::array({text})), HasSubstr("cannot fill in")) << text;
 }
 
@@ -84,26 +85,26 @@ TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
                             Json{{"scheme", "file"}, {"language", "css"}}})
     EXPECT_EQ(run("vscode.open", words), "passed") << words;
   EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
-  EXPECT_THAT(run("setContext", "file:///etc/shadow"), HasSubstr("NoPermissions"));
+  for (const char* text : {"file:///etc/shadow", "vscode-remote://host:1/etc/shadow"})
+    EXPECT_THAT(run("setContext", text), HasSubstr("NoPermissions")) << text;
+  EXPECT_THAT(run("vscode.open", Json::array({uri(work("a.txt")), uri(key)})),
+              HasSubstr("NoPermissions"))
+      << "beside one that may be read";
 }
 
 TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   const auto lens = [&](const std::string& id) {
-    sent_ = {};
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = 3;
-    const std::string json = Json::array({Json{{"command", {{"id", id}, {"title", "x"}}}}}).dump();
-    reply.json = json;
-    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+    deliver("$provideCodeLenses", "[1]");
+    const std::string shown =
+        answer(Json::array({Json{{"command", {{"id", id}, {"title", "x"}}}}}));
+    return shown.find(id) != std::string::npos;
   };
   EXPECT_TRUE(lens("mine.declared")) << "it is registered when it is run";
   for (const char* theirs : {"editor.own", "workbench.later", "cloud.token", "git.undeclared",
-                             "_mine.hidden", "cloud.login", "git.commit"})
+                             "_mine.hidden", "cloud.login", "git.commit", "mine.taken"})
     EXPECT_FALSE(lens(theirs)) << theirs;
   // What another extension declares and has not registered yet is still its own.
-  for (const char* theirs : {"cloud.login", "git.commit"})
+  for (const char* theirs : {"cloud.login", "git.commit", "mine.theirs"})
     EXPECT_NE(call("MainThreadCommands", "$registerCommand", {theirs}), "passed") << theirs;
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
       << "both declare it: the first has it";
@@ -189,6 +190,9 @@ TEST_F(BrokerTest, WhatTheEditorsOwnViewersShowIsNotOpenedByTheWay) {
   EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
                    {"vscode.open", Json::array({"file://" + work("a.%69pynb") + "#x"}), false}),
               HasSubstr("\"notebooks\""));
+  start({"me.mine"}, nullptr, R"("commands","notebooks")");
+  EXPECT_EQ(opens("vscode.open", "a.ipynb", Json::array()), "passed");
+  EXPECT_THAT(opens("vscode.open", ".git/a.ipynb", Json::array()), HasSubstr("NoPermissions"));
 }
 
 TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
@@ -238,6 +242,54 @@ TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
   EXPECT_THAT(text(sent_.workbench.at(0)), ::testing::Not(HasSubstr("bulkhead.companion")));
 }
 
+TEST_F(BrokerTest, WhatIsShownOrInsertedRunsAndFetchesNothing) {
+  const auto shown = [&](const std::string& actor, const std::string& method,
+                         const std::vector<Json>& arguments) {
+    EXPECT_EQ(call(actor, method, arguments), "passed") << method;
+    return sent_.workbench.empty() ? "" : text(sent_.workbench[0]);
+  };
+  start({"me.mine"}, nullptr, R"("commands","documents","window","languages","workspace-edit")");
+  const std::string link = "see [x](command:workbench.action.terminal.sendSequence)";
+  const Json said = {{"title", link}, {"message", link}};
+  for (const std::string& sent :
+       {shown("MainThreadMessageService", "$showMessage", {2, link, Json::object(), Json::array()}),
+        shown("MainThreadProgress", "$startProgress", {1, said, "me.mine"}),
+        shown("MainThreadProgress", "$progressReport", {1, said}),
+        shown("MainThreadLanguages", "$setLanguageStatus", {1, said}),
+        shown("MainThreadChatStatus", "$setEntry", {"id", said})})
+    EXPECT_THAT(sent, AllOf(HasSubstr("see [x]"), Not(HasSubstr("](command:"))));
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const Json tip = {{"value", "[a](command:mine.hello)"}, {"isTrusted", true}};
+  EXPECT_THAT(shown("MainThreadQuickOpen", "$setItems", {1, Json::array({{{"tooltip", tip}}})}),
+              AllOf(HasSubstr("mine.hello"), Not(HasSubstr("isTrusted"))));
+  deliver(
+      "$acceptDocumentsAndEditorsDelta",
+      Json::array({Json{{"addedEditors", {{{"id", "1"}, {"documentUri", uri(work("a.txt"))}}}}}})
+          .dump());
+  EXPECT_THAT(shown("MainThreadTextEditors", "$tryInsertSnippet", {"1", 1, "x${CLIPBOARD}"}),
+              AllOf(HasSubstr("x${"), Not(HasSubstr("CLIPBOARD"))));
+}
+
+// Which of them asks, the host says; that it is one of them, nobody but us.
+TEST_F(BrokerTest, OfSeveralExtensionsAMessageNamesOneOfThisHost) {
+  start({"me.mine", "me.second"}, nullptr, R"("window","authentication")");
+  const auto source = [&](const Json& said) {
+    EXPECT_EQ(call("MainThreadMessageService", "$showMessage",
+                   {2, "text", Json{{"source", said}}, Json::array()}),
+              "passed");
+    const auto passed = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*passed).json)[2]["source"]["label"];
+  };
+  const std::string first = "me.mine (Bulkhead ? Prompts)";
+  EXPECT_EQ(source({{"identifier", {{"value", "Me.Second"}, {"_lower", "me.second"}}}}),
+            "me.second");
+  EXPECT_EQ(source({{"identifier", {{"value", "cloud.other"}, {"_lower", "me.second"}}}}), first);
+  EXPECT_EQ(source({{"id", "cloud.other"}, {"label", "Cloud"}}), first);
+  const Json second = {{"value", "me.second"}, {"_lower", "me.second"}};
+  EXPECT_EQ(call("MainThreadUrls", "$registerUriHandler", {1, second, "GitHub"}), "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(,"me.second"])"));
+}
+
 TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
   const auto options = [&](const Json& enabled) {
     EXPECT_EQ(call("MainThreadCommands", "$unregisterCommand",
@@ -285,15 +337,10 @@ TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
 
 TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
   const auto lens = [&](const std::string& id) {
-    sent_ = {};
-    RpcReply reply;
-    reply.type = RpcType::kReplyOkJson;
-    reply.number = 3;
-    const std::string json =
-        Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}).dump();
-    reply.json = json;
-    EXPECT_TRUE(broker_->from_host(write_reply(reply), sent_).ok());
-    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+    deliver("$provideCodeLenses", "[1]");
+    const std::string shown =
+        answer(Json::array({Json{{"command", {{"id", id}, {"title", "x"}, {"arguments", {1}}}}}}));
+    return shown.find(id) != std::string::npos;
   };
   EXPECT_FALSE(lens("workbench.action.terminal.sendSequence"));
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");

@@ -36,7 +36,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
   if (!resource->is_file) {
     // Documents without a file, and schemes that this very host provides. Everything else may be
     // another extension's or the editor's own.
-    if (resource->scheme == "untitled" || knows(own_schemes_, resource->scheme) ||
+    if (resource->scheme == "untitled" || is_own_scheme(resource->scheme) ||
         (kind == Kind::kRead && is_public_of_editor(*resource)))
       return Ruling::pass();
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
@@ -256,11 +256,13 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
   // What these change or copy is whatever a person has before them.
   if (needs == "workspace-edit" || needs == "clipboard")
     if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
-  if (const std::string key = text_of(at(at(arguments, 1), 0));
-      command.ends_with("etContext") && key.starts_with("bulkhead")) {
-    arbiter_.note_refusal(Kind::kVscode, key, "says what only Bulkhead says",
+  // VS Code makes texts of what is none: "x" of ["x"].
+  if (const Json key = at(at(arguments, 1), 0);
+      command.ends_with("etContext") &&
+      (!key.is_string() || text_of(key).starts_with("bulkhead"))) {
+    arbiter_.note_refusal(Kind::kVscode, dumped(key).substr(0, 200), "says what only Bulkhead says",
                           Attempt{0, 0, detail, nullptr});
-    return Ruling::deny("bulkhead: " + key + " is not this extension's to set");
+    return Ruling::deny("bulkhead: " + dumped(key) + " is not this extension's to set");
   }
   // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
   // terminals ("task ", "term ").
@@ -521,7 +523,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (!declared_.contains(command) && theirs != others_families_.end() &&
           (first == 0 || theirs->second) && !own_families_.contains(family))
         return refuse(command, "takes a command of another extension's family");
-      registered_commands_.insert(command);
+      // The editor may have it later, and then its own is what runs.
+      if (!is_editors_family(command)) registered_commands_.insert(command);
       return Ruling::pass();
     }
     case ArgumentKind::kSetting: {
@@ -578,7 +581,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
             const auto resource =
                 each.is_object() ? parse_resource(each.value("resource", Json()), remote_authority_)
                                  : std::nullopt;
-            return resource && knows(own_schemes_, resource->scheme);
+            return resource && is_own_scheme(resource->scheme);
           });
       if (own) return Ruling::pass();
       return refuse("$onFileSystemChange", "tells of changes in what it does not provide");
@@ -631,7 +634,6 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const std::lock_guard lock(mutex_);
       if (others_schemes_.contains(scheme))
         return refuse(scheme, "takes over a scheme of another extension");
-      own_schemes_.insert(scheme);
       return Ruling::pass();
     }
     case ArgumentKind::kLogFile:

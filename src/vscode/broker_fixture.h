@@ -41,7 +41,6 @@ inline constexpr const char* kTable = R"({"methods":{
                                "$sendProcessData":{"needs":"free","check":["0 own-terminal"]},
                                "$sendProcessExit":{"needs":"free","check":["0 own-terminal"]}},
   "MainThreadSCM":{"$registerSourceControl":{"needs":"scm","check":["2 declared","7 scm-input"]}},
-  "MainThreadWebviewPanels":{"$createWebviewPanel":"webview"},
   "MainThreadLanguageModelTools":{"$getTools":{"needs":"language-models","otherwise":"[]"}},
   "MainThreadTask":{"$executeTask":"tasks"},
   "MainThreadConfiguration":{"$updateConfigurationOption":{"needs":"settings-write","check":["1 setting"]}},
@@ -112,7 +111,27 @@ inline const std::vector<std::string> kActors = {"MainThreadFileSystem",
                                                  "MainThreadTesting",
                                                  "MainThreadExtensionService",
                                                  "MainThreadDocumentContentProviders",
-                                                 "MainThreadCustomEditors"};
+                                                 "MainThreadCustomEditors",
+                                                 "MainThreadWebviews",
+                                                 "MainThreadWebviewViews",
+                                                 "MainThreadDocuments",
+                                                 "MainThreadDocumentDiff",
+                                                 "MainThreadLanguages",
+                                                 "MainThreadLanguageFeatures",
+                                                 "MainThreadFileSystemEventService",
+                                                 "MainThreadNotebookDocuments",
+                                                 "MainThreadNotebookEditors",
+                                                 "MainThreadLocalization",
+                                                 "MainThreadAgentEditorComments",
+                                                 "MainThreadQuickDiff",
+                                                 "MainThreadUriOpeners",
+                                                 "MainThreadChatContext",
+                                                 "MainThreadChatOutputRenderer",
+                                                 "MainThreadDownloadService",
+                                                 "MainThreadManagedSockets",
+                                                 "MainThreadBrowserTunnelProxy",
+                                                 "MainThreadBrowsers",
+                                                 "MainThreadMcp"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -193,14 +212,14 @@ class BrokerTest : public ::testing::Test {
                                       {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
-                                        {"command": "classified.here"}],
+                                        {"command": "classified.here"}, {"command": "mine.taken"}],
                                        "views": {"explorer": [{"id": "mine.view"}, {"id": "cloud.view"}, {"id": "workbench.scm"}]},
                                        "authentication": [{"id": "mine.login"}, {"id": "cloud"}],
                                        "languageModelTools": [{"name": "mine_tool"}], "chatParticipants": [{"id": "mine.chat"}],
                                        "debuggers": [{"type": "mine"}, {"type": "node"}], "notebooks": [{"type": "mine"}], "notebookRenderer": [{"id": "mine.renderer"}],
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
-                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}],
+                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}],
                                        "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
                                        "languageModelTools": [{"name": "cloud_tool"}], "chatParticipants": [{"id": "cloud.chat"}], "languageModelChatProviders": [{"vendor": "cloud"}],
                                        "customEditors": [{"viewType": "cloud.editor"}], "notebookRenderer": [{"id": "cloud.renderer"}], "debuggers": [{"type": "node"}],
@@ -213,7 +232,7 @@ class BrokerTest : public ::testing::Test {
     ASSERT_EQ(sent_.host.size(), 1U);
     EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
               init);  // what it must not have was taken out before
-    begin({"editor.own", "other.command"});
+    begin({"editor.own", "other.command", "mine.taken"});
     deliver("$setVisibleChannel", "[]");
     sent_ = {};
   }

@@ -36,6 +36,65 @@ TEST_F(ForgedTest, AnExtensionIsWhoItsIdSaysAndNobodyElse) {
     EXPECT_NE(keeps(none), "passed") << none;
 }
 
+TEST_F(ForgedTest, WhatTheEditorHasOnlyLaterIsNotItsOwnByThen) {
+  const auto runs = [this](const std::string& command) {
+    return call("MainThreadCommands", "$executeCommand", {command, Json::array({1}), false});
+  };
+  for (const char* late : {"workbench.action.tasks.runTask", "editor.later", "bulkhead.later"}) {
+    const std::string before = runs(late);
+    EXPECT_NE(before, "passed") << late;
+    EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {late}), "passed") << late;
+    EXPECT_EQ(runs(late), before) << late;
+  }
+}
+
+TEST_F(ForgedTest, ContextsHaveTextsForKeys) {
+  const auto sets = [this](const Json& key) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"setContext", Json::array({key, 1}), false});
+  };
+  EXPECT_EQ(sets("mine.state"), "passed");
+  for (const Json& key : {Json("bulkhead.state"), Json::array({"bulkhead.state"}), Json(1), Json()})
+    EXPECT_NE(sets(key), "passed") << key;
+}
+
+// Documents of one's own are no files of a file system that comes later, nor are those of one that
+// went.
+TEST_F(ForgedTest, FileSystemsOfOthersAreTheirsWheneverTheyCome) {
+  with(R"("documents","workspace-files")");
+  const auto reads = [this](const char* scheme) {
+    return call("MainThreadFileSystem", "$readFile", {uri("/x", scheme)});
+  };
+  const auto provides = [this](int handle, const char* scheme) {
+    return call("MainThreadFileSystem", "$registerFileSystemProvider", {handle, scheme, 2});
+  };
+  const auto told = [this](const std::string& scheme, const std::string& capabilities) {
+    deliver("$acceptProviderInfos", R"([{"scheme":")" + scheme + "\"}," + capabilities + "]");
+  };
+  EXPECT_EQ(call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, "ssh"}),
+            "passed");
+  EXPECT_EQ(reads("ssh"), "passed");
+  told("ssh", "2");
+  EXPECT_NE(reads("ssh"), "passed");
+
+  EXPECT_EQ(provides(1, "mem"), "passed");
+  told("mem", "2");
+  EXPECT_EQ(reads("mem"), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$unregisterProvider", {1}), "passed");
+  told("mem", "null");
+  told("mem", "2");
+  EXPECT_NE(reads("mem"), "passed") << "somebody else's by now";
+
+  // Who loses the race hears of it last.
+  EXPECT_EQ(provides(2, "ftp"), "passed");
+  told("ftp", "2");
+  RpcReply lost;
+  lost.type = RpcType::kReplyErrorEmpty;
+  lost.number = number_;
+  ASSERT_TRUE(broker_->from_workbench(write_reply(lost), sent_).ok());
+  EXPECT_NE(reads("ftp"), "passed");
+}
+
 // Whose files the workbench would read for it, past the policy.
 TEST_F(ForgedTest, SchemesOfTheEditorAndOfOthersAreTheirs) {
   with(R"("documents","workspace-files")");
@@ -70,6 +129,7 @@ TEST_F(ForgedTest, SchemesOfTheEditorAndOfOthersAreTheirs) {
                 {1, Json::array({{{"resource", resource}, {"type", 2}}})});
   };
   EXPECT_EQ(changed(uri("/x", "ssh")), "passed");
+  EXPECT_NE(changed(nullptr), "passed");
   EXPECT_NE(changed(uri(work("a.txt"))), "passed");
 }
 

@@ -61,9 +61,11 @@ void Broker::learn_scheme(const RpcRequest& request) {
   const Json& uri = at(arguments, 0);
   const std::string scheme = uri.is_object() ? text_of(uri.value("scheme", Json())) : "";
   const std::lock_guard lock(mutex_);
+  const bool own = std::any_of(own_file_systems_.begin(), own_file_systems_.end(),
+                               [&](const auto& each) { return each.second == scheme; });
   if (is_none(at(arguments, 1)))
     others_schemes_.erase(scheme);
-  else if (!own_schemes_.contains(scheme))
+  else if (!own)
     others_schemes_.insert(scheme);
 }
 
@@ -198,6 +200,26 @@ Status Broker::check_changes(const RpcRequest& request) {
   return options_.on_folders ? options_.on_folders(paths) : Status{};
 }
 
+namespace {
+
+// Whether something came through to the host.
+class Watched final : public Outbox {
+ public:
+  explicit Watched(Outbox& outbox) : outbox_(outbox) {}
+  void to_host(std::vector<uint8_t> body) override {
+    reached_ = true;
+    outbox_.to_host(std::move(body));
+  }
+  void to_workbench(std::vector<uint8_t> body) override { outbox_.to_workbench(std::move(body)); }
+  bool reached() const { return reached_; }
+
+ private:
+  Outbox& outbox_;
+  bool reached_ = false;
+};
+
+}  // namespace
+
 Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (body.size() == 1) {
     outbox.to_host(copy(body));
@@ -209,7 +231,6 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
-    last_asked_ = std::max(last_asked_, request->number);
     if (const auto awaited = awaited_of(request->method)) {
       const std::lock_guard lock(mutex_);
       if (awaited_.size() >= kMaxAnswered) {  // it answers nothing
@@ -218,9 +239,16 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
       }
       awaited_[request->number] = *awaited;
     }
-    if (filter_incoming(*request, outbox)) return {};
-  } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
+    Watched watched(outbox);
+    if (!filter_incoming(*request, watched)) watched.to_host(copy(body));
+    if (watched.reached()) unanswered_.insert(request->number);
+    if (unanswered_.size() > kMaxUnanswered)
+      return Error{"the extension host answers nothing that it is asked"};
+    return {};
+  }
+  if (const auto* reply = std::get_if<RpcReply>(&message)) {
     forget(reply->number);
+    note_registered(*reply);
     std::optional<Found> found;
     {
       const std::lock_guard lock(mutex_);

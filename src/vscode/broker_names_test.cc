@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include "vscode/broker_fixture.h"
@@ -88,6 +89,99 @@ TEST_F(BrokerTest, WhatWasExchangedMeanwhileIsNotOpened) {
   asker.exchange = nullptr;
   EXPECT_EQ(read(), "passed");
   broker_.reset();  // before who answers
+}
+
+TEST_F(BrokerTest, WhatCannotBeKeptFromBeingExchangedIsNotOpened) {
+  constexpr uint32_t kOther = 1'000'000;
+  while (renames_.begin(kOther, "/x", RenameLock::Use::kOpen)) continue;
+  EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}),
+              HasSubstr("too many files are in use"));
+  renames_.end(kOther);
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
+}
+
+TEST_F(BrokerTest, WhatIsRefusedHalfwayIsNotInUse) {
+  EXPECT_NE(call("MainThreadFileSystem", "$rename",
+                 {uri(work("a.txt")), uri(work(".git")), Json::object()}),
+            "passed");
+  EXPECT_FALSE(renames_.in_use(work("a.txt"), RenameLock::Change::kLinkOrFolder));
+}
+
+// A yes to writing a file is none to reading it.
+TEST_F(BrokerTest, WhatAPersonLetItReadComesIn) {
+  struct : Asker {
+    Answer ask(const Question&) override { return Answer::kOnce; }
+    void cancel() noexcept override {}
+  } asker;
+  start({"me.mine"}, &asker);
+  struct : Outbox {
+    void to_host(std::vector<uint8_t> body) override {
+      if (body[0] != static_cast<uint8_t>(RpcType::kAcknowledged)) became.set_value(text(body));
+    }
+    void to_workbench(std::vector<uint8_t>) override { became.set_value("passed"); }
+    std::promise<std::string> became;
+  } outbox;
+  const auto asks = [&](const char* method, const char* path) {
+    outbox.became = {};
+    const std::string json = Json::array({uri(path)}).dump();
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = proxy_of("MainThreadFileSystem");
+    request.method = method;
+    request.json = json;
+    auto became = outbox.became.get_future();
+    EXPECT_TRUE(broker_->from_host(write_request(request), outbox).ok());
+    return became.get();
+  };
+  const auto comes_in = [&](const char* path) {
+    return !deliver("$provideHover", Json::array({1, uri(path)}).dump()).empty();
+  };
+  EXPECT_FALSE(comes_in("/etc/passwd"));
+  EXPECT_EQ(asks("$readFile", "/etc/passwd"), "passed");
+  EXPECT_TRUE(comes_in("/etc/passwd"));
+  EXPECT_EQ(asks("$writeFile", "/etc/group"), "passed");
+  EXPECT_FALSE(comes_in("/etc/group"));
+  broker_.reset();  // before who answers
+}
+
+TEST_F(BrokerTest, APersonIsAskedSoMuchAtOnceAndNoMore) {
+  struct : Asker {
+    Answer ask(const Question&) override {
+      cancelled.wait(false);
+      return Answer::kNobody;
+    }
+    void cancel() noexcept override {
+      cancelled = true;
+      cancelled.notify_all();
+    }
+    std::atomic<bool> cancelled = false;
+  } asker;
+  start({"me.mine"}, &asker);
+  struct : Outbox {
+    void to_host(std::vector<uint8_t> body) override {
+      const std::lock_guard lock(mutex);
+      host.push_back(text(body));
+    }
+    void to_workbench(std::vector<uint8_t>) override {}
+    std::mutex mutex;  // those that were asked about are answered in the end
+    std::vector<std::string> host;
+  } outbox;
+  const std::string json = Json::array({uri("/etc/passwd")}).dump();
+  std::vector<std::string> said;
+  for (int i = 0; i < 17; ++i) {
+    EXPECT_TRUE(said.empty());
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = 1;
+    request.method = "$readFile";
+    request.json = json;
+    EXPECT_TRUE(broker_->from_host(write_request(request), outbox).ok());
+    const std::lock_guard lock(outbox.mutex);
+    said = outbox.host;
+  }
+  broker_.reset();  // before who answers
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_THAT(said[1], HasSubstr("too many open questions"));
 }
 
 // Somebody exchanges a link for another one to the same file, under the rename lock as each of the

@@ -62,8 +62,9 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const auto* reply = std::get_if<RpcReply>(&message);
   std::optional<Awaited> awaited;
   if (reply != nullptr) {
-    // A reply that comes before its request would not be looked at, and taken all the same.
-    if (reply->number > last_asked_) return;
+    // One reply for each request, and none before it: a second one would not be looked at, and
+    // taken where the workbench could not read the first.
+    if (unanswered_.erase(reply->number) == 0) return;
     const std::lock_guard lock(mutex_);
     if (const auto found = awaited_.find(reply->number); found != awaited_.end()) {
       awaited = found->second;

@@ -94,6 +94,14 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
   });
 }
 
+TEST_F(BrokerReplyTest, WhatIsInsertedDoesNotPaste) {
+  for (const char* method : {"$provideInlineCompletions", "$providePasteEdits",
+                             "$provideDocumentOnDropEdits", "$provideCompletionItems"})
+    EXPECT_THAT(reply_to(method, Json::array({{{"insertText", "x${CLIPBOARD}"}}})),
+                AllOf(HasSubstr("x${"), Not(HasSubstr("CLIPBOARD"))))
+        << method;
+}
+
 // The workbench would take a reply that overtakes its request.
 TEST_F(BrokerReplyTest, NobodyAnswersWhatWasNotAsked) {
   ++asked_;
@@ -107,15 +115,61 @@ TEST_F(BrokerReplyTest, WhoAnswersNothingIsAskedNoMore) {
   EXPECT_EQ(sent_.workbench.size(), 2U) << "acknowledged, and answered with nothing";
 }
 
+// The workbench throws before it has noted the first of these, and would take the second.
+TEST_F(BrokerReplyTest, OneRequestHasOneReply) {
+  const Json item = {{"b", {{{"a", "x"}, {"o", "workbench.action.terminal.sendSequence"}}}}};
+  for (const RpcType type : {RpcType::kReplyOkJson, RpcType::kReplyError, RpcType::kReplyOkEmpty}) {
+    deliver("$provideCompletionItems", "[1]");
+    RpcReply broken;
+    broken.type = type;
+    broken.number = asked_;
+    broken.json = "{";
+    ASSERT_TRUE(broker_->from_host(write_reply(broken), sent_).ok());
+    EXPECT_EQ(answer(item), "");
+  }
+  EXPECT_EQ(answer(item), "") << "nor one that nobody asked for";
+  deliver("$provideCompletionItems", "[1]");
+  EXPECT_THAT(answer(item), AllOf(HasSubstr("\"x\""), Not(HasSubstr("sendSequence"))));
+}
+
+TEST_F(BrokerReplyTest, WhoNeverAnswersIsEndedAtLast) {
+  Status status;
+  for (uint32_t i = 0; i < 300000 && status.ok(); ++i) {
+    RpcRequest request;
+    request.number = ++asked_;
+    request.method = "$provideCodeLenses";
+    request.json = "[1]";
+    sent_ = {};
+    status = broker_->from_workbench(write_request(request), sent_);
+  }
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("answers nothing"));
+}
+
 TEST_F(BrokerReplyTest, OriginalsOfDocumentsAreReadable) {
-  EXPECT_THAT(reply_to("$provideOriginalResource", uri(work("a.txt"))), HasSubstr("a.txt"));
-  EXPECT_EQ(reply_to("$provideOriginalResource", uri(key())).find("id_rsa"), std::string::npos);
+  for (const char* method : {"$provideOriginalResource", "$provideSecondaryOriginalResource"}) {
+    EXPECT_THAT(reply_to(method, uri(work("a.txt"))), HasSubstr("a.txt")) << method;
+    EXPECT_EQ(reply_to(method, uri(key())).find("id_rsa"), std::string::npos) << method;
+    Json spelt = uri(work("a.txt"));
+    spelt["fsPath"] = key();
+    EXPECT_EQ(reply_to(method, spelt).find("id_rsa"), std::string::npos) << method;
+  }
+}
+
+TEST_F(BrokerReplyTest, WhatIsWrongWithAnInputHasNoLinksThatRun) {
+  const auto says = [&](const std::string& method) {
+    return reply_to(method, "see [here](command:workbench.action.terminal.sendSequence)");
+  };
+  EXPECT_THAT(says("$provideDocumentSymbols"), HasSubstr("](command:")) << "shown as it is";
+  EXPECT_EQ(says("$validateInput").find("](command:"), std::string::npos);
 }
 
 // What decorates files is written into a style sheet of the whole window.
 TEST_F(BrokerReplyTest, BadgesAndColoursOfFilesAreNamesOnly) {
   const auto shown = [&](const Json& letter, const Json& colour) {
-    return reply_to("$provideDecorations", {{"1", {1, "tip {", letter, colour}}});
+    deliver("$provideDecorations",
+            Json::array({1, Json::array({Json{{"id", 1}, {"uri", uri(work("a.txt"))}}})}).dump());
+    return answer({{"1", {1, "tip {", letter, colour}}});
   };
   EXPECT_THAT(shown("M", {{"id", "list.errorForeground"}}),
               AllOf(HasSubstr("\"M\""), HasSubstr("list.errorForeground"), HasSubstr("tip {")));

@@ -55,6 +55,12 @@ TEST_F(BrokerTest, ViewsAreThoseThatItDeclaresAlone) {
   for (const char* view : {"cloud.view", "workbench.scm", "bulkhead.compartments", "mine", ""})
     EXPECT_NE(fills(view), "passed") << view;
   EXPECT_NE(fills(nullptr), "passed");
+  deliver("$deltaExtensions",
+          R"([{"toAdd": [{"identifier": {"value": "me.mine"}, "contributes": {"views": {"x":
+            [{"id": "mine.late"}, {"id": "bulkhead.late"}, {"id": "vscode.late"},
+             {"id": "editor.late"}]}}}]}])");
+  for (const char* family : {"mine", "bulkhead", "vscode", "editor"})
+    EXPECT_EQ(fills(std::string(family) + ".late") == "passed", std::string(family) == "mine");
   // An extension of the editor's own may have such a name.
   EXPECT_NE(fills("vscode.git.view"), "passed");
   start({"vscode.git"});
@@ -192,7 +198,10 @@ TEST_F(BrokerTest, StatusItemsAreTheirExtensionsAndSaySo) {
   EXPECT_EQ(item[5]["value"], "me.mine\n\n<!-- **Fine**");
   EXPECT_EQ(shown({"bulkhead.companion.bulkhead.status"})[0],
             "me.mine/bulkhead.companion.bulkhead.status");
-  EXPECT_EQ(shown({"me.mined.x"})[0], "me.mine/me.mined.x");
+  for (const char* theirs : {"me.mined.x", "abc.def.x"})
+    EXPECT_EQ(shown({theirs})[0], std::string("me.mine/") + theirs);
+  EXPECT_EQ(shown({"1", "x", "me.mine", std::string(300, 'x')})[3],
+            "me.mine (" + std::string(40, 'x') + ")");
   EXPECT_EQ(shown({"1"})[5], whose) << "also where it says nothing";
   EXPECT_EQ(call("MainThreadStatusBar", "$disposeEntry", {"0"}), "passed");
   EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(R"(["me.mine/0"])"));

@@ -105,6 +105,16 @@ TEST_F(BrokerTest, CostlyArgumentsAreRefused) {
   std::string wide = R"([{"x":0)";
   for (int i = 0; i < 30000; ++i) wide += ",\"k" + std::to_string(i) + "\":0";
   EXPECT_THAT(call(1, "$readFile", wide + "}]"), HasSubstr("cannot be read"));
+  RpcRequest mixed;
+  mixed.number = ++number_;
+  mixed.proxy = 1;
+  mixed.method = "$readFile";
+  mixed.mixed = true;
+  const std::string deep = nested(1000);
+  mixed.arguments = {{RpcArgument::Type::kJson, deep, {}}};
+  sent_ = {};
+  ASSERT_TRUE(broker_->from_host(write_request(mixed), sent_).ok());
+  EXPECT_THAT(text(sent_.host.at(1)), HasSubstr("cannot be read"));
   // Beside the argument that is judged, and where none is: nobody builds it.
   const std::string good = uri(work("a.txt")).dump();
   EXPECT_EQ(call(1, "$readFile", "[" + good + "," + nested(100) + "]"), "passed");
@@ -125,9 +135,10 @@ TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   EXPECT_THAT(log(deep), HasSubstr("cannot be read"));
   // The same of a reply: the workbench gets an error, and goes on.
   const auto reply = [&](const std::string& json) {
+    deliver("$provideCodeLenses", "[1]");
     RpcReply shown;
     shown.type = RpcType::kReplyOkJson;
-    shown.number = 3;
+    shown.number = asked_;
     shown.json = json;
     sent_ = {};
     EXPECT_TRUE(broker_->from_host(write_reply(shown), sent_).ok());
@@ -138,7 +149,7 @@ TEST_F(BrokerTest, WhatCannotBeCleanedDoesNotPass) {
   const auto refused = [&](const std::string& beside) {
     const RpcReply answer = reply("[" + link + "," + beside + "]");
     EXPECT_EQ(answer.type, RpcType::kReplyErrorEmpty);
-    EXPECT_EQ(answer.number, 3U);
+    EXPECT_EQ(answer.number, asked_);
   };
   refused("\"\xff\"");
   refused(deep);
@@ -203,6 +214,10 @@ TEST_F(BrokerTest, ATreeIsNotMovedWithLinksThatWouldLeadElsewhere) {
   fs::create_symlink("a.txt", folder_ / "work/alone");
   EXPECT_THAT(move("alone", "tree/alone"), HasSubstr("symbolic link"));
   EXPECT_NE(move("tree", ".git"), "passed") << "and its hooks";
+  fs::path deep = folder_ / "work/deep";
+  for (int i = 0; i < 250; ++i) deep /= "d";
+  fs::create_directories(deep);
+  EXPECT_THAT(move("deep", "deep2"), HasSubstr("cannot all be looked at"));
 }
 
 TEST_F(BrokerTest, ANumberStandsForOneRequest) {
@@ -297,6 +312,62 @@ TEST_F(BrokerTest, EveryResourceOfAnEditIsJudged) {
                  std::vector<Json>{Json{{"edits", Json::array({Json{{"other", 1}}})}}}),
             "passed");
   EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {Json()}), "passed");
+  const Json moves = {{"oldResource", uri(work("a.txt"))}, {"newResource", uri(work("b.txt"))}};
+  for (const char* then : {"c.txt", ".git/config"})
+    EXPECT_EQ(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                   {Json{{"edits", {moves, {{"resource", uri(work(then))}}}}}}) == "passed",
+              std::string(then) == "c.txt");
+}
+
+TEST_F(BrokerTest, AnArgumentWithBuffersIsJudgedAsWell) {
+  for (const std::string& path : {work("a.txt"), (folder_ / "home/.ssh").string()}) {
+    const std::string folder = uri(path).dump();
+    RpcRequest search;
+    search.number = ++number_;
+    search.proxy = proxy_of("MainThreadWorkspace");
+    search.method = "$startFileSearch";
+    search.mixed = true;
+    search.arguments = {{RpcArgument::Type::kJsonWithBuffers, folder, {}},
+                        {RpcArgument::Type::kJson, "{}", {}}};
+    sent_ = {};
+    ASSERT_TRUE(broker_->from_host(write_request(search), sent_).ok());
+    EXPECT_EQ(sent_.workbench.size(), path == work("a.txt") ? 1U : 0U);
+  }
+}
+
+TEST_F(BrokerTest, WhatIsOpenedOutsideIsAnAddress) {
+  start({"me.mine"}, nullptr, R"("open-external")");
+  for (const char* method : {"$openUri", "$asExternalUri"}) {
+    const auto opens = [&](const Json& address) {
+      return call("MainThreadWindow", method, {address, Json::object()});
+    };
+    for (const char* scheme : {"http", "https", "HTTPS", "mailto"})
+      EXPECT_EQ(opens(uri("/x", scheme)), "passed") << scheme;
+    for (const char* scheme : {"file", "vscode-remote", "vscode", "command", "ssh"})
+      EXPECT_THAT(opens(uri("/x", scheme)), HasSubstr("only http")) << scheme;
+    EXPECT_THAT(opens(nullptr), HasSubstr("not an address"));
+  }
+}
+
+TEST_F(BrokerTest, APageLoadsWhatItsExtensionMayRead) {
+  start({"me.mine"}, nullptr, R"("webview")");
+  const auto shows = [this](const Json& options) {
+    std::string one = call("MainThreadWebviews", "$setOptions", {"1", options});
+    EXPECT_EQ(call("MainThreadWebviewPanels", "$createWebviewPanel",
+                   {"me.mine", "1", "mine.page", Json{{"webviewOptions", options}}}),
+              one);
+    return one;
+  };
+  EXPECT_EQ(shows({{"enableScripts", true}}), "passed");
+  const Json own = uri(work("")), key = uri((folder_ / "home/.ssh").string());
+  EXPECT_EQ(shows({{"localResourceRoots", {own}}}), "passed");
+  EXPECT_THAT(shows({{"localResourceRoots", {own, key}}}), HasSubstr("NoPermissions"));
+  const Json ports = Json::array({{{"webviewPort", 80}, {"extensionHostPort", 80}}});
+  EXPECT_THAT(shows({{"portMapping", ports}}), HasSubstr("\"tunnels\""));
+  start({"me.mine"}, nullptr, R"("webview","tunnels")");
+  EXPECT_EQ(shows({{"portMapping", ports}}), "passed");
+  EXPECT_THAT(shows({{"portMapping", ports}, {"localResourceRoots", {key}}}),
+              HasSubstr("NoPermissions"));
 }
 
 TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
@@ -400,6 +471,11 @@ TEST_F(BrokerTest, LogsStayInTheLogFolder) {
                  {uri((folder_ / "logs/../work/a.txt").string()), Json::array()}),
             "passed");
   EXPECT_NE(call("MainThreadLogger", "$log", {uri(work("a.txt")), Json::array()}), "passed");
+  for (const char* method : {"$createLogger", "$deregisterLogger", "$flush", "$setVisibility"})
+    EXPECT_NE(call("MainThreadLogger", method, {uri(work("a.txt"))}), "passed") << method;
+  EXPECT_NE(call("MainThreadLogger", "$log",
+                 {uri((folder_ / "logs/me.log").string(), "vscode-userdata"), Json::array()}),
+            "passed");
 }
 
 TEST_F(BrokerTest, UnknownMethodsActorsAndBrokenArgumentsAreRefused) {
@@ -559,8 +635,9 @@ TEST_F(BrokerTest, FormattingIsNotAskedForWhatMayNotBeWritten) {
     return deliver(method, Json{1, uri(file), Json::object()}.dump());
   };
   EXPECT_THAT(asked("$provideDocumentFormattingEdits", work("a.txt")), HasSubstr("a.txt"));
-  for (const char* method : {"$provideDocumentFormattingEdits", "$provideOnTypeFormattingEdits",
-                             "$provideDocumentRangesFormattingEdits"})
+  for (const char* method :
+       {"$provideDocumentFormattingEdits", "$provideOnTypeFormattingEdits",
+        "$provideDocumentRangeFormattingEdits", "$provideDocumentRangesFormattingEdits"})
     EXPECT_EQ(asked(method, (folder_ / "home/only/read.txt").string()), "") << method;
   EXPECT_THAT(asked("$provideHover", (folder_ / "home/only/read.txt").string()),
               HasSubstr("read.txt"));
@@ -624,6 +701,49 @@ TEST_F(BrokerTest, OnlyInitialisedIsPassedOnOfTheSignals) {
   EXPECT_EQ(signal(HostSignal::kTerminate), 0U);
   EXPECT_EQ(signal(HostSignal::kReady), 0U);
   EXPECT_EQ(signal(HostSignal::kInitialized), 0U) << "it was, in SetUp";
+}
+
+TEST_F(BrokerTest, AHostThatWasNotInitialisedSaysNothing) {
+  BrokerOptions options;
+  options.actors = kActors;
+  Broker broker(*table_, *arbiter_, options);
+  const auto signal = [&](HostSignal which) {
+    sent_ = {};
+    const uint8_t body[] = {static_cast<uint8_t>(which)};
+    EXPECT_TRUE(broker.from_host(body, sent_).ok());
+    return sent_.workbench.size();
+  };
+  EXPECT_EQ(signal(HostSignal::kInitialized), 0U);
+  RpcRequest request;
+  request.number = 1;
+  request.proxy = proxy_of("MainThreadMessageService");
+  request.method = "$showMessage";
+  request.json = "[]";
+  EXPECT_FALSE(broker.from_host(write_request(request), sent_).ok());
+  EXPECT_FALSE(broker.from_workbench(bytes("no data"), sent_).ok());
+  ASSERT_TRUE(broker.from_workbench(bytes("{}"), sent_).ok());
+  EXPECT_EQ(signal(HostSignal::kTerminate), 0U);
+  EXPECT_EQ(signal(HostSignal::kReady), 0U);
+  EXPECT_EQ(signal(HostSignal::kInitialized), 2U) << "and asks which commands there are";
+}
+
+TEST_F(BrokerTest, WithoutALogFolderNothingIsLogged) {
+  BrokerOptions options;
+  options.actors = {"MainThreadLogger"};
+  Broker broker(*table_, *arbiter_, options);
+  ASSERT_TRUE(broker.from_workbench(bytes("{}"), sent_).ok());
+  const uint8_t initialised[] = {static_cast<uint8_t>(HostSignal::kInitialized)};
+  ASSERT_TRUE(broker.from_host(initialised, sent_).ok());
+  sent_ = {};
+  RpcRequest request;
+  request.number = 1;
+  request.proxy = 1;
+  request.method = "$log";
+  const std::string json = Json::array({uri(work("a.txt"), "file"), Json::array()}).dump();
+  request.json = json;
+  ASSERT_TRUE(broker.from_host(write_request(request), sent_).ok());
+  EXPECT_TRUE(sent_.workbench.empty());
+  EXPECT_EQ(sent_.host.size(), 2U);
 }
 
 TEST_F(BrokerTest, DecorationsAreNoRulesForTheWholeWindow) {

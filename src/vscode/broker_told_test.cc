@@ -81,6 +81,12 @@ TEST_F(BrokerToldTest, FileEventsTellOnlyOfWhatMayBeRead) {
   };
   EXPECT_EQ(told("$onFileEvent", event({work("a.txt"), work("new")})), "passed");
   EXPECT_EQ(told("$onFileEvent", event({key(), work(".git"), "/tmp/x"})), "quiet");
+  const auto of = [&](const Json& one) {
+    return told("$onFileEvent", Json::array({Json{{"changed", Json::array({one})}}}));
+  };
+  EXPECT_EQ(of(uri(work("a.txt"), "git")), "passed");
+  EXPECT_EQ(of(uri(key(), "git")), "quiet");
+  EXPECT_EQ(of(uri("/User/settings.json", "vscode-userdata")), "quiet");
   EXPECT_EQ(told("$onFileEvent", event({key(), work("a.txt"), work(".git/config")})), "passed");
   EXPECT_THAT(given(), AllOf(HasSubstr("a.txt"), HasSubstr(R"("session":3)"),
                              Not(HasSubstr("id_rsa")), Not(HasSubstr(".git"))));
@@ -125,6 +131,44 @@ TEST_F(BrokerToldTest, NothingIsToldOfEditorsThatAreNotThere) {
   opens("2", key());
   EXPECT_EQ(moves("1"), "passed");
   EXPECT_EQ(moves("2"), "quiet");
+  const auto closes = [&](const char* list, const Json& what) {
+    told("$acceptDocumentsAndEditorsDelta", Json::array({Json{{list, what}}}));
+    return given();
+  };
+  EXPECT_THAT(closes("removedDocuments", {uri(work("a.txt")), uri(key())}),
+              AllOf(HasSubstr("a.txt"), Not(HasSubstr("id_rsa"))));
+  EXPECT_THAT(closes("removedEditors", {"1", "2"}),
+              AllOf(HasSubstr("\"1\""), Not(HasSubstr("\"2\""))));
+  EXPECT_EQ(moves("1"), "quiet");
+  EXPECT_NE(call("MainThreadTextEditors", "$tryApplyEdits", {"1", 1, Json::array()}), "passed");
+}
+
+TEST_F(BrokerToldTest, WhatCannotBeReadDoesNotComeIn) {
+  std::string json = uri(key()).dump();
+  for (int i = 0; i < 250; ++i) json = "[" + json + "]";
+  EXPECT_EQ(deliver("$provideHover", json), "");
+  EXPECT_EQ(sent_.workbench.size(), 2U);
+  // Lists that are written anew come without buffers, or not at all.
+  for (const auto& [method, first] : std::vector<std::pair<std::string, Json>>{
+           {"$acceptDocumentsAndEditorsDelta", {{"addedDocuments", {{{"uri", uri(key())}}}}}},
+           {"$acceptMarkersChange", Json::array({Json::array({uri(key()), Json::array()})})},
+           {"$acceptEditorTabModel", Json::array({{{"tabs", {{{"input", {{"kind", 0}}}}}}}})},
+           {"$onFileEvent", {{"changed", {uri(key()), uri(work("a.txt"))}}}},
+           {"$acceptConfigurationChanged",
+            {{"userLocal",
+              {{"contents", {{"cloud", {{"token", "x"}}}}}, {"keys", {"cloud.token"}}}}}},
+           {"$acceptEditorViewColumns", {{"n2", 1}}},
+           {"$acceptStaticEntries", Json::array({{{"entryId", "cloud.other.account"}}})}}) {
+    const std::string text = first.dump();
+    RpcRequest mixed;
+    mixed.number = ++asked_;
+    mixed.method = method;
+    mixed.mixed = true;
+    mixed.arguments = {RpcArgument{RpcArgument::Type::kJson, text, {}}, RpcArgument{}};
+    sent_ = {};
+    ASSERT_TRUE(broker_->from_workbench(write_request(mixed), sent_).ok());
+    EXPECT_EQ(given(), "") << method;
+  }
 }
 
 // A person answers a remark: what they write is for the extension that shows it.
@@ -193,7 +237,9 @@ TEST_F(BrokerToldTest, KeysComeToWhomTheTerminalIs) {
   }
   for (const char* method : {"$sendProcessData", "$sendProcessExit"}) {
     EXPECT_EQ(call("MainThreadTerminalService", method, {3, "text"}), "passed") << method;
-    EXPECT_THAT(call("MainThreadTerminalService", method, {2, "text"}), HasSubstr("not its own"));
+    for (const Json& other : {Json(2), Json("3"), Json(3.5), Json()})
+      EXPECT_THAT(call("MainThreadTerminalService", method, {other, "text"}),
+                  HasSubstr("not its own"));
   }
   EXPECT_EQ(told("$acceptTerminalInteraction", {2}), "passed");
   EXPECT_EQ(told("$acceptTerminalInteraction", {2}), "quiet") << "when each key is pressed";
@@ -223,6 +269,9 @@ TEST_F(BrokerToldTest, WhoDidNotMakeATerminalCannotFailItsStart) {
   told("$acceptTerminalOpened", {7, "mine", "title", Json::object()});
   EXPECT_EQ(told("$startExtensionTerminal", {7, nullptr}), "passed");
   EXPECT_TRUE(answers(RpcType::kReplyOkJson));
+  start({"me.mine"}, nullptr, R"("terminal-read")");
+  EXPECT_EQ(told("$startExtensionTerminal", {7, nullptr}), "passed");
+  EXPECT_FALSE(answers(RpcType::kReplyOkJson));
 }
 
 TEST_F(BrokerToldTest, InputBoxesOfSourceControlAreNoOtherDocuments) {
@@ -272,7 +321,9 @@ TEST_F(BrokerToldTest, OfSeveralFilesItIsAskedAboutThoseThatItMayRead) {
   EXPECT_EQ(asks({work("a.txt"), key()}), "passed");
   EXPECT_THAT(given(), AllOf(HasSubstr("a.txt"), Not(HasSubstr("id_rsa"))));
   EXPECT_EQ(asks({key()}), "{}");
-  EXPECT_EQ(told("$participateInSave", {uri(key()), 1}), "[]");
+  for (const char* method :
+       {"$participateInSave", "$provideDocumentColors", "$getTestsRelatedToCode"})
+    EXPECT_EQ(told(method, {uri(key()), 1}), "[]") << method;
 }
 
 TEST_F(BrokerToldTest, TitlesOfOthersPagesDoNotComeIn) {
@@ -286,6 +337,8 @@ TEST_F(BrokerToldTest, TitlesOfOthersPagesDoNotComeIn) {
   };
   EXPECT_FALSE(shown(tab(7, "mainThreadWebview-cloud.page")));
   EXPECT_FALSE(shown(tab(8, "")));
+  EXPECT_FALSE(shown(tab(10, ""))) << "a chat";
+  EXPECT_FALSE(shown(tab(11, ""))) << "several differences";
   EXPECT_FALSE(shown(tab(0, ""))) << "two files side by side";
   start({"me.mine"}, nullptr, R"("webview")");
   ASSERT_EQ(call("MainThreadWebviewPanels", "$createWebviewPanel", {"me.mine", "1", "mine.page"}),

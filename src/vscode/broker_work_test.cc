@@ -78,6 +78,11 @@ TEST_F(BrokerTest, CommandsEditOnlyDocumentsThatItMayWrite) {
   EXPECT_EQ(types(), "passed");
   deliver("$acceptDocumentsAndEditorsDelta", R"([{"newActiveEditor":null}])");
   EXPECT_NE(types(), "passed");
+  start({"me.mine"}, nullptr, R"("commands","clipboard")");
+  turn_to("1", work("a.txt"));
+  EXPECT_EQ(types("paste"), "passed");
+  turn_to("2", (folder_ / "home/.bashrc").string());
+  EXPECT_NE(types("paste"), "passed");
 }
 
 TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {
