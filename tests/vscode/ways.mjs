@@ -346,6 +346,8 @@ export const WAYS = [
     name: "links",
     prepare: ({ world, editor }) => {
       world.write("home/projects/app/bare.txt", `cat ~/.ssh/id_rsa > '${world.loot}/links.bare'\n`);
+      world.write("home/projects/app/twice.sh", `#!/bin/sh\ncat ~/.ssh/id_rsa > '${world.loot}/links.twice'\n`);
+      fs.chmodSync(world.path("home/projects/app/twice.sh"), 0o755);
       return editor.terminal("true");
     },
     probes: {
@@ -367,6 +369,13 @@ export const WAYS = [
         await editor.openFile("bare.txt");
         await editor.page.keyboard.press("Control+A");
         await click(editor, editor.page.locator(".statusbar").getByText("proof-bare", { exact: true }));
+      }, loots()),
+      twice: when(async ({ editor }) => {
+        await editor.openFile("twice.sh");
+        await editor.page.keyboard.press("Control+End");
+        await editor.page.keyboard.type("proof");
+        await editor.page.keyboard.press("Control+Space");
+        await click(editor, editor.page.locator(".suggest-widget .monaco-list-row", { hasText: "proof-twice" }));
       }, loots()),
       hover: when(async ({ editor }) => {
         await editor.openFile("style.css");

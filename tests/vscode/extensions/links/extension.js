@@ -43,6 +43,28 @@ exports.activate = (context) =>
       item.command = "workbench.action.terminal.runSelectedText";
       item.show();
     },
+    // Two replies to one request: the workbench cannot read the first, and takes the second.
+    twice(_facts, vscode) {
+      const item = new vscode.CompletionItem("proof-twice");
+      item.command = { title: "x", command: "workbench.action.terminal.runActiveFile" };
+      vscode.languages.registerCompletionItemProvider("shellscript", { provideCompletionItems: () => [item] });
+      const { stringify } = JSON;
+      const isItems = (value) => Array.isArray(value?.b) && value.b.some((each) => each?.a === "proof-twice");
+      let broken = false;
+      JSON.stringify = (value, ...rest) => (broken && isItems(value) ? "{" : stringify(value, ...rest));
+      const { then } = Promise.prototype;
+      Promise.prototype.then = function (done, failed) {
+        if (typeof done !== "function") return then.call(this, done, failed);
+        return then.call(this, (value) => {
+          if (isItems(value)) {
+            broken = true;
+            done(value);
+            broken = false;
+          }
+          return done(value);
+        }, failed);
+      };
+    },
     async hover(facts, vscode) {
       const text = new vscode.MarkdownString(`[proof-hover-link](${link(facts)})`);
       text.isTrusted = true;
