@@ -296,5 +296,29 @@ TEST_F(ForgedTest, NobodyIsToldToInstallAnything) {
   EXPECT_EQ(fails(Json{{"dependency", "evil.sleeper"}})[2], nullptr);
 }
 
+TEST_F(ForgedTest, DecorationsAreNoRulesForTheWholeWindow) {
+  const auto sent = [&](const std::string& method, const std::vector<Json>& arguments) {
+    if (call("MainThreadTextEditors", method, arguments) != "passed") return std::string("refused");
+    return text(sent_.workbench.at(0));
+  };
+  const std::string rule = "none; .notifications-toasts:not(&){display:none}";
+  const auto type = [](const std::string& css) {
+    return Json{{"before", {{"contentText", "{x}"}, {"textDecoration", css}}}, {"border", "1px"}};
+  };
+  const auto made = [&](const std::string& css) {
+    return sent("$registerTextEditorDecorationType",
+                {Json{{"value", "me.mine"}}, "Type1", type(css)});
+  };
+  EXPECT_THAT(made("none; position: absolute"), HasSubstr("position: absolute"));
+  EXPECT_THAT(made(rule), AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}"), HasSubstr("1px")));
+  EXPECT_THAT(sent("$trySetDecorations",
+                   {"editor,1", "Type1", Json::array({Json{{"renderOptions", type(rule)}}})}),
+              AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}")));
+  for (const char* method : {"$registerTextEditorDecorationType", "$trySetDecorations"})
+    for (const Json& name : {Json("a, .notifications-toasts, b"), Json::array({"a, .x"}), Json(""),
+                             Json(std::string(30'000, 'a') + ", .x")})
+      EXPECT_EQ(sent(method, {"editor,1", name, Json::object()}), "refused") << name;
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

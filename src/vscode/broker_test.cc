@@ -418,51 +418,6 @@ TEST_F(BrokerTest, TakeoversAreAnsweredQuietly) {
   EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri("/x", "mine")}), "passed");
 }
 
-TEST_F(BrokerTest, SettingsOfOthersNeedAnotherPermission) {
-  EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.url", "x"}),
-            "passed")
-      << "before it is known which are the editor's";
-  settings();
-  EXPECT_EQ(
-      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.url", "https://x"}),
-      "passed");
-  // Declared by nobody, or also by the editor.
-  EXPECT_NE(
-      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "mine.colour", "red"}),
-      "passed");
-  EXPECT_NE(
-      call("MainThreadConfiguration", "$updateConfigurationOption", {1, "git.path", "/tmp/evil"}),
-      "passed");
-  for (const char* key : {"minefield", "shared.url", "cloud.token"})
-    EXPECT_NE(call("MainThreadConfiguration", "$updateConfigurationOption", {1, key, "x"}),
-              "passed")
-        << key;
-}
-
-TEST_F(BrokerTest, WhatOthersDeclareTooNeedsAPermission) {
-  const auto seen = [this] { return settings(R"("shared": {"url": "SECRET"})"); };
-  EXPECT_EQ(seen().find("SECRET"), std::string::npos);
-  start({"me.mine"}, nullptr, R"("@editor","settings-shared")");
-  EXPECT_THAT(seen(), HasSubstr("SECRET"));
-  EXPECT_EQ(call("MainThreadConfiguration", "$updateConfigurationOption", {1, "shared.url", "x"}),
-            "passed");
-}
-
-// Its settings and commands are others' from the moment that it is there.
-TEST_F(BrokerTest, AnExtensionThatIsInstalledLaterIsForeignAsWell) {
-  const auto seen = [this] { return settings(R"("late": {"token": "SECRET"})"); };
-  EXPECT_THAT(seen(), HasSubstr("SECRET")) << "of nobody, as far as is known";
-  RpcRequest request;
-  request.method = "$deltaExtensions";
-  request.json =
-      R"([{"toAdd": [{"identifier": {"value": "late.comer"}, "contributes":
-           {"commands": [{"command": "late.login"}],
-            "configuration": {"properties": {"late.token": {}}}}}], "myToAdd": []}])";
-  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
-  EXPECT_EQ(seen().find("SECRET"), std::string::npos);
-  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"late.login"}), "passed");
-}
-
 TEST_F(BrokerTest, LogsStayInTheLogFolder) {
   EXPECT_EQ(
       call("MainThreadLogger", "$log", {uri((folder_ / "logs/me.log").string()), Json::array()}),
@@ -546,20 +501,6 @@ TEST_F(BrokerTest, ABlockedDocumentDoesNotComeInBecauseTheUserOpenedIt) {
   // An editor of a withheld document is no way to write to it; that of a given one is.
   EXPECT_NE(call("MainThreadTextEditors", "$tryApplyEdits", {"e2", 1, Json::array()}), "passed");
   EXPECT_EQ(call("MainThreadTextEditors", "$tryApplyEdits", {"e1", 1, Json::array()}), "passed");
-}
-
-TEST_F(BrokerTest, SettingsOfOtherExtensionsDoNotComeIn) {
-  RpcRequest request;
-  request.method = "$acceptConfigurationChanged";
-  request.json =
-      R"([{"userLocal": {"contents": {"cloud": {"token": "SECRET"}, "git": {"path": "/g"},
-      "mine": {"url": "https://mine"}}, "keys": ["cloud.token", "git.path", "mine.url"]}}, {}])";
-  ASSERT_TRUE(broker_->from_workbench(write_request(request), sent_).ok());
-  ASSERT_EQ(sent_.host.size(), 1U);
-  const std::string seen = text(sent_.host[0]);
-  EXPECT_EQ(seen.find("SECRET"), std::string::npos) << seen;
-  EXPECT_THAT(seen, HasSubstr("https://mine"));
-  EXPECT_THAT(seen, HasSubstr("/g"));
 }
 
 TEST_F(BrokerTest, DocumentsThatStandForABlockedFileDoNotComeInEither) {
@@ -744,30 +685,6 @@ TEST_F(BrokerTest, WithoutALogFolderNothingIsLogged) {
   ASSERT_TRUE(broker.from_host(write_request(request), sent_).ok());
   EXPECT_TRUE(sent_.workbench.empty());
   EXPECT_EQ(sent_.host.size(), 2U);
-}
-
-TEST_F(BrokerTest, DecorationsAreNoRulesForTheWholeWindow) {
-  const auto sent = [&](const std::string& method, const std::vector<Json>& arguments) {
-    if (call("MainThreadTextEditors", method, arguments) != "passed") return std::string("refused");
-    return text(sent_.workbench.at(0));
-  };
-  const std::string rule = "none; .notifications-toasts:not(&){display:none}";
-  const auto type = [](const std::string& css) {
-    return Json{{"before", {{"contentText", "{x}"}, {"textDecoration", css}}}, {"border", "1px"}};
-  };
-  const auto made = [&](const std::string& css) {
-    return sent("$registerTextEditorDecorationType",
-                {Json{{"value", "me.mine"}}, "Type1", type(css)});
-  };
-  EXPECT_THAT(made("none; position: absolute"), HasSubstr("position: absolute"));
-  EXPECT_THAT(made(rule), AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}"), HasSubstr("1px")));
-  EXPECT_THAT(sent("$trySetDecorations",
-                   {"editor,1", "Type1", Json::array({Json{{"renderOptions", type(rule)}}})}),
-              AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}")));
-  for (const char* method : {"$registerTextEditorDecorationType", "$trySetDecorations"})
-    for (const Json& name : {Json("a, .notifications-toasts, b"), Json::array({"a, .x"}), Json(""),
-                             Json(std::string(30'000, 'a') + ", .x")})
-      EXPECT_EQ(sent(method, {"editor,1", name, Json::object()}), "refused") << name;
 }
 
 }  // namespace

@@ -1,0 +1,182 @@
+// How the broker decides on a command that a host runs: by its name, what it opens, and each
+// resource among its arguments.
+#include <algorithm>
+#include <optional>
+
+#include "base/path.h"
+#include "vscode/broker_parts.h"
+
+namespace bulkhead {
+
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
+
+std::string Broker::permission_of(const std::string& command) const {
+  if (const auto exact = options_.commands.find(command); exact != options_.commands.end())
+    return exact->second;
+  std::string needs = "commands-foreign";
+  size_t longest = 0;
+  for (const auto& [pattern, permission] : options_.commands) {
+    if (!pattern.ends_with('*')) continue;
+    const std::string_view prefix(pattern.data(), pattern.size() - 1);
+    if (!command.starts_with(prefix) || prefix.size() < longest) continue;
+    longest = prefix.size();
+    needs = permission;
+  }
+  return needs;
+}
+
+namespace {
+
+// Whether the value, or something in it, is so. What is nested too deep is.
+template <typename Is>
+bool anywhere(const Json& value, const Is& is, int depth = 0) {
+  if (depth > 20 || is(value)) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), [&](const Json& each) {
+           return anywhere(each, is, depth + 1);
+         });
+}
+
+}  // namespace
+
+// What it takes to have a command open something in another viewer than text editors and its own:
+// previews and notebooks load what they show from the network. Empty where nothing is needed.
+std::string Broker::viewer_needs(const std::string& command, const Json& arguments) {
+  if (!command.starts_with("vscode.") && !command.starts_with("_workbench.")) return {};
+  const auto is_foreign = [&](const std::string& view) {
+    return !view.empty() && view != "default" && !knows(own_views_, view) &&
+           !knows(own_views_, "notebook/" + view);
+  };
+  const bool chosen =
+      command.ends_with(".openWith") && is_foreign(text_of(at(at(arguments, 1), 1)));
+  if (chosen || anywhere(arguments, [&](const Json& one) {
+        return one.is_object() && is_foreign(text_of(one.value("override", Json())));
+      }))
+    return "commands-foreign";
+  const bool notebook = anywhere(arguments, [&](const Json& one) {
+    const auto uri =
+        one.is_string() ? resource_text(one.get_ref<const std::string&>()) : std::optional(one);
+    const auto resource = uri ? parse_resource(*uri, remote_authority_) : std::nullopt;
+    return resource && lower_case(resource->path).ends_with(".ipynb");
+  });
+  return notebook ? "notebooks" : "";
+}
+
+Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
+                                      const Asked& asked) {
+  const std::string command = text_of(value);
+  if (knows(registered_commands_, command)) return Ruling::pass();
+  const std::string needs = permission_of(command);
+  const std::string detail = asked.method + " " + command;
+  if (needs == "refuse") {
+    arbiter_.note_refusal(Kind::kVscode, command,
+                          "a command that no extension in a compartment runs",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: extensions in a compartment cannot run " + command);
+  }
+  if (needs != "free") {
+    Ruling ruling = decide_permission(needs, asked.about(detail));
+    if (!ruling.passes()) return ruling;
+  }
+  if (needs == "workspace-folders")
+    if (Ruling ruling = decide_opening(command, at(arguments, 1), asked.about(detail));
+        !ruling.passes())
+      return ruling;
+  // What these change or copy is whatever a person has before them.
+  if (needs == "workspace-edit" || needs == "clipboard")
+    if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
+  // VS Code makes texts of what is none: "x" of ["x"].
+  if (const Json key = at(at(arguments, 1), 0);
+      command.ends_with("etContext") &&
+      (!key.is_string() || text_of(key).starts_with("bulkhead"))) {
+    arbiter_.note_refusal(Kind::kVscode, dumped(key).substr(0, 200), "says what only Bulkhead says",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: " + dumped(key) + " is not this extension's to set");
+  }
+  // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
+  // terminals ("task ", "term ").
+  if (const std::string typed = text_of(at(at(arguments, 1), 0));
+      command == "workbench.action.quickOpen" &&
+      (typed.starts_with('>') || typed.find(' ') != std::string::npos)) {
+    arbiter_.note_refusal(Kind::kVscode, command, "puts a command before a person's next Enter",
+                          Attempt{0, 0, detail, nullptr});
+    return Ruling::deny("bulkhead: extensions in a compartment cannot fill in Quick Open");
+  }
+  if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
+    if (Ruling ruling = decide_permission(shows, asked.about(detail)); !ruling.passes())
+      return ruling;
+  // Resources in a command's arguments are opened, compared or revealed: each must be readable.
+  const bool names_resources = std::any_of(
+      options_.resource_commands.begin(), options_.resource_commands.end(),
+      [&](const std::string& pattern) {
+        return pattern.ends_with('*')
+                   ? command.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
+                   : command == pattern;
+      });
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    Ruling ruling = decide_argument(arguments[i], names_resources, asked.about(detail), 0);
+    if (!ruling.passes()) return ruling;
+  }
+  return Ruling::pass();
+}
+
+// Objects are resources to whoever expects one, marked or not. A text is one where the command
+// takes texts for resources, and everywhere where it says of itself that it is a file.
+Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, const Asked& asked,
+                                       int depth) {
+  if (depth > 20) return Ruling::deny("bulkhead: arguments that are nested too deep");
+  const auto decide = [&](const Json& uri) {
+    const std::string scheme = lower_case(text_of(uri.value("scheme", Json())));
+    if (scheme == "http" || scheme == "https" || scheme == "mailto")
+      return names_resources ? decide_external(uri, asked) : Ruling::pass();
+    return decide_file(Kind::kRead, uri, asked);
+  };
+  const bool is_resource = is_resource_like(value);
+  if (is_resource) {
+    Ruling ruling = decide(value);
+    if (!ruling.passes()) return ruling;
+  }
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const auto uri = resource_text(text);
+    if (!uri) return Ruling::pass();
+    const bool says_so =
+        lower_case(text.substr(0, 5)) == "file:" || lower_case(text).starts_with("vscode-");
+    return names_resources || says_so ? decide(*uri) : Ruling::pass();
+  }
+  if (value.is_structured()) {
+    for (const Json& child : value) {
+      if (is_resource && !child.is_structured()) continue;  // its own path
+      Ruling ruling = decide_argument(child, names_resources, asked, depth + 1);
+      if (!ruling.passes()) return ruling;
+    }
+  }
+  return Ruling::pass();
+}
+
+// Opens a folder, which has to be readable like every resource of a command. A workspace file would
+// name further ones, and other options choose a profile or a server.
+Broker::Ruling Broker::decide_opening(const std::string& command, const Json& given,
+                                      const Asked& asked) {
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    arbiter_.note_refusal(Kind::kVscode, what, why, Attempt{0, 0, asked.method, nullptr});
+    return Ruling::deny("bulkhead: " + why);
+  };
+  const bool opens = command == "vscode.openFolder";
+  const Json folder = opens ? at(given, 0) : Json();
+  const Json options = at(given, opens ? 1 : 0);
+  if (!is_none(folder)) {
+    const auto resource = parse_resource(folder, remote_authority_);
+    if (!resource) return refuse(dumped(folder).substr(0, 200), "is no folder");
+    if (lower_case(resource->scheme) == "untitled" ||
+        lower_case(normalize(resource->path)).ends_with(".code-workspace"))
+      return refuse(resource->path, "opens a workspace file, which can name any folder");
+  }
+  if (options.is_object() && !is_none(options))
+    for (const auto& [key, value] : options.items())
+      if (key != "forceNewWindow" && key != "forceReuseWindow" && key != "reuseWindow" &&
+          key != "noRecentEntry" && key != "filesToOpen" && !is_none(value) && value != false)
+        return refuse(key, "opens a folder in another way than as it is");
+  return Ruling::pass();
+}
+
+}  // namespace bulkhead
