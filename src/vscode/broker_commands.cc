@@ -25,19 +25,6 @@ std::string Broker::permission_of(const std::string& command) const {
   return needs;
 }
 
-namespace {
-
-// Whether the value, or something in it, is so. What is nested too deep is.
-template <typename Is>
-bool anywhere(const Json& value, const Is& is, int depth = 0) {
-  if (depth > 20 || is(value)) return true;
-  return value.is_structured() && std::any_of(value.begin(), value.end(), [&](const Json& each) {
-           return anywhere(each, is, depth + 1);
-         });
-}
-
-}  // namespace
-
 // What it takes to have a command open something in another viewer than text editors and its own:
 // previews and notebooks load what they show from the network. Empty where nothing is needed.
 std::string Broker::viewer_needs(const std::string& command, const Json& arguments) {

@@ -169,6 +169,15 @@ inline bool is_none(const Json& value) {
                              value["$$ref$$"] == -1);
 }
 
+// Whether the value, or something in it, is so. What is nested too deep is.
+template <typename Is>
+bool anywhere(const Json& value, const Is& is, int depth = 0) {
+  if (depth > 20 || is(value)) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), [&](const Json& each) {
+           return anywhere(each, is, depth + 1);
+         });
+}
+
 // contributes.commands[].command of an extension's description.
 inline std::vector<std::string> declared_commands(const Json& description) {
   std::vector<std::string> found;
