@@ -184,6 +184,7 @@ void Pipeline(benchmark::State& state) {
   must(judged.broker->from_host(kInitialized, discard));
   const auto body = body_of(judged, state.range(1), static_cast<size_t>(state.range(2)));
   const bool is_request = state.range(1) != kReply;
+  auto question = body_of(judged, kChange, 1);
   uint32_t number = 0;
   std::vector<uint8_t> stream;
   std::vector<size_t> bodies;  // where each begins
@@ -201,8 +202,16 @@ void Pipeline(benchmark::State& state) {
   };
   const WebSocketReader::Sink sink{feed, [](Bytes) {}, [](uint16_t) {}};
   for (auto _ : state) {
-    if (from_host && is_request)
+    if (from_host)
       for (const size_t at : bodies) set_number(&stream[at], ++number);
+    if (from_host && !is_request) {  // a reply passes where something was asked
+      state.PauseTiming();
+      for (size_t i = 0; i < bodies.size(); ++i) {
+        set_number(question.data(), number - static_cast<uint32_t>(i));
+        must(judged.broker->from_workbench(question, discard));
+      }
+      state.ResumeTiming();
+    }
     for (size_t i = 0; i < stream.size(); i += kChunk) {
       const auto part = std::span(stream).subspan(i, std::min(kChunk, stream.size() - i));
       if (from_host)
