@@ -8,8 +8,11 @@ namespace {
 
 class OddTest : public BrokerTest {
  protected:
-  OddTest() {
-    std::ifstream shipped(std::string(std::getenv("BULKHEAD_DATA")) + "/vscode/api/table.json");
+  void SetUp() override {
+    BrokerTest::SetUp();
+    const char* data = std::getenv("BULKHEAD_DATA");
+    ASSERT_NE(data, nullptr) << "set by ctest: the source folder";
+    std::ifstream shipped(std::string(data) + "/vscode/api/table.json");
     table_json_ = Json::parse(shipped);
     for (
         const char* text :
