@@ -41,16 +41,14 @@ bool is_language(std::string_view text) {
 Result<std::string> path_entry(const std::string& folder, const std::string& text, Kind kind) {
   if (is_language(text)) return text;
   auto whole = canonical_path(folder, text);
-  if (text.ends_with("/.")) {
-    if (!whole.ok()) return std::move(whole).error();
-    BULKHEAD_CHECK(must_exist(*whole, kind));
-    return *whole == "/" ? "/." : quote_path(*whole) + "/.";
-  }
+  const bool itself = text.ends_with("/.");
   const size_t star = text.find('*');
-  if (star == std::string::npos || (whole.ok() && access(whole->c_str(), F_OK) == 0)) {
+  if (itself || star == std::string::npos || (whole.ok() && access(whole->c_str(), F_OK) == 0)) {
     if (!whole.ok()) return std::move(whole).error();
     BULKHEAD_CHECK(must_exist(*whole, kind));
-    return quote_path(*whole);
+    const std::string entry = quote_path(*whole);
+    if (!itself) return entry;
+    return entry == "/" ? "/." : entry + "/.";
   }
   const size_t slash = text.rfind('/', star);
   const std::string before = slash == std::string::npos ? "." : text.substr(0, slash + 1);

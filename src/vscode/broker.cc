@@ -139,13 +139,17 @@ void Broker::note_registered(const RpcReply& reply) {
   own_file_systems_.erase(provider);
 }
 
+bool Broker::provides(const std::map<std::string, std::string>& providers,
+                      const std::string& scheme) {
+  return std::any_of(providers.begin(), providers.end(),
+                     [&](const auto& each) { return each.second == scheme; });
+}
+
 // That another extension has files of it goes before documents of this host's.
 bool Broker::is_own_scheme(const std::string& scheme) {
   const std::lock_guard lock(mutex_);
-  const auto has = [&](const auto& each) { return each.second == scheme; };
   return !others_schemes_.contains(scheme) &&
-         (std::any_of(own_file_systems_.begin(), own_file_systems_.end(), has) ||
-          std::any_of(own_documents_.begin(), own_documents_.end(), has));
+         (provides(own_file_systems_, scheme) || provides(own_documents_, scheme));
 }
 
 void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox) {

@@ -122,6 +122,8 @@ class Broker final : public Judge {
   std::string host_prefix() const;
   bool is_own_status_item(const std::string& id) const;
   bool is_own_scheme(const std::string& scheme);
+  static bool provides(const std::map<std::string, std::string>& providers,
+                       const std::string& scheme);
   void note_provider(const RpcRequest& request);
   void note_registered(const RpcReply& reply);
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);

@@ -61,11 +61,9 @@ void Broker::learn_scheme(const RpcRequest& request) {
   const Json& uri = at(arguments, 0);
   const std::string scheme = uri.is_object() ? text_of(uri.value("scheme", Json())) : "";
   const std::lock_guard lock(mutex_);
-  const bool own = std::any_of(own_file_systems_.begin(), own_file_systems_.end(),
-                               [&](const auto& each) { return each.second == scheme; });
   if (is_none(at(arguments, 1)))
     others_schemes_.erase(scheme);
-  else if (!own)
+  else if (!provides(own_file_systems_, scheme))
     others_schemes_.insert(scheme);
 }
 

@@ -10,6 +10,16 @@
 namespace bulkhead::testing {
 namespace {
 
+// What became of a request that a thread may answer, which waited for a person.
+struct Became : Outbox {
+  void to_host(std::vector<uint8_t> body) override {
+    if (body[0] != static_cast<uint8_t>(RpcType::kAcknowledged))
+      became.set_value({body.begin(), body.end()});
+  }
+  void to_workbench(std::vector<uint8_t>) override { became.set_value("passed"); }
+  std::promise<std::string> became;
+};
+
 TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
   using Change = RenameLock::Change;
   fs::create_directories(folder_ / "work/real/deep");
@@ -59,13 +69,7 @@ TEST_F(BrokerTest, WhatWasExchangedMeanwhileIsNotOpened) {
   const fs::path other = "/etc/group";
   const fs::path way = folder_ / "work/way";
   // Answered by a thread that waited for the person.
-  struct : Outbox {
-    void to_host(std::vector<uint8_t> body) override {
-      if (body[0] != static_cast<uint8_t>(RpcType::kAcknowledged)) became.set_value(text(body));
-    }
-    void to_workbench(std::vector<uint8_t>) override { became.set_value("passed"); }
-    std::promise<std::string> became;
-  } outbox;
+  Became outbox;
   const auto read = [&] {
     fs::remove(way);
     fs::create_symlink(asked, way);
@@ -114,13 +118,7 @@ TEST_F(BrokerTest, WhatAPersonLetItReadComesIn) {
     void cancel() noexcept override {}
   } asker;
   start({"me.mine"}, &asker);
-  struct : Outbox {
-    void to_host(std::vector<uint8_t> body) override {
-      if (body[0] != static_cast<uint8_t>(RpcType::kAcknowledged)) became.set_value(text(body));
-    }
-    void to_workbench(std::vector<uint8_t>) override { became.set_value("passed"); }
-    std::promise<std::string> became;
-  } outbox;
+  Became outbox;
   const auto asks = [&](const char* method, const char* path) {
     outbox.became = {};
     const std::string json = Json::array({uri(path)}).dump();
