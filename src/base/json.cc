@@ -59,6 +59,8 @@ std::string shown_key(std::string_view key) {
 // What a person most probably has to do about a text that is no JSON from `at` on; `what` is the
 // library's complaint, in which "expected" tells what could have stood there.
 std::string syntax_fix(std::string_view text, size_t at, std::string_view what) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return "it is empty: write a value, such as {}";
   const char found = at < text.size() ? text[at] : '\0';
   if (found == '/' || found == '#') return "remove the comment: JSON has none";
   if (found == '\'') return "write double quotes";

@@ -128,7 +128,8 @@ TEST(Json, RefusesCommentsAndTrailingCommasWithAFix) {
 
 TEST(Json, SaysWhatToWriteInstead) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "close every"},
+      {"", "it is empty"},
+      {" \n", "it is empty"},
       {"{\"a\":1", "close every"},
       {"{} {}", "remove what stands behind the end"},
       {"{a:1}", "write the name in double quotes"},

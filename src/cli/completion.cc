@@ -6,6 +6,7 @@
 
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/config.h"
 #include "sandbox/outcome.h"
 
 namespace bulkhead {
@@ -17,7 +18,22 @@ struct Word {
   std::string type;  // empty: takes no value
 };
 
+// "all|ssh-keys|…": what --unblock takes. None where the blocklist cannot be read, of which other
+// verbs complain.
+std::string built_in_groups() {
+  const auto places = find_places();
+  const auto shipped =
+      places.ok() ? load_shipped(*places, LoadSets::kNone) : Result<Shipped>(places.error());
+  if (!shipped.ok()) return "";
+  std::string names = "all";
+  for (const Blocklist& list : shipped->blocklists)
+    if (list.source == Blocklist::Source::kBuiltin)
+      for (const BlockGroup& group : list.groups) names.append("|").append(group.name);
+  return names;
+}
+
 std::vector<Word> options_of(const CLI::App& app) {
+  static const std::string groups = built_in_groups();
   std::vector<Word> found;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) continue;
@@ -26,6 +42,7 @@ std::vector<Word> options_of(const CLI::App& app) {
     for (const std::string& name : option->get_snames()) word.names.push_back("-" + name);
     word.about = option->get_description();
     if (option->get_items_expected_max() > 0) word.type = option->get_type_name();
+    if (word.type == "GROUP" && !groups.empty()) word.type = groups;
     found.push_back(std::move(word));
   }
   return found;

@@ -63,6 +63,16 @@ std::string own_folder_of(const std::string& subject, const std::vector<std::str
 
 }  // namespace
 
+namespace {
+
+// Each process's own entries of /proc have one name in rules, "/proc/self": not ours by its number.
+std::string rule_spelling(std::string path) {
+  const std::string own = fmt::format("/proc/{}", getpid());
+  return is_within(path, own) ? path.replace(0, own.size(), "/proc/self") : path;
+}
+
+}  // namespace
+
 Result<std::string> canonical_path(const std::string& folder, const std::string& path) {
   // realpath before normalize: ".." after a symlink is the parent of where the link leads.
   std::string whole = path.starts_with('/') ? path : folder + "/" + path;
@@ -73,7 +83,7 @@ Result<std::string> canonical_path(const std::string& folder, const std::string&
       std::string out = *found;
       for (auto name = missing.rbegin(); name != missing.rend(); ++name)
         out += (out.ends_with('/') ? "" : "/") + *name;
-      return out;
+      return rule_spelling(std::move(out));
     }
     if (found.error().errno_value != ENOENT) return std::move(found).error();
     while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();

@@ -22,7 +22,7 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "sandbox/rename_lock.h"
@@ -161,8 +161,10 @@ class Broker final : public Judge {
   size_t mask_tabs(Json& value, int depth);
   Disarm disarm();
   std::string permission_of(const std::string& command) const;
-  // Requests of the workbench whose replies act, when a person picks what they offer.
+  // What the reply to a request of the workbench holds that acts, when a person picks what it
+  // offers.
   enum class Awaited : uint8_t {
+    kShown,    // what is shown
     kNothing,  // whatever it answers
     kTooltip,
     kMessage,
@@ -171,7 +173,7 @@ class Broker final : public Judge {
     kResource,
     kBadges,
   };
-  static std::optional<Awaited> awaited_of(std::string_view method);
+  static Awaited awaited_of(std::string_view method);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
   void ask_for_commands(Outbox& outbox);
@@ -187,8 +189,7 @@ class Broker final : public Judge {
   Arbiter& arbiter_;
   BrokerOptions options_;
   bool initialised_ = false, host_initialised_ = false;
-  uint32_t last_number_ = 0;                 // of the host's requests
-  std::unordered_set<uint32_t> unanswered_;  // requests of the workbench that the host was passed
+  uint32_t last_number_ = 0;  // of the host's requests
   std::string remote_authority_;
   std::string logs_;
   std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
@@ -211,7 +212,8 @@ class Broker final : public Judge {
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   std::set<std::string> quick_inputs_;       // ids that have a title
-  std::map<uint32_t, Awaited> awaited_;
+  // Requests of the workbench that the host was passed, and has not answered.
+  std::unordered_map<uint32_t, Awaited> unanswered_;
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
   std::map<uint32_t, std::string> registering_;          // requests that register such handles

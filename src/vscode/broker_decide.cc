@@ -63,7 +63,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
       // Somebody may have said yes to this once: what comes back of it is meant by that too.
       if (asked.may_block && kind == Kind::kRead) {
         const std::lock_guard lock(mutex_);
-        if (answered_.size() < kMaxAnswered) answered_.insert(*canonical);
+        if (answered_.size() < kMaxKept) answered_.insert(*canonical);
       }
       if (kind == Kind::kReadStatus) return Ruling::pass();
       return use(resource->path, *canonical, RenameLock::Use::kOpen, asked);

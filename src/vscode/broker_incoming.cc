@@ -229,17 +229,14 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
-    if (const auto awaited = awaited_of(request->method)) {
+    {
       const std::lock_guard lock(mutex_);
-      if (awaited_.size() >= kMaxAnswered) {  // it answers nothing
-        withhold(*request, outbox);
-        return {};
-      }
-      awaited_[request->number] = *awaited;
+      unanswered_[request->number] = awaited_of(request->method);
     }
     Watched watched(outbox);
     if (!filter_incoming(*request, watched)) watched.to_host(copy(body));
-    if (watched.reached()) unanswered_.insert(request->number);
+    const std::lock_guard lock(mutex_);
+    if (!watched.reached()) unanswered_.erase(request->number);
     if (unanswered_.size() > kMaxUnanswered)
       return Error{"the extension host answers nothing that it is asked"};
     return {};

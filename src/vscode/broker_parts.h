@@ -19,7 +19,7 @@ namespace broker_parts {
 using Json = nlohmann::ordered_json;
 
 inline constexpr size_t kMaxAsking = 16;
-inline constexpr size_t kMaxAnswered = 4096;
+inline constexpr size_t kMaxKept = 4096;
 inline constexpr size_t kMaxUnanswered = 1U << 18U;
 inline constexpr size_t kMaxWaiting = 64U << 20U;
 // The number of our own request; a host counts its own from 1 and never comes here.

@@ -9,7 +9,7 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
-std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
+Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideTooltip") return Awaited::kTooltip;
   if (method == "$validateInput") return Awaited::kMessage;
   if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
@@ -21,7 +21,7 @@ std::optional<Broker::Awaited> Broker::awaited_of(std::string_view method) {
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
     if (method.starts_with(inserts)) return Awaited::kSnippets;
-  return std::nullopt;
+  return Awaited::kShown;
 }
 
 // The workbench makes the edits of a rename, a quick fix (some when a file is saved), a
@@ -60,16 +60,15 @@ size_t Broker::refuse_edits(Json& value, bool* unfit) {
 
 void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const auto* reply = std::get_if<RpcReply>(&message);
-  std::optional<Awaited> awaited;
+  Awaited awaited = Awaited::kShown;
   if (reply != nullptr) {
     // One reply for each request, and none before it: a second one would not be looked at, and
     // taken where the workbench could not read the first.
-    if (unanswered_.erase(reply->number) == 0) return;
     const std::lock_guard lock(mutex_);
-    if (const auto found = awaited_.find(reply->number); found != awaited_.end()) {
-      awaited = found->second;
-      awaited_.erase(found);
-    }
+    const auto found = unanswered_.find(reply->number);
+    if (found == unanswered_.end()) return;
+    awaited = found->second;
+    unanswered_.erase(found);
   }
   if (reply != nullptr && awaited == Awaited::kNothing) {
     outbox.to_workbench(empty_reply(reply->number));

@@ -109,10 +109,13 @@ TEST_F(BrokerReplyTest, NobodyAnswersWhatWasNotAsked) {
   --asked_;
 }
 
-TEST_F(BrokerReplyTest, WhoAnswersNothingIsAskedNoMore) {
-  for (int i = 0; i < 5000; ++i) deliver("$provideCompletionItems", "[1]");
+TEST_F(BrokerReplyTest, WhatTheHostWasNotAskedIsNotAwaited) {
+  const std::string key_only = Json::array({1, Json::array({{{"uri", uri(key())}}})}).dump();
+  for (int i = 0; i < 300000; ++i) deliver("$provideDecorations", key_only);
   EXPECT_TRUE(sent_.host.empty());
   EXPECT_EQ(sent_.workbench.size(), 2U) << "acknowledged, and answered with nothing";
+  EXPECT_EQ(answer({{"1", {{"tooltip", "x"}}}}), "") << "nor does it answer in the end";
+  EXPECT_NE(deliver("$provideCompletionItems", "[1]"), "");
 }
 
 // The workbench throws before it has noted the first of these, and would take the second.

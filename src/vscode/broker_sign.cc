@@ -371,7 +371,7 @@ size_t Broker::sign_quick_input(Json& update) {
   {
     const std::lock_guard lock(mutex_);
     is_new = !quick_inputs_.contains(id);
-    if (is_new && quick_inputs_.size() < kMaxAnswered) quick_inputs_.insert(id);
+    if (is_new && quick_inputs_.size() < kMaxKept) quick_inputs_.insert(id);
   }
   if (!is_new && !update.contains("title")) return changes;
   sign_title(update);

@@ -166,14 +166,11 @@ bool Broker::filter_terminal(const RpcRequest& request, ToldRule::Way way, const
     return false;
   if (way == Way::kStartTerminal) {
     // One of its tasks may run in it, which it learns later; until then it says nothing.
-    if (awaited_.size() < kMaxAnswered) {
-      awaited_[request.number] = Awaited::kNothing;
-      return false;
-    }
-  } else if (way == Way::kTouchedTerminal && terminal &&
-             touched_terminals_.insert(*terminal).second) {
+    unanswered_[request.number] = Awaited::kNothing;
     return false;
   }
+  if (way == Way::kTouchedTerminal && terminal && touched_terminals_.insert(*terminal).second)
+    return false;
   withhold(request, outbox);
   return true;
 }
@@ -349,7 +346,7 @@ size_t Broker::mask_tabs(Json& value, int depth) {
   if (kind != kUnknown && kind != kDifferences && knows_all(*input, depth)) return titled ? 1 : 0;
   *input = Json{{"kind", kUnknown}};
   value["label"] = "";
-  if (masked_tabs_.size() >= kMaxAnswered) masked_tabs_.clear();
+  if (masked_tabs_.size() >= kMaxKept) masked_tabs_.clear();
   const std::string next = fmt::format("bulkhead-{}", masked_tabs_.size());
   value["id"] = masked_tabs_.emplace(text_of(value.value("id", Json())), next).first->second;
   return 1;

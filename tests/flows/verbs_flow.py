@@ -39,6 +39,18 @@ class Explaining(Flow):
         self.assertIn(self.secret, done.stdout)
         self.assertEqual(done.returncode, 1)
 
+    def test_entries_of_each_process_have_one_name(self):
+        path = "/proc/self/personality"
+        done = self.bulkhead("explain", "read", path)
+        self.assertIn(f"allow  read {path}", done.stdout)
+        manifest = self.file("m.json", json.dumps({
+            "manifest": 1, "files": {"read": ["@system"], "block": [path]}, "run": ["cat"]}))
+        self.assertEqual(self.bulkhead("explain", "--manifest", manifest, "read", path).returncode, 1)
+        done = self.bulkhead("run", "--manifest", manifest, "--", "cat", path, "/proc/self/status")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Pid:", done.stdout)
+        self.assertIn(path, done.stderr)
+
     def test_other_kinds(self):
         self.assertEqual(self.bulkhead("explain", "connect", "example.com:443").returncode, 1)
         self.assertEqual(self.bulkhead("explain", "--connect", "example.com:443", "connect",
@@ -377,6 +389,7 @@ class Completing(Flow):
         self.assertEqual(self.complete_in_bash("bulkhead", "run", "--manifest", "a"), ["a.json"])
         self.assertEqual(self.complete_in_bash("bulkhead", "run", "--workspace", ""), ["folder"])
         self.assertEqual(self.complete_in_bash("bulkhead", "run", "--otherwise", ""), ["ask", "deny"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--unblock", "ssh-k"), ["ssh-keys"])
         self.assertEqual(self.complete_in_bash("bulkhead", "explain", "conn"), ["connect"])
         self.assertEqual(self.complete_in_bash("bulkhead", "completion", "f"), ["fish"])
         self.assertIn("env", self.complete_in_bash("bulkhead", "run", "--", "env"))
