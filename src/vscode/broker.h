@@ -74,6 +74,8 @@ class Broker final : public Judge {
   void learn_scheme(const RpcRequest& request);
   std::string actor_of(const RpcRequest& request) const;  // "actor 7" where it is unknown
   Ruling judge(const RpcRequest& request, bool may_block);
+  // Notes it in the journal, and denies it in the same words.
+  Ruling refuse(const Asked& asked, const std::string& what, const std::string& why);
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
   Ruling decide_written(const Json& uri, const Asked& asked);

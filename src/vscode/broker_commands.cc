@@ -54,12 +54,8 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
   if (knows(registered_commands_, command)) return Ruling::pass();
   const std::string needs = permission_of(command);
   const std::string detail = asked.method + " " + command;
-  if (needs == "refuse") {
-    arbiter_.note_refusal(Kind::kVscode, command,
-                          "a command that no extension in a compartment runs",
-                          Attempt{0, 0, detail, nullptr});
-    return Ruling::deny("bulkhead: extensions in a compartment cannot run " + command);
-  }
+  if (needs == "refuse")
+    return refuse(asked.about(detail), command, "extensions in a compartment cannot run it");
   if (needs != "free") {
     Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;
@@ -73,21 +69,14 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
   // VS Code makes texts of what is none: "x" of ["x"].
   if (const Json key = at(at(arguments, 1), 0);
-      command.ends_with("etContext") &&
-      (!key.is_string() || text_of(key).starts_with("bulkhead"))) {
-    arbiter_.note_refusal(Kind::kVscode, dumped(key).substr(0, 200), "says what only Bulkhead says",
-                          Attempt{0, 0, detail, nullptr});
-    return Ruling::deny("bulkhead: " + dumped(key) + " is not this extension's to set");
-  }
+      command.ends_with("etContext") && (!key.is_string() || text_of(key).starts_with("bulkhead")))
+    return refuse(asked.about(detail), dumped(key).substr(0, 200), "says what only Bulkhead says");
   // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
   // terminals ("task ", "term ").
   if (const std::string typed = text_of(at(at(arguments, 1), 0));
       command == "workbench.action.quickOpen" &&
-      (typed.starts_with('>') || typed.find(' ') != std::string::npos)) {
-    arbiter_.note_refusal(Kind::kVscode, command, "puts a command before a person's next Enter",
-                          Attempt{0, 0, detail, nullptr});
-    return Ruling::deny("bulkhead: extensions in a compartment cannot fill in Quick Open");
-  }
+      (typed.starts_with('>') || typed.find(' ') != std::string::npos))
+    return refuse(asked.about(detail), command, "puts a command before a person's next Enter");
   if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
     if (Ruling ruling = decide_permission(shows, asked.about(detail)); !ruling.passes())
       return ruling;
@@ -144,25 +133,21 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, 
 // name further ones, and other options choose a profile or a server.
 Broker::Ruling Broker::decide_opening(const std::string& command, const Json& given,
                                       const Asked& asked) {
-  const auto refuse = [&](const std::string& what, const std::string& why) {
-    arbiter_.note_refusal(Kind::kVscode, what, why, Attempt{0, 0, asked.method, nullptr});
-    return Ruling::deny("bulkhead: " + why);
-  };
   const bool opens = command == "vscode.openFolder";
   const Json folder = opens ? at(given, 0) : Json();
   const Json options = at(given, opens ? 1 : 0);
   if (!is_none(folder)) {
     const auto resource = parse_resource(folder, remote_authority_);
-    if (!resource) return refuse(dumped(folder).substr(0, 200), "is no folder");
+    if (!resource) return refuse(asked, dumped(folder).substr(0, 200), "is no folder");
     if (lower_case(resource->scheme) == "untitled" ||
         lower_case(normalize(resource->path)).ends_with(".code-workspace"))
-      return refuse(resource->path, "opens a workspace file, which can name any folder");
+      return refuse(asked, resource->path, "opens a workspace file, which can name any folder");
   }
   if (options.is_object() && !is_none(options))
     for (const auto& [key, value] : options.items())
       if (key != "forceNewWindow" && key != "forceReuseWindow" && key != "reuseWindow" &&
           key != "noRecentEntry" && key != "filesToOpen" && !is_none(value) && value != false)
-        return refuse(key, "opens a folder in another way than as it is");
+        return refuse(asked, key, "opens a folder in another way than as it is");
   return Ruling::pass();
 }
 

@@ -133,9 +133,7 @@ Broker::Ruling Broker::decide_written(const Json& uri, const Asked& asked) {
   const auto canonical =
       resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
   if (!canonical || !arbiter_.policy().above_block(*canonical)) return Ruling::pass();
-  arbiter_.note_refusal(Kind::kVscode, *canonical, "a blocked path lies in it, or would",
-                        Attempt{0, 0, asked.method, nullptr});
-  return Ruling::deny("bulkhead: a blocked path lies in it, or would");
+  return refuse(asked, *canonical, "a blocked path lies in it, or would");
 }
 
 bool Broker::knows(const std::set<std::string>& names, const std::string& name) {
@@ -261,28 +259,26 @@ Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {
   const auto resource = parse_resource(value, remote_authority_);
   if (!resource) return Ruling::deny("bulkhead: not an address");
   const std::string scheme = lower_case(resource->scheme);
-  if (scheme != "http" && scheme != "https" && scheme != "mailto") {
-    arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
-                          "only http, https and mailto addresses are opened outside",
-                          Attempt{0, 0, asked.method, nullptr});
-    return Ruling::deny("bulkhead: only http, https and mailto addresses can be opened");
-  }
+  if (scheme != "http" && scheme != "https" && scheme != "mailto")
+    return refuse(asked, resource->scheme + ":" + resource->path,
+                  "only http, https and mailto addresses are opened outside");
   return decide_permission("open-external", asked.about(asked.method + " " + resource->authority));
+}
+
+Broker::Ruling Broker::refuse(const Asked& asked, const std::string& what, const std::string& why) {
+  arbiter_.note_refusal(Kind::kVscode, what, why, Attempt{0, 0, asked.method, nullptr});
+  return Ruling::deny(fmt::format("bulkhead: {} ({})", why, what));
 }
 
 Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& arguments,
                              const Asked& asked) {
-  const auto refuse = [&](const std::string& resource, const std::string& why) {
-    arbiter_.note_refusal(Kind::kVscode, resource, why, Attempt{0, 0, asked.method, nullptr});
-    return Ruling::deny("bulkhead: " + why);
-  };
   switch (check.kind) {
     // VS Code makes texts of what is none, "x" of ["x"]; here that is the empty text.
     case ArgumentKind::kCommand:
     case ArgumentKind::kCommandId:
     case ArgumentKind::kSetting:
     case ArgumentKind::kScheme:
-      if (text_of(value).empty()) return refuse(dumped(value).substr(0, 200), "is no name");
+      if (text_of(value).empty()) return refuse(asked, dumped(value).substr(0, 200), "is no name");
       break;
     default:
       break;
@@ -335,7 +331,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return decide_edit(value, asked);
     case ArgumentKind::kExtension:
       if (own_extension(value)) return Ruling::pass();
-      return refuse(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+      return refuse(asked,
+                    value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
                     "speaks for an extension that is not in this compartment");
     case ArgumentKind::kCommand:
       return decide_command(value, arguments, asked);
@@ -344,7 +341,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const std::lock_guard lock(mutex_);
       if (options_.commands.contains(command) || existing_commands_.contains(command) ||
           (others_declared_.contains(command) && !declared_.contains(command)))
-        return refuse(command, "takes over a command of the editor or of another extension");
+        return refuse(asked, command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another
       // of that family proves nothing.
       // Built-in extensions write "_" before what they register and do not declare.
@@ -353,7 +350,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const auto theirs = others_families_.find(family);
       if (!declared_.contains(command) && theirs != others_families_.end() &&
           (first == 0 || theirs->second) && !own_families_.contains(family))
-        return refuse(command, "takes a command of another extension's family");
+        return refuse(asked, command, "takes a command of another extension's family");
       // The editor may have it later, and then its own is what runs.
       if (!is_editors_family(command)) registered_commands_.insert(command);
       return Ruling::pass();
@@ -373,17 +370,17 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // Ids are unique in a window, and who provides for one fills it, whoever declared it.
       if (owns_part(view) && (!is_editors_family(view) || knows(builtin_views_, view)))
         return Ruling::pass();
-      return refuse(view, "shows something in a view that is not its own");
+      return refuse(asked, view, "shows something in a view that is not its own");
     }
     case ArgumentKind::kNotebook:
       if (owns_part("notebook/" + text_of(value))) return Ruling::pass();
-      return refuse(text_of(value), "reads notebooks of a type that is not its own");
+      return refuse(asked, text_of(value), "reads notebooks of a type that is not its own");
     case ArgumentKind::kRenderer:
       if (owns_part("renderer/" + text_of(value))) return Ruling::pass();
-      return refuse(text_of(value), "speaks to a renderer that is not its own");
+      return refuse(asked, text_of(value), "speaks to a renderer that is not its own");
     case ArgumentKind::kDebugType:
       if (owns_part("debug/" + text_of(value))) return Ruling::pass();
-      return refuse(text_of(value), "debugs programs of a type that is not its own");
+      return refuse(asked, text_of(value), "debugs programs of a type that is not its own");
     case ArgumentKind::kKernel: {
       // "publisher.name/id", by which notebooks remember it.
       const std::string id = value.is_object() ? text_of(value.value("id", Json())) : "";
@@ -391,12 +388,12 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (id.size() > whose.size() && own_extension(Json(whose)) &&
           own_extension(value.value("extensionId", Json())))
         return Ruling::pass();
-      return refuse(id.substr(0, 200), "is no kernel of its own");
+      return refuse(asked, id.substr(0, 200), "is no kernel of its own");
     }
     case ArgumentKind::kController:
       // The window has one list of them, and nobody declares them.
       if (knows(own_controllers_, text_of(value))) return Ruling::pass();
-      return refuse(text_of(value), "speaks for tests that are not its own");
+      return refuse(asked, text_of(value), "speaks for tests that are not its own");
     case ArgumentKind::kTool: {
       const std::string tool = value.is_object() ? text_of(value.value("toolId", Json())) : "";
       if (owns_part("tool/" + tool)) return Ruling::pass();
@@ -415,19 +412,19 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
             return resource && is_own_scheme(resource->scheme);
           });
       if (own) return Ruling::pass();
-      return refuse("$onFileSystemChange", "tells of changes in what it does not provide");
+      return refuse(asked, "$onFileSystemChange", "tells of changes in what it does not provide");
     }
     case ArgumentKind::kDeclared: {
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
-      if (name.empty()) return refuse(dumped(value).substr(0, 200), "is no name");
+      if (name.empty()) return refuse(asked, dumped(value).substr(0, 200), "is no name");
       if (!knows(others_parts_, name)) return Ruling::pass();
-      return refuse(name, "takes over what another extension declares");
+      return refuse(asked, name, "takes over what another extension declares");
     }
     case ArgumentKind::kSignIn: {
       // Who comes last has it: the accounts of the window, and what a person types for them.
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
       if (owns_part("authentication/" + name) && !knows(others_parts_, name)) return Ruling::pass();
-      return refuse(name, "is no way to sign in that its package.json declares");
+      return refuse(asked, name, "is no way to sign in that its package.json declares");
     }
     case ArgumentKind::kChannel: {
       // As VS Code makes them: "extension-output-publisher.name-#1-Label", and for logs
@@ -439,7 +436,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
                                id.starts_with(own + ".");
                       }))
         return Ruling::pass();
-      return refuse(id.substr(0, 200), "speaks for an output channel that is not its own");
+      return refuse(asked, id.substr(0, 200), "speaks for an output channel that is not its own");
     }
     case ArgumentKind::kTunnel: {
       // The editor connects from here, with the user's rights: not for `network` to be gone round.
@@ -447,10 +444,11 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const std::string host =
           address.is_object() ? lower_case(text_of(address.value("host", Json()))) : "";
       if (host == "localhost" || host == "127.0.0.1" || host == "::1") return Ruling::pass();
-      return refuse(host.substr(0, 200), "a tunnel to another machine");
+      return refuse(asked, host.substr(0, 200), "a tunnel to another machine");
     }
     case ArgumentKind::kFolders:
-      if (!value.is_array()) return refuse(dumped(value).substr(0, 200), "is no list of folders");
+      if (!value.is_array())
+        return refuse(asked, dumped(value).substr(0, 200), "is no list of folders");
       for (const Json& each : value) {
         const Json folder = each.is_object() ? each.value("uri", Json()) : Json();
         if (Ruling ruling = decide_file(Kind::kRead, folder, asked); !ruling.passes())
@@ -461,10 +459,10 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const std::string scheme = text_of(value);
       // Who is Git here is Git in the whole window: ids are unique there.
       if (is_reserved_scheme(scheme) && !(scheme == "git" && own_extension(Json("vscode.git"))))
-        return refuse(scheme, "takes over a scheme of the editor");
+        return refuse(asked, scheme, "takes over a scheme of the editor");
       const std::lock_guard lock(mutex_);
       if (others_schemes_.contains(scheme))
-        return refuse(scheme, "takes over a scheme of another extension");
+        return refuse(asked, scheme, "takes over a scheme of another extension");
       return Ruling::pass();
     }
     case ArgumentKind::kLogFile:
@@ -474,7 +472,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         if (resource && resource->is_file && !logs_.empty() &&
             is_within(normalize(resource->path), logs_))
           return std::nullopt;
-        return refuse(resource ? resource->path : "?", "writes a log outside of its log folder");
+        return refuse(asked, resource ? resource->path : "?",
+                      "writes a log outside of its log folder");
       };
       const auto nested = check.kind == ArgumentKind::kLogResource && value.is_object()
                               ? value.find("resource")
@@ -493,7 +492,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         if (value.is_number_unsigned() && own_terminals_.contains(value.get<uint64_t>()))
           return Ruling::pass();
       }
-      return refuse(dumped(value).substr(0, 200), "speaks for a terminal that is not its own");
+      return refuse(asked, dumped(value).substr(0, 200),
+                    "speaks for a terminal that is not its own");
     }
     case ArgumentKind::kScmInput: {
       // The workbench shows what stands in that document, and tells what a person writes there.
@@ -502,14 +502,15 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (resource && resource->scheme == "vscode-scm" &&
           (resource->path.starts_with(folder) || resource->path.starts_with("/" + folder)))
         return Ruling::pass();
-      return refuse(resource ? resource->scheme + ":" + resource->path : "?",
+      return refuse(asked, resource ? resource->scheme + ":" + resource->path : "?",
                     "is no input box of its source control");
     }
     case ArgumentKind::kStyleName:
       // Empty: too long to be built. What is no text, VS Code makes one of.
       if (const std::string name = text_of(value); !name.empty() && is_style_name(name))
         return Ruling::pass();
-      return refuse(value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+      return refuse(asked,
+                    value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
                     "is no name that may stand in a style sheet");
     case ArgumentKind::kWebviewOptions:
     case ArgumentKind::kWebviewInit: {
