@@ -292,12 +292,19 @@ int install_filter(const Plan& plan) noexcept {
     failed(failure, "enter the working folder", plan.folder.c_str());
     give_up(failure);
   }
+  // While there are the capabilities for it. A kernel without queues refuses mq_open by itself.
+  const int queues = open_queues();
+  if (queues < 0 && errno != ENODEV) {
+    failed(failure, "open the queues of the IPC namespace");
+    give_up(failure);
+  }
   if (!forbid_core_dumps(failure) || !drop_privileges(setup, failure)) give_up(failure);
   if (plan.inherited >= 0 && ::fcntl(kInherited, F_SETFD, 0) != 0) {
     failed(failure, "pass a descriptor on");
     give_up(failure);
   }
-  const int error = landlock_restrict(setup.landlock, plan.landlock);
+  const int error = landlock_restrict(setup.landlock, plan.landlock, queues);
+  if (queues >= 0) ::close(queues);
   if (error != 0) {
     failed_with(failure, error, "restrict by Landlock");
     give_up(failure);

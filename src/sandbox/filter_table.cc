@@ -302,7 +302,8 @@ constexpr CallRule kRules[] = {
     ALLOW(clock_nanosleep), ALLOW(exit_group), ALLOW(epoll_wait), ALLOW(epoll_ctl), ALLOW(tgkill),
     NOTIFY(utimes), REFUSE(vserver, ENOSYS), ALLOW(mbind), ALLOW(set_mempolicy),
     ALLOW(get_mempolicy),
-    // POSIX queues live in the IPC namespace too, not in the file system.
+    // POSIX queues live in the IPC namespace too; that they may be opened is a rule of Landlock's
+    // (landlock_restrict).
     ALLOW(mq_open), ALLOW(mq_unlink), ALLOW(mq_timedsend), ALLOW(mq_timedreceive),
     ALLOW(mq_notify), ALLOW(mq_getsetattr), ATTEMPT(kexec_load, EPERM), ALLOW(waitid),
     ATTEMPT(add_key, ENOSYS), ATTEMPT(request_key, ENOSYS), ATTEMPT(keyctl, ENOSYS),

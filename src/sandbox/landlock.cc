@@ -38,6 +38,18 @@ int open_place(const char* path) noexcept {
   return static_cast<int>(::syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof how));
 }
 
+// 0, or an errno. `access` must be of rights that the kernel knows; none at all would be refused
+// (ENOMSG), and would grant nothing.
+int grant(int ruleset, int place, uint64_t access) noexcept {
+  landlock_path_beneath_attr attr{};
+  attr.allowed_access = access;
+  attr.parent_fd = place;
+  if (access == 0) return 0;
+  const long done =
+      ::syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0);
+  return done == 0 ? 0 : errno;
+}
+
 // 0, or an errno. A place that cannot be opened is no error.
 int add_rule(int ruleset, const LandlockRule& rule, uint64_t known) noexcept {
   const int place = open_place(rule.path.c_str());
@@ -51,15 +63,9 @@ int add_rule(int ruleset, const LandlockRule& rule, uint64_t known) noexcept {
   if (::fstat(place, &status) != 0) {
     error = errno;
   } else {
-    landlock_path_beneath_attr attr{};
-    attr.allowed_access = rule.access & known;
-    if (!S_ISDIR(status.st_mode)) attr.allowed_access &= kLandlockFileRights;
-    attr.parent_fd = place;
-    // An empty rule is refused (ENOMSG) and would grant nothing.
-    if (attr.allowed_access != 0 &&
-        ::syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr, 0) != 0) {
-      error = errno;
-    }
+    uint64_t access = rule.access & known;
+    if (!S_ISDIR(status.st_mode)) access &= kLandlockFileRights;
+    error = grant(ruleset, place, access);
   }
   ::close(place);
   return error;
@@ -67,8 +73,8 @@ int add_rule(int ruleset, const LandlockRule& rule, uint64_t known) noexcept {
 
 }  // namespace
 
-int landlock_restrict(const LandlockSupport& support,
-                      const std::vector<LandlockRule>& rules) noexcept {
+int landlock_restrict(const LandlockSupport& support, const std::vector<LandlockRule>& rules,
+                      int queues) noexcept {
   LandlockRulesetAttr attr;
   attr.handled_access_fs = support.rights;
   attr.scoped = support.scopes ? kLandlockScopeSignal | kLandlockScopeAbstractUnix : 0;
@@ -79,6 +85,11 @@ int landlock_restrict(const LandlockSupport& support,
   for (const LandlockRule& rule : rules) {
     error = add_rule(fd, rule, support.rights);
     if (error != 0) break;
+  }
+  // A queue is opened through a mount of the kernel's own, below no path: this is its root.
+  if (error == 0 && queues >= 0) {
+    error =
+        grant(fd, queues, (kLandlockRead | kLandlockWrite) & kLandlockFileRights & support.rights);
   }
   if (error == 0 && ::syscall(__NR_landlock_restrict_self, fd, 0) != 0) error = errno;
   ::close(fd);

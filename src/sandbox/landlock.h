@@ -42,8 +42,9 @@ struct LandlockRule {
 // In the child, async-signal-safe: denies every right in support.rights outside the rules'
 // trees, for this process and all that come from it. Paths that are missing, or that hold a
 // symlink by now, are left out: less is granted then, never something else. Needs no_new_privs.
+// `queues`: the folder of POSIX queues whose files may be opened as well; -1: none.
 // Returns 0 or an errno.
-int landlock_restrict(const LandlockSupport& support,
-                      const std::vector<LandlockRule>& rules) noexcept;
+int landlock_restrict(const LandlockSupport& support, const std::vector<LandlockRule>& rules,
+                      int queues) noexcept;
 
 }  // namespace bulkhead

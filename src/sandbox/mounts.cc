@@ -188,6 +188,17 @@ bool mount_terminals(const MountSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
+bool mount_queues(const MountSetup& setup, Failure& failure) noexcept {
+  if (!setup.cover_queues) return true;
+  const int queues = open_queues();
+  // Safe: the queues of our own IPC namespace, which are none yet.
+  const bool done = queues < 0 ? errno == ENODEV
+                               : attach_tree(queues, "/dev/mqueue") == 0;  // ENODEV: not built in
+  if (!done) return failed(failure, "mount /dev/mqueue");
+  if (queues >= 0) ::close(queues);
+  return true;
+}
+
 bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   // Safe: shows the processes of our own pid namespace. The kernel allows it where the surrounding
   // /proc is shown whole, so it reveals nothing new.
@@ -268,6 +279,7 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
     }
     setup.cover_ptmx = ::lstat("/dev/ptmx", &status) == 0 && S_ISCHR(status.st_mode);
   }
+  setup.cover_queues = ::lstat("/dev/mqueue", &status) == 0 && S_ISDIR(status.st_mode);
   return setup;
 }
 
@@ -280,7 +292,7 @@ bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
   for (const MountSetup::PrivateTree& tree : setup.private_trees) {
     if (!mount_private(tree, failure)) return false;
   }
-  if (!mount_terminals(setup, failure)) return false;
+  if (!mount_terminals(setup, failure) || !mount_queues(setup, failure)) return false;
   for (const std::string& path : setup.hidden) {
     struct stat status;
     if (::lstat(path.c_str(), &status) != 0) {
@@ -305,6 +317,20 @@ bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
     }
   }
   return true;
+}
+
+int open_queues() noexcept {
+  const auto context = static_cast<int>(::syscall(SYS_fsopen, "mqueue", FSOPEN_CLOEXEC));
+  if (context < 0) return -1;
+  long mounted = ::syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0);
+  if (mounted == 0) {
+    mounted = ::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC,
+                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  }
+  const int error = errno;
+  ::close(context);
+  errno = error;
+  return static_cast<int>(mounted);
 }
 
 }  // namespace bulkhead

@@ -3,6 +3,7 @@
 //   /tmp, /dev/shm   fresh, where the plan says so; granted paths below bound where they were, and
 //                    what is kept from run to run
 //   /dev/pts         a devpts of its own: nobody else's terminals
+//   /dev/mqueue      the POSIX message queues of its own IPC namespace
 //   /proc            of its own pid namespace; what configures the machine is read-only there
 //   /sys, cgroups    read-only, wherever they are mounted: a compartment that could write a cgroup
 //                    could leave its own, and its limits with it
@@ -39,11 +40,16 @@ struct MountSetup {
   std::string resolv_conf;           // canonical; empty where it needs no cover
   std::string devpts_options;        // empty: there is no /dev/pts
   bool cover_ptmx = false;           // /dev/ptmx is a device and no link into /dev/pts
+  bool cover_queues = false;         // there is a /dev/mqueue, which may show the machine's
   bool as_root = false;              // all ids are mapped
 };
 MountSetup prepare_mounts(const Plan& plan, bool as_root);
 
 // In init, single-threaded, async-signal-safe, with all capabilities in its user namespace.
 bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept;
+
+// The folder of this IPC namespace's POSIX message queues (mq_overview(7)), attached nowhere; -1
+// where the kernel has none. Like perform_mounts(), takes capabilities and allocates nothing.
+int open_queues() noexcept;
 
 }  // namespace bulkhead

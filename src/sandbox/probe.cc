@@ -186,7 +186,7 @@ int try_signal_scope() {
   if (!support.scopes) return EOPNOTSUPP;
   const pid_t outside = ::getppid();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-  if (const int error = landlock_restrict(support, {}); error != 0) return error;
+  if (const int error = landlock_restrict(support, {}, -1); error != 0) return error;
   // Signal 0 goes through the same check and does nothing.
   if (::kill(outside, 0) == 0) return ENOTRECOVERABLE;
   return errno == EPERM ? 0 : errno;
