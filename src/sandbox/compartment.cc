@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -46,6 +48,36 @@ class BlockedSignals {
 
  private:
   sigset_t before_;
+};
+
+// POSIX queues take memory that is counted for the user, in all of the user's IPC namespaces
+// together. A new user namespace may take of it what its maker may at that moment
+// (RLIMIT_MSGQUEUE); while this object lives that is half, so that programs outside find the rest.
+// In the child, which has a copy of the object, give_back() makes the limit that programs see the
+// usual one.
+class HalfOfTheQueues {
+ public:
+  HalfOfTheQueues() : lock_(mutex()) {
+    if (::getrlimit(RLIMIT_MSGQUEUE, &before_) != 0 || before_.rlim_cur == RLIM_INFINITY) return;
+    const rlimit half{before_.rlim_cur / 2, before_.rlim_max};
+    lowered_ = ::setrlimit(RLIMIT_MSGQUEUE, &half) == 0;
+  }
+  ~HalfOfTheQueues() { give_back(); }
+  HalfOfTheQueues(const HalfOfTheQueues&) = delete;
+  HalfOfTheQueues& operator=(const HalfOfTheQueues&) = delete;
+  void give_back() noexcept {
+    if (lowered_) ::setrlimit(RLIMIT_MSGQUEUE, &before_);
+  }
+
+ private:
+  // The limit is the process's: two at once would halve it twice, and leave it so.
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  const std::lock_guard<std::mutex> lock_;
+  rlimit before_{};
+  bool lowered_ = false;
 };
 
 // Root maps every id to itself, so that it sees and sets owners as outside. That takes capabilities
@@ -325,6 +357,7 @@ Result<Compartment> launch(const Plan& plan) {
   Compartment compartment;
   {
     const BlockedSignals blocked;
+    HalfOfTheQueues queues;
     int pidfd = -1;
     // Not fork and unshare: the first process in a pid namespace must be our own child, for its
     // end to be told to us and ours to it.
@@ -332,7 +365,10 @@ Result<Compartment> launch(const Plan& plan) {
                                CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                    CLONE_NEWIPC | CLONE_PIDFD | SIGCHLD,
                                nullptr, &pidfd, nullptr, 0);
-    if (pid == 0) run_init(setup);
+    if (pid == 0) {
+      queues.give_back();
+      run_init(setup);
+    }
     if (pid < 0) return with_what_is_missing(setup_error("clone", errno));
     compartment.init = static_cast<pid_t>(pid);
     compartment.init_pidfd = Fd(pidfd);
