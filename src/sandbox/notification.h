@@ -111,16 +111,21 @@ class TargetMemory {
   virtual Result<std::string> read_string(uint64_t address, size_t limit) const = 0;
 };
 
-// By process_vm_readv and process_vm_writev, page by page.
+// By process_vm_readv and process_vm_writev, page by page. For one thread, as a call is served.
 class ProcessMemory final : public TargetMemory {
  public:
   explicit ProcessMemory(pid_t tid) : tid_(tid) {}
   Status read(uint64_t address, void* into, size_t size) const override;
   Status write(uint64_t address, const void* from, size_t size) const override;
   Result<std::string> read_string(uint64_t address, size_t limit) const override;
+  // The kernel refused: not an address was wrong, but the process is not ours to look into.
+  bool refused() const { return refused_; }
 
  private:
+  Error failed(const char* what) const;
+
   pid_t tid_;
+  mutable bool refused_ = false;
 };
 
 }  // namespace bulkhead

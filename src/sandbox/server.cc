@@ -16,6 +16,14 @@
 
 namespace bulkhead {
 
+namespace {
+
+constexpr std::string_view kMemoryIsRefused =
+    "the kernel lets nobody look into its caller, whose program, or that program's interpreter, "
+    "this user may execute and not read";
+
+}  // namespace
+
 std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo) {
   std::vector<std::string> result;
   while (!mountinfo.empty()) {
@@ -156,6 +164,11 @@ void Server::serve(const Notification& notification, bool may_block) {
     }
   } else {
     reply = row->handler(call);
+  }
+  if (call.memory_is_refused()) {
+    // Not EFAULT, which would be said of an address, and to nobody else.
+    call.note_refusal(Kind::kSystem, row->name, kMemoryIsRefused);
+    reply = Reply::error(EACCES);
   }
   if (reply.type() == Reply::Type::kLater) {
     if (!may_block)

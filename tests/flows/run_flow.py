@@ -372,6 +372,60 @@ class Refusing(Flow):
         self.assertEqual(self.run_program("--read", tool, "--", "./crafted").returncode, 0)
         self.assertEqual(self.run_program("--", "./crafted").returncode, 126)
 
+    def as_uid_1000(self):
+        """How to run something as that user, who gets all that the flow has made; it may be this one already."""
+        if options.user != "root":
+            return {}
+        for folder, _, files in os.walk(self.root):
+            for path in [folder, *(os.path.join(folder, name) for name in files)]:
+                os.chown(path, 1000, 1000)
+        return {"user": 1000, "group": 1000, "extra_groups": []}
+
+    def test_a_program_that_may_not_be_read_is_told(self):
+        user = self.as_uid_1000()
+        tool = os.path.join(self.project, "tool")
+        shutil.copy("/bin/echo", tool)
+        os.chmod(tool, 0o711 if user else 0o111)
+        done = subprocess.run([tool, "ran"], check=False, capture_output=True, text=True, **user)
+        self.assertEqual(done.stdout, "ran\n", "it works plainly")
+        for words in ([], ["--audit"]):
+            for command in (["./tool", "ran"], ["sh", "-c", "./tool ran"]):
+                done = self.run_program(*words, "--run", tool, "--json", "--", *command, **user)
+                self.assertEqual((done.returncode, done.stdout), (126, ""), command)
+                denied = json.loads(done.stderr.splitlines()[-1])["denied"]
+                self.assertEqual([(d["kind"], d["resource"], d["count"], d["flag"]) for d in denied], [("run", tool, 1, "")])
+        done = self.run_program("--run", tool, "--", "./tool", **user)
+        self.assertIn("make it readable", done.stderr)
+        rows = self.bulkhead("log", "--json", "--kind", "run", **user).stdout.splitlines()
+        self.assertEqual({json.loads(row)["resource"] for row in rows}, {tool})
+
+    def test_a_process_that_may_not_be_looked_into_is_told(self):
+        user = self.as_uid_1000()
+        with open("/usr/bin/true", "rb") as file:
+            image = file.read()
+        usual = b"/lib64/ld-linux-x86-64.so.2\0"
+        work = tempfile.mkdtemp(prefix="b", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, work)
+        os.chmod(work, 0o755)
+        loader = os.path.join(work, "t")
+        shutil.copy(usual[:-1].decode(), loader)
+        os.chmod(loader, 0o711 if user else 0o111)
+        crafted = os.path.join(self.project, "crafted")
+        with open(crafted, "wb") as file:
+            file.write(image.replace(usual, loader.encode().ljust(len(usual), b"\0")))
+        os.chmod(crafted, 0o755)
+        self.assertEqual(subprocess.run([crafted], check=False, **user).returncode, 0, "it works plainly")
+        done = self.run_program("--read", loader, "--json", "--", "./crafted", **user)
+        if not user:  # one's own file is in the compartment's reach, so what runs it is in the supervisor's
+            self.assertEqual((done.returncode, json.loads(done.stderr)["denied"]), (0, []))
+            return
+        self.assertEqual(done.returncode, 127)
+        self.assertNotIn("Error 14", done.stderr)  # EFAULT: as if the program had passed a bad address
+        denied = json.loads(done.stderr.splitlines()[-1])["denied"]
+        self.assertEqual({d["kind"] for d in denied}, {"system"}, denied)
+        self.assertIn("openat", {d["resource"] for d in denied})
+        self.assertIn("look into", denied[0]["rule"])
+
     def test_no_program_believes_in_landlock_rules_of_its_own(self):
         # They would hold for what the kernel decides, and not for what is served.
         ask = "import ctypes, errno; c = ctypes.CDLL(None, use_errno=True)\n" \

@@ -54,6 +54,8 @@ class Call {
   }
   uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(notification_.args[i]); }
   const TargetMemory& memory() const { return memory_; }
+  // True where the kernel refused the caller's memory: nothing can be done for it.
+  bool memory_is_refused() const { return memory_.refused(); }
   Service& service() const { return service_; }
   bool may_block() const { return may_block_; }
   bool still_valid() const { return service_.listener.still_valid(notification_); }

@@ -84,6 +84,21 @@ std::optional<Reply> refuse_stuck(Call& call, const Found& found) {
   return Reply::error(EACCES);
 }
 
+// The kernel lets nobody look into a process of such a file (ptrace(2), "dumpable"), so that no
+// call of it that names a path could be served; and whether it is a script, and of which
+// interpreter, cannot be told. Root's compartments map all ids: their processes are within the
+// supervisor's reach.
+bool is_unreadable(const char* file) {
+  return ::geteuid() != 0 && ::access(file, R_OK) != 0 && errno == EACCES;
+}
+
+Reply refuse_unreadable(Call& call, std::string_view canonical) {
+  call.note_refusal(Kind::kRun, canonical,
+                    "this user may execute it, but not read it, and what cannot be read cannot be "
+                    "confined: make it readable");
+  return Reply::error(EACCES);
+}
+
 }  // namespace
 
 Reply serve_execute(Call& call) {
@@ -98,7 +113,7 @@ Reply serve_execute(Call& call) {
 
   // The start of the compartment: the plan's own program, called by our own code.
   if (call.tid() == service.compartment.program && path == service.plan.program &&
-      service.processes.take_first_exec())
+      service.processes.take_first_exec() && !is_unreadable(path.c_str()))
     return Reply::go_on();
 
   Found found;
@@ -126,6 +141,8 @@ Reply serve_execute(Call& call) {
     if (auto no = refuse_stuck(call, found)) return std::move(*no);
   }
 
+  if (is_unreadable(OwnLink(found.fd.get()).text)) return refuse_unreadable(call, found.canonical);
+
   // Whoever reads the script is the program, so it is decided on too.
   Found running = std::move(found);
   for (int i = 0;; ++i) {
@@ -147,6 +164,7 @@ Reply serve_execute(Call& call) {
     if (!next.is_path) return Reply::error(EACCES);
     if (auto no = call.refuse_unless(Kind::kRun, next.canonical)) return std::move(*no);
     if (auto no = refuse_stuck(call, next)) return std::move(*no);
+    if (is_unreadable(OwnLink(next.fd.get()).text)) return refuse_unreadable(call, next.canonical);
     running = std::move(next);
   }
 
