@@ -108,7 +108,7 @@ Reply serve_remove(Call& call);
 Reply serve_rename(Call& call);
 Reply serve_link(Call& call);
 Reply serve_symlink(Call& call);
-// calls/read.cc: readlink(at), access, inotify_add_watch, statfs of hidden trees
+// calls/read.cc: readlink(at), access, inotify_add_watch
 Reply serve_readlink(Call& call);
 Reply serve_access(Call& call);
 Reply serve_watch(Call& call);
@@ -121,7 +121,7 @@ Reply serve_xattr(Call& call);
 Reply serve_get_xattr(Call& call);
 // calls/execute.cc
 Reply serve_execute(Call& call);
-// calls/process.cc: fork and clone where processes are counted, setuid and friends, kill(pid, 0)
+// calls/process.cc: fork and clone where processes are counted, setuid and friends
 Reply serve_fork(Call& call);
 Reply serve_credentials(Call& call);
 // calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem,
