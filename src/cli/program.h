@@ -28,7 +28,8 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
                              const std::vector<std::string>& search_path, const std::string& home);
 
 // realpath(3) of the longest part that exists, then the rest: for files that are yet to be made.
-// `path` may be relative to `folder`. Entries of our own in /proc stay "/proc/self". An error where a part of it is a file, a loop or unreadable.
+// `path` may be relative to `folder`. Entries of our own in /proc stay "/proc/self". An error where
+// a part of it is a file, a loop or unreadable.
 Result<std::string> canonical_path(const std::string& folder, const std::string& path);
 // Of an absolute path of our own; what cannot be resolved stays as it is, without "." and "..".
 std::string canonical_or_same(const std::string& path);

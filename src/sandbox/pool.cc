@@ -25,24 +25,28 @@ constexpr auto kIdle = std::chrono::seconds(2);  // an unused thread ends after 
 void Pool::submit(const Notification& notification) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  workers_.remove_if([](Worker& worker) {
-    if (!worker.ended) return false;
-    worker.thread.join();
-    return true;
-  });
   queue_.push_back(notification);
-  size_t idle_threads = 0;
-  for (const Worker& worker : workers_) idle_threads += worker.busy ? 0 : 1;
-  if (idle_threads >= queue_.size() || workers_.size() >= kMostThreads) {
-    wake_.notify_one();
-    return;
-  }
-  Worker& worker = workers_.emplace_back();
-  try {
-    worker.thread = std::thread([this, &worker] { run(worker); });
-  } catch (const std::system_error&) {
-    workers_
-        .pop_back();  // no thread to be had now: another one of ours, or the next submit, takes it
+  grow();
+  wake_.notify_one();
+}
+
+void Pool::grow() {
+  if (ended_ > 0)
+    workers_.remove_if([](Worker& worker) {
+      if (!worker.ended) return false;
+      worker.thread.join();
+      return true;
+    });
+  ended_ = 0;
+  while (idle_ < queue_.size() && workers_.size() < kMostThreads) {
+    Worker& worker = workers_.emplace_back();
+    try {
+      worker.thread = std::thread([this, &worker] { run(worker); });
+    } catch (const std::system_error&) {
+      workers_.pop_back();
+      return;
+    }
+    ++idle_;
   }
 }
 
@@ -57,17 +61,22 @@ void Pool::run(Worker& self) {
     self.notification = queue_.front();
     queue_.pop_front();
     self.busy = true;
+    --idle_;
     lock.unlock();
     job_(self.notification);
     lock.lock();
     self.busy = false;
+    ++idle_;
   }
   here = {};
   self.ended = true;
+  --idle_;
+  ++ended_;
 }
 
 void Pool::tick() {
   const std::lock_guard lock(mutex_);
+  if (!stopping_) grow();
   for (Worker& worker : workers_) {
     if (!worker.busy || !worker.waiting) continue;
     if (stopping_ || !listener_.still_valid(worker.notification))

@@ -24,7 +24,9 @@ inline constexpr int kInterruptSignal = SIGURG;
 class Pool {
  public:
   using Job = std::function<void(const Notification&)>;
-  static constexpr size_t kMostThreads = 64;
+  // Each costs some 25 KB. Programs with more calls waiting than this see some of them wait longer,
+  // and only those that wait for one of the latter without end.
+  static constexpr size_t kMostThreads = 4096;
 
   // `job` runs on a thread of the pool, for each submitted notification.
   Pool(Listener& listener, Job job) : listener_(listener), job_(std::move(job)) {}
@@ -32,10 +34,11 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Never blocks. Beyond kMostThreads the notification waits for a thread; there are never more of
-  // them than threads in the compartment.
+  // Never blocks. Every notification has a thread of its own, since what one waits for may be
+  // another; beyond kMostThreads, or where the system gives no more, it waits for one.
   void submit(const Notification& notification);
-  // Interrupts system calls whose caller is gone (see Waiting). Call about every 100 ms.
+  // Interrupts system calls whose caller is gone (see Waiting), and starts threads that could not
+  // be had before. Call about every 100 ms.
   void tick();
   // Jobs under way are interrupted until they end; waiting ones are dropped.
   void stop();
@@ -51,6 +54,7 @@ class Pool {
     bool ended = false;
   };
   void run(Worker& self);
+  void grow();  // until every notification in the queue has a thread, if they can be had
 
   Listener& listener_;
   Job job_;
@@ -58,6 +62,8 @@ class Pool {
   std::condition_variable wake_;
   std::deque<Notification> queue_;
   std::list<Worker> workers_;
+  size_t idle_ = 0;   // of them, those that are there for the queue
+  size_t ended_ = 0;  // of them, those to be joined
   bool stopping_ = false;
 };
 

@@ -207,6 +207,22 @@ class Clients(Networked):
         done = self.client([f"{PUBLIC}:9"], "python3", "-c", code)
         self.assertEqual(done.stdout, "Network is unreachable\n" * 3, done.stderr)
 
+    def test_a_server_that_answers_nobody_holds_up_no_other(self):
+        silent = socket.create_server((PUBLIC, 0), backlog=0)  # its backlog is full after one
+        self.addCleanup(silent.close)
+        code = ("import os, signal, socket, threading, time\n"
+                "def wait():\n"
+                "    socket.create_connection(('%s', %d))\n"
+                "for _ in range(100): threading.Thread(target=wait, daemon=True).start()\n"
+                "time.sleep(0.5)\n"
+                "signal.alarm(15)\n"
+                "socket.create_connection(('%s', %d))\n"
+                "print('connected', flush=True)\n"
+                "os._exit(0)\n" % (PUBLIC, silent.getsockname()[1], PUBLIC, self.web.port))
+        done = self.client([f"{PUBLIC}:{silent.getsockname()[1]}", f"{PUBLIC}:{self.web.port}"],
+                           "python3", "-c", code)
+        self.assertEqual((done.returncode, done.stdout), (0, "connected\n"), done.stderr)
+
     def test_a_server_inside(self):
         code = ("import http.server, threading, urllib.request as u\n"
                 "s = http.server.HTTPServer(('127.0.0.1', %d), http.server.SimpleHTTPRequestHandler)\n"

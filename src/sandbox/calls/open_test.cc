@@ -251,6 +251,28 @@ TEST(ServeOpen, AWaiterThatIsKilledLeavesNothingBehind) {
   EXPECT_EQ(result, "1");  // and serve() returned: the pool's thread was interrupted
 }
 
+// The last call is what ends the others' waiting.
+TEST(ServeOpen, HoweverManyWaitAnotherIsServed) {
+  const Folder folder;
+  constexpr int kMany = 200;
+  const auto fifo = [&](int i) { return folder / ("fifo" + std::to_string(i)); };
+  for (int i = 0; i < kMany; ++i) ASSERT_EQ(::mkfifo(fifo(i).c_str(), 0600), 0);
+  const std::string result = serve({.read = {folder.path()}, .write = {folder.path()}}, [&] {
+    for (int i = 0; i < kMany; ++i) {
+      if (::fork() != 0) continue;
+      const Fd fd(::open(fifo(i).c_str(), O_WRONLY));
+      ::_exit(::write(fd.get(), "x", 1) == 1 ? 0 : 1);
+    }
+    ::usleep(200'000);
+    std::string read;
+    for (int i = kMany - 1; i >= 0; --i) read += read_all(fifo(i));
+    while (::wait(nullptr) > 0) {
+    }
+    return std::to_string(read.size());
+  });
+  EXPECT_EQ(result, std::to_string(kMany));
+}
+
 TEST(ServeOpen, ProcOfTheFirstProcessAndMemoryOfOthers) {
   std::vector<std::string> denied;
   const std::string result = serve(
