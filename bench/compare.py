@@ -86,6 +86,7 @@ def works(base):
     found = [
         Work("open+close, one core", [f"{base}/open_close", f"{base}/small/1.txt"], prints_time=True, one_core=True),
         Work("start: true", ["/bin/true"]),
+        Work("4 GiB through two pipes", ["sh", "-c", "head -c 4G /dev/zero | cat | cat > /dev/null"], runs=["/usr/bin"]),
         Work("20,000 readFileSync", [NODE, f"{base}/read_files.mjs", f"{base}/small"], needs=[NODE], prints_time=True),
         Work("make -j2", ["make", "-s", "-j2"], folder=f"{base}/project", before=lambda: shutil.rmtree(f"{base}/project/build", ignore_errors=True),
              runs=["/usr/bin", "/usr/lib/gcc"]),
@@ -100,17 +101,11 @@ def works(base):
         with open(f"{base}/eslint.config.cjs", "w") as file:
             file.write("module.exports = [{ files: ['**/*.js'], rules: { 'no-unused-vars': 'warn', 'prefer-const': 'warn', eqeqeq: 'warn' } }];\n")
     found.append(Work("eslint", [NODE, eslint, "-c", f"{base}/eslint.config.cjs", "--no-inline-config", "tree/linter", "tree/rules", "tree/languages"], needs=[NODE, eslint, tree], folder=base))
-    if os.path.isdir(f"{MODULES}/typescript/lib"):
-        os.makedirs(f"{base}/types")
-        for i in range(60):
-            with open(f"{base}/types/m{i}.ts", "w") as file:
-                file.write((f"import {{ f{i - 1} }} from './m{i - 1}';\n" if i else "") +
-                           f"export interface A{i} {{ name: string; items: Map<string, readonly number[]>; }}\n"
-                           f"export function f{i}(a: Partial<A{i}>): Promise<A{i}[]> {{\n" + (f"  void f{i - 1};\n" if i else "") +
-                           "  return Promise.resolve([{ name: a.name ?? '', items: a.items ?? new Map() }]);\n}\n")
-        with open(f"{base}/types/tsconfig.json", "w") as file:
-            file.write('{ "compilerOptions": { "strict": true, "noEmit": true, "target": "es2022", "module": "commonjs", "types": [] } }\n')
-    found.append(Work("tsc", [NODE, tsc, "-p", f"{base}/types"], needs=[NODE, tsc], folder=f"{base}/types"))
+    # eslint's own code, which says little of its types: tsc finds mistakes in it, and exits with 2.
+    with open(f"{base}/tsconfig.json", "w") as file:
+        file.write('{ "compilerOptions": { "allowJs": true, "checkJs": true, "noEmit": true, "target": "es2022", "module": "commonjs",'
+                   ' "types": [] }, "include": ["tree"] }\n')
+    found.append(Work("tsc", [NODE, tsc, "-p", base], needs=[NODE, tsc, tree], folder=base, exits=(0, 2)))
     if os.path.isdir(MODULES) and shutil.which("git"):
         repository(f"{base}/repository", MODULES)
         found.append(Work("git status", ["git", "status", "--short"], needs=["git"], folder=f"{base}/repository", runs=["git", "/usr/lib/git-core"]))
