@@ -165,7 +165,7 @@ export class Editor {
     }
     // The first start of all makes the edited copies, of a server that no cache holds yet.
     const ready = until("the server", () =>
-      this.mode === "plain" ? /Web UI available|listening on/.test(this.log) : /http:\/\/127\.0\.0\.1:\d+\/\S*\?tkn=\S+/.exec(this.log), 4 * PATIENCE);
+      this.mode === "plain" ? /Web UI available|listening on/.test(this.log) : /http:\/\/bulkhead\.localhost:\d+\/\S*\?tkn=\S+/.exec(this.log), 4 * PATIENCE);
     const found = await Promise.race([ready, ended]);
     this.address = this.mode === "plain"
       ? `http://127.0.0.1:${this.port}/?tkn=${this.token}&folder=${encodeURIComponent(world.workspace)}`

