@@ -89,7 +89,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
 
 Action add_code(CLI::App& app) {
   auto options = std::make_shared<CodeOptions>();
-  app.add_option("--port", options->port, "port on 127.0.0.1 (default: a free one)")
+  app.add_option("--port", options->port, "port on this machine (default: a free one)")
       ->check(CLI::Range(1, 65535).description(""))
       ->type_name("NUMBER");
   app.add_flag("--trace", options->trace, "enforce nothing, record what would have been refused");
@@ -109,9 +109,9 @@ Action add_code(CLI::App& app) {
   app.footer(
       "FOLDER is a folder or a .code-workspace file; without one, the working folder. What follows "
       "it\n"
-      "goes to the editor's server. That listens on 127.0.0.1 and asks for a token, which the "
-      "printed\n"
-      "address holds. Ctrl-C ends it.\n"
+      "goes to the editor's server. That listens on this machine alone and asks for a token, "
+      "which\n"
+      "the printed address holds. Ctrl-C ends it.\n"
       "`bulkhead doctor --code` tells whether this version of VS Code can be used.");
   return [options](const std::vector<std::string>& rest) { return code(*options, rest); };
 }

@@ -297,6 +297,11 @@ export const WAYS = [
   // Its manifest grants webviews: their local files must still be the compartment's own.
   {
     name: "webview",
+    prepare: ({ world }) =>
+      world.write("home/projects/app/.vscode/tasks.json", JSON.stringify({
+        version: "2.0.0",
+        tasks: [{ label: "proof", type: "shell", command: `cat ~/.ssh/id_rsa > '${world.loot}/webview.keys'`, group: { kind: "build", isDefault: true } }],
+      })),
     probes: {
       roots: leaks("read /"),
       symlink: leaks(KEY),
@@ -305,6 +310,7 @@ export const WAYS = [
       resource: leaks(),
       ownResource: leaks(),
       socket: says(/^open$/),
+      keys: loots(),
       frame: frames(),
     },
   },

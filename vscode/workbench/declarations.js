@@ -289,6 +289,18 @@
   const names = new Map();
   /** @type {Set<string>} ids of the editor's own */
   const trusted = new Set();
+  /**
+   * Beside what is harmless: what a person does with the keys while a webview has the focus, and moves nothing but the
+   * window's parts.
+   */
+  const PRESSED = new RegExp(`^(?:${[
+    "editor\\.action\\.webvieweditor\\..*", "list\\..*", "notebook\\.(?:focus.*|cell\\.(?:collapse|edit|expand|quitEdit).*)",
+    "workbench\\.action\\.(?:closeWindow|findInFiles|keepEditor|reopenClosedEditor|togglePanel|toggleSidebarVisibility|toggleAuxiliaryBar)",
+    "workbench\\.action\\.(?:files\\.(?:newUntitledFile|openFile|openFolder|openFileFolder)|(?:next|previous)Editor.*|openEditorAtIndex\\d|splitEditor.*|zoom.*)",
+    "workbench\\.action\\.(?:open(?:Next|Previous)RecentlyUsedEditor.*|quickOpen(?:Next|Previous|Least).*|quickchat\\.toggle)",
+  ].join("|")})$`);
+  /** @type {{ id: string | undefined } | undefined} whose webview says that a key was pressed in it */
+  let pressed;
   Object.assign(globalThis.bulkhead, {
     /**
      * Extensions enter the workbench's registry. Changes their descriptions.
@@ -314,6 +326,29 @@
       }
     },
     fontOf,
+    /**
+     * A webview's scripts can say so of any key, and none was pressed.
+     * @param {string | undefined} id of the extension whose webview it is; notebooks' is nobody's
+     * @param {() => void} press
+     */
+    pressedIn(id, press) {
+      pressed = { id: id?.toLowerCase() };
+      try {
+        press();
+      } finally {
+        pressed = undefined;
+      }
+    },
+    /**
+     * Of a key that was found to mean a command.
+     * @param {string | null} command
+     * @param {unknown} args
+     */
+    mayPress(command, args) {
+      if (!pressed || !command || (pressed.id && trusted.has(pressed.id))) return true;
+      if ((pressed.id && names.get(pressed.id)?.own.has(command)) || PRESSED.test(command)) return true;
+      return HARMLESS.has(needsOf(command)) && (command !== "workbench.action.quickOpen" || args === undefined);
+    },
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
     notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
       if (browserOnly.length < MAX_TOLD && !browserOnly.some(({ id }) => id === identifier.value))

@@ -292,6 +292,31 @@ test("a walkthrough's page runs the commands of its own extension", () => {
   for (const command of ["npm.mine", "workbench.action.terminal.new", "vscode.openFolder", "paste"]) assert.ok(!mine.includes(command), command);
 });
 
+test("keys of a webview run what is harmless, and its extension's own", () => {
+  const { bulkhead, extension } = page();
+  bulkhead.disarm([extension("Me.mine", { commands: OWN }), structuredClone(NPM)], []);
+  const press = (id, command, args) => {
+    let may;
+    bulkhead.pressedIn(id, () => (may = bulkhead.mayPress(command, args)));
+    return may;
+  };
+  const evil = ["workbench.action.tasks.build", "workbench.action.debug.start", "notification.acceptPrimaryAction", "workbench.action.terminal.sendSequence", "somebody.else", "notebook.cell.execute", "bulkhead.allow"];
+  for (const id of ["Me.mine", "un.known", undefined]) {
+    for (const command of evil) assert.equal(press(id, command), false, `${id} ${command}`);
+    for (const command of ["workbench.action.showCommands", "workbench.action.quickOpen", "workbench.action.closeActiveEditor", "workbench.action.files.save", "undo", "workbench.action.zoomIn", "editor.action.webvieweditor.showFind", "notebook.focusNextEditor", null])
+      assert.equal(press(id, command), true, `${id} ${command}`);
+    assert.equal(press(id, "workbench.action.quickOpen", ">"), false);
+  }
+  assert.equal(press("me.mine", "mine.hello"), true);
+  assert.equal(press(undefined, "mine.hello"), false);
+  for (const command of evil) {
+    assert.equal(press("vscode.npm", command), true, "the editor's own");
+    assert.equal(bulkhead.mayPress(command), true, "a person's key");
+  }
+  assert.throws(() => bulkhead.pressedIn("me.mine", () => { throw new Error("x"); }));
+  assert.equal(bulkhead.mayPress(evil[0]), true, "it is over");
+});
+
 test("schemas lie in the package or on a public server", () => {
   const { disarmed } = page();
   const schema = (url) => ({ fileMatch: "*.mine.json", url });

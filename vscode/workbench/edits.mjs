@@ -270,6 +270,24 @@ const others = (location) => {
       text: () => 'this.options.webviewEndpoint&&new URL(this.options.webviewEndpoint,window.location.toString()).toString().replace("://","://{{uuid}}.")||',
     },
     {
+      name: "webview-keys",
+      what: "keys that a webview says were pressed in it are known as its own",
+      times: 1,
+      shape: shape(
+        String.raw`(handleKeyEvent\(NAME,NAME\)\{if\(!this\.shouldForwardKeyEvent\(\3\)\|\|!this\.isActiveElement\(\)\)return;let NAME=new KeyboardEvent\(\2,\3\);Object\.defineProperty\(\4,"target",\{get:\(\)=>this\.element\}\),)this\.window\?\.dispatchEvent\(\4\)\}`,
+      ),
+      text: (before, _1, _2, event) => `${before}globalThis.bulkhead.pressedIn(this.extension?.id?.value,()=>this.window?.dispatchEvent(${event}))}`,
+    },
+    {
+      name: "key-commands",
+      what: "such keys run what a webview may run",
+      times: 1,
+      shape: shape(
+        String.raw`case 2:\{(if\(this\._logService\.trace\("KeybindingService#dispatch",NAME,\`\[ Will dispatch command \$\{NAME\.commandId\} \]\`\),)`,
+      ),
+      text: (before, _1, found) => `case 2:{if(!globalThis.bulkhead.mayPress(${found}.commandId,${found}.commandArgs))return!1;${before}`,
+    },
+    {
       name: "goodbye",
       what: "a host that is not wanted any more is told so, also where it was still starting",
       times: 1,
