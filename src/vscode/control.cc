@@ -240,6 +240,11 @@ void Control::cancel() noexcept {
   answered_.notify_all();
 }
 
+bool Control::asking() const noexcept {
+  const std::lock_guard guard(mutex_);
+  return open_ != nullptr;
+}
+
 void Control::send(Client& client, const Json& message) {
   client.out += line_of(message);
   if (client.out.size() > kMaxUnsent) client.gone = true;

@@ -66,6 +66,7 @@ class Control final : public Asker {
 
   Answer ask(const Question& question) override;
   void cancel() noexcept override;
+  bool asking() const noexcept override;
 
  private:
   explicit Control(Options options, Handlers handlers);
@@ -86,7 +87,7 @@ class Control final : public Asker {
   std::vector<std::unique_ptr<Client>> clients_;  // the thread's
   std::map<std::string, uint64_t> told_;          // refusals by key, with the count last told
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable answered_;
   Json hello_;
   std::map<std::string, Json> kept_;

@@ -167,6 +167,18 @@ TEST_F(ControlTest, ThePersonsAnswerIsTheAnswer) {
   }
 }
 
+TEST_F(ControlTest, ItAsksFromTheQuestionToItsEnd) {
+  open();
+  EXPECT_FALSE(control_->asking());
+  auto answer = ask("/x");  // nobody is there yet
+  Companion companion(options_.socket);
+  const Json question = companion.next("question");
+  EXPECT_TRUE(control_->asking());
+  companion.say(Json{{"type", "answer"}, {"id", question["id"]}, {"answer", "no"}});
+  EXPECT_EQ(answer.get(), Answer::kNo);
+  EXPECT_FALSE(control_->asking());
+}
+
 TEST_F(ControlTest, AQuestionWaitsForACompanionThatComes) {
   open();
   auto asked = ask("/x");

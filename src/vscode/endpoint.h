@@ -60,6 +60,8 @@ class Endpoint {
   // Bytes of messages that are not yet acknowledged: the broker stops reading the other side
   // beyond its limit.
   size_t kept_bytes() const { return kept_bytes_; }
+  // The number of the first of them; 0 where there is none.
+  uint32_t oldest_kept() const { return kept_.empty() ? 0 : kept_.front().id; }
 
  private:
   struct Kept {

@@ -58,6 +58,22 @@ TEST(Endpoint, DeliversInOrderAndForgetsWhatIsAcknowledged) {
   EXPECT_EQ(a.endpoint.kept_bytes(), 0U);
 }
 
+TEST(Endpoint, TheOldestMessageIsTheFirstThatIsNotAcknowledged) {
+  Wire wire;
+  Endpoint endpoint{wire.writer()};
+  EXPECT_EQ(endpoint.oldest_kept(), 0U);
+  for (const char* each : {"one", "two", "three"}) endpoint.send(text(each));
+  EXPECT_EQ(endpoint.oldest_kept(), 1U);
+  Message acknowledgement;
+  acknowledgement.type = MessageType::kAck;
+  acknowledgement.ack = 2;
+  endpoint.receive(acknowledgement, Clock::now());
+  EXPECT_EQ(endpoint.oldest_kept(), 3U);
+  acknowledgement.ack = 3;
+  endpoint.receive(acknowledgement, Clock::now());
+  EXPECT_EQ(endpoint.oldest_kept(), 0U);
+}
+
 TEST(Endpoint, RandomCutsLoseNothingAndRepeatNothing) {
   std::mt19937 random(7);
   Peer a, b;

@@ -538,8 +538,15 @@ Result<int> Host::run() {
     folders_ = std::move(folders).value();
   else
     status = folders.error();
+  RelayOptions relay;
+  if (control_) {
+    relay.on_pulse = [this](bool responds) {
+      control_->keep("pulse", Json{{"type", "pulse"}, {"responds", responds}});
+    };
+    relay.is_excused = [this] { return control_->asking(); };
+  }
   relay_ =
-      std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, RelayOptions{});
+      std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, std::move(relay));
   EndSignals::stops(relay_.get());
   if (control_) control_->hello(hello("starting"));
   if (status.ok() && !options_.identity.empty()) {

@@ -21,6 +21,7 @@
 #include "vscode/node_channel.h"
 #include "vscode/outlet.h"
 #include "vscode/protocol.h"
+#include "vscode/pulse.h"
 #include "vscode/websocket.h"
 
 namespace bulkhead {
@@ -64,10 +65,10 @@ class Relay::Loop final : public Outbox {
       : server_(std::move(server), kChannelLine),
         channel_(std::move(host), 1U << 20U),
         judge_(judge),
-        options_(options),
-        grace_(options.grace),
+        options_(std::move(options)),
+        grace_(options_.grace),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        host_reader_(options.message_limit) {}
+        host_reader_(options_.message_limit) {}
 
   Status run();
   Status move_bytes();
@@ -120,6 +121,8 @@ class Relay::Loop final : public Outbox {
   bool behind(const Endpoint& end) const { return end.kept_bytes() >= options_.kept_limit; }
   // An honest end acknowledges within half a second, whatever it is doing.
   Status check_kept() const;
+  // Returns when to call again.
+  Clock::time_point feel_pulse(Clock::time_point now);
 
   NodeChannel server_;   // towards VS Code's server
   NodeChannel channel_;  // towards the extension host
@@ -150,6 +153,8 @@ class Relay::Loop final : public Outbox {
     to_host_.add(body, owner);
   }};
   Outlet to_host_;
+  Pulse pulse_;
+  Clock::time_point beat_due_{};
   bool done_ = false, lost_host_ = false;
 };
 
@@ -339,6 +344,17 @@ Status Relay::Loop::check_kept() const {
   return {};
 }
 
+Clock::time_point Relay::Loop::feel_pulse(Clock::time_point now) {
+  if (now >= beat_due_) {
+    beat_due_ = now + options_.beat;
+    // What a host says that is not read now may be the acknowledgement.
+    if (may_read_host() && pulse_.beat(host_end_.oldest_kept(), options_.is_excused()))
+      options_.on_pulse(pulse_.responds());
+  }
+  const bool waits = host_end_.oldest_kept() != 0 || !pulse_.responds();
+  return waits ? beat_due_ : now + Endpoint::kKeepAlive;
+}
+
 Status Relay::Loop::run() {
   Status status = move_bytes();
   say_goodbye();
@@ -362,6 +378,7 @@ Status Relay::Loop::move_bytes() {
       next = std::min(next, cut_off_at_ + grace);
     }
     send_posted();
+    if (host_ && options_.on_pulse) next = std::min(next, feel_pulse(now));
     BULKHEAD_CHECK(check_kept());
     if (browser_ && !to_browser_.write(browser_.get())) browser_gone();
     if (host_ && !to_host_.write(host_.get())) {
@@ -434,7 +451,8 @@ void Relay::Loop::say_goodbye() {
 }
 
 Relay::Relay(Fd server, Fd host, Judge& judge, RelayOptions options)
-    : loop_(std::make_unique<Loop>(std::move(server), std::move(host), judge, options)) {}
+    : loop_(std::make_unique<Loop>(std::move(server), std::move(host), judge, std::move(options))) {
+}
 Relay::~Relay() = default;
 Status Relay::run() { return loop_->run(); }
 bool Relay::lost_host() const noexcept { return loop_->lost_host(); }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,11 @@ struct RelayOptions {
   // connection starts another), and once the browser said that it leaves the page. A page that is
   // loaded anew while its hosts start ends without a goodbye of VS Code's own.
   std::chrono::milliseconds short_grace{10000};
+  // Told, by run()'s thread, when the host no longer answers and when it does again. It may stand
+  // still while `is_excused`.
+  std::function<void(bool responds)> on_pulse = {};
+  std::function<bool()> is_excused = {};
+  std::chrono::milliseconds beat{1000};
 };
 
 class Relay {
