@@ -114,8 +114,9 @@ function activate(context) {
       if (model.questions.length > 0) return prompts.list();
       if (model.reviews.length > 0) return reviews.show();
       const latest = model.compartments.filter((one) => one.unseen > 0).sort((a, b) => b.unseen - a.unseen)[0];
+      const stuck = model.compartments.find((one) => one.stuck);
       model.look();
-      return reveal(latest ?? model.compartments[0], latest ? 2 : 0);
+      return reveal(latest ?? stuck ?? model.compartments[0], latest ? 2 : 0);
     },
     "bulkhead.restart": async (row) => {
       const compartment = own(row, "compartment")?.compartment ?? (row === undefined ? await pick("Restart which compartment?") : undefined);

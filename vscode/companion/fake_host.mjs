@@ -137,9 +137,13 @@ function scene(folder) {
     host.send({ type: "state", state: "running", outcome: "" });
     setTimeout(() => host.send({ type: "state", state: "ended", outcome: "ended by a limit: memory: 530 MiB used, 512 MiB allowed" }), 1500);
   });
+  const loop = new FakeHost(folder, { pid: 4106, run: "0102030405060708", extensions: [extension("proof.loop", "Endless loop", "1.0.0")], cannot: CANNOT }, (host) => {
+    host.send({ type: "pulse", responds: false });
+  });
+  usage(loop, 60 << 20, 1);
   usage(prettier, 92 << 20, 0.03);
   usage(eslint, 141 << 20, 0.4);
-  return [prettier, eslint, astro, python, git];
+  return [prettier, eslint, astro, python, git, loop];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

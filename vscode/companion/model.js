@@ -52,6 +52,8 @@ class Compartment {
     this.outcome = "";
     /** Whether its end is nothing to talk about. */
     this.expected = false;
+    /** Whether it acknowledges what the editor tells it. */
+    this.responds = true;
     /** @type {{ cpu: number, memory: number, processes: number } | undefined} */
     this.usage = undefined;
     /** @type {number[]} percent of a core, oldest first */
@@ -87,6 +89,11 @@ class Compartment {
     Object.assign(this, { extensions, trace, state, since, workspace, permits, cannot, grants });
   }
 
+  /** At work, but no longer answering. */
+  get stuck() {
+    return this.connected && this.state === "running" && !this.responds;
+  }
+
   /** The same for the next host of the same extensions. */
   get key() {
     return this.extensions.map((one) => one.id.toLowerCase()).sort().join(",");
@@ -101,8 +108,8 @@ class Compartment {
 /**
  * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
  * "question" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
- * first of its resource, of its compartment's extensions, of what no extension gets), "ended" (+ times within five minutes),
- * "complaint" (+ text).
+ * first of its resource, of its compartment's extensions, of what no extension gets), "stuck", "ended" (+ times within five
+ * minutes), "complaint" (+ text).
  */
 class Model extends EventEmitter {
   /** @type {Map<number, Compartment>} */
@@ -208,6 +215,12 @@ class Model extends EventEmitter {
         return;
       case "state":
         this.#state(compartment, message);
+        return;
+      case "pulse":
+        if (compartment.responds === message.responds) return;
+        compartment.responds = message.responds;
+        this.emit("changed", compartment);
+        if (compartment.stuck) this.emit("stuck", compartment);
         return;
       case "usage":
         this.#usage(compartment, message);

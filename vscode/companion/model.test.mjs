@@ -8,7 +8,7 @@ function world() {
   const clock = { now: 1_000_000 };
   const model = new Model(() => clock.now);
   const events = [];
-  for (const name of ["added", "removed", "question", "withdrawn", "review", "refusal", "ended", "complaint"])
+  for (const name of ["added", "removed", "question", "withdrawn", "review", "refusal", "stuck", "ended", "complaint"])
     model.on(name, (compartment, ...rest) => events.push([name, compartment.pid, ...rest]));
   const sent = [];
   const hello = (members = {}) => {
@@ -163,6 +163,28 @@ test("ends that were asked for, or that the host expects, are quiet", () => {
   model.gone(11);
   assert.equal(of("ended").length, 0);
   assert.equal(model.compartments.length, 0);
+});
+
+test("a host that does not respond is told once in a spell, and only while it is at work", () => {
+  const { model, hello, of } = world();
+  const compartment = hello();
+  const pulse = (responds) => model.message(10, { type: "pulse", responds });
+  pulse(true);
+  pulse(false);
+  pulse(false);
+  assert.equal(compartment.stuck, true);
+  model.lost(10);
+  assert.equal(compartment.stuck, false, "who knows");
+  hello();
+  pulse(false);  // as it is told to everybody who connects
+  assert.equal(compartment.stuck, true);
+  assert.equal(of("stuck").length, 1);
+  pulse(true);
+  assert.equal(compartment.stuck, false);
+  pulse(false);
+  assert.equal(of("stuck").length, 2);
+  model.message(10, { type: "state", state: "ended", outcome: "ended on request" });
+  assert.equal(compartment.stuck, false);
 });
 
 test("a review is decided by the digest that was seen", () => {

@@ -1,5 +1,5 @@
-// What is told without being asked: an extension's first refusal, each thing that no extension gets, and
-// ends that nobody wanted. Other refusals count in the status bar and the view only.
+// What is told without being asked: an extension's first refusal, each thing that no extension gets, ends
+// that nobody wanted, and who does not respond. Other refusals count in the status bar and the view only.
 "use strict";
 
 const wording = require("./wording.js");
@@ -7,7 +7,7 @@ const wording = require("./wording.js");
 /** @typedef {import("./model.js").Compartment} Compartment */
 /** @typedef {import("./model.js").Refusal} Refusal */
 
-/** Between two messages about the ends of the same extensions. */
+/** Between two messages about the ends, or the silence, of the same extensions. */
 const END_PAUSE = 30_000;
 /** Of the refusals of the same extensions, so many are told one by one in this time; then some at once. */
 const ALONE = 3;
@@ -74,6 +74,10 @@ class Notices {
   #paces = new Map();
   /** @type {Map<string, number>} key → when its end was last told */
   #ends = new Map();
+  /** @type {Map<string, number>} key → when it was last told that it does not respond */
+  #stuck = new Map();
+  /** @type {WeakSet<Compartment>} those whose message about that is on the screen */
+  #open = new WeakSet();
 
   /**
    * @param {import("./model.js").Model} model
@@ -112,6 +116,20 @@ class Notices {
       const message = wording.endMessage(compartment.extensions, compartment.outcome, times);
       const chosen = await window.showWarningMessage(message, "Show Journal");
       if (chosen === "Show Journal") journal(compartment);
+    });
+    model.on("stuck", async (compartment) => {
+      const { key } = compartment;
+      const last = this.#stuck.get(key);
+      // A message on the screen speaks for the next spell too: its button works again.
+      if (!ends() || this.#open.has(compartment) || (last !== undefined && now() - last < END_PAUSE)) return;
+      this.#stuck.set(key, now());
+      this.#open.add(compartment);
+      const chosen = await window.showWarningMessage(wording.stuck(compartment.extensions), "Restart");
+      this.#open.delete(compartment);
+      if (chosen !== "Restart") return;
+      this.#stuck.delete(key);  // whether that helped is worth a message
+      if (!model.has(compartment) || !compartment.stuck || !model.end(compartment))
+        void window.showInformationMessage(wording.unstuck(compartment.extensions));
     });
     model.on("complaint", (compartment, words) => {
       void window.showErrorMessage(wording.complaint(compartment.extensions, words));

@@ -44,7 +44,7 @@ function world({ pids = [10] } = {}) {
     model.hello(
       { type: "hello", protocol: 1, run: `r${pid}`, pid, trace: false, state: "running", since: 0, workspace: [],
         extensions: [{ id: `a.e${pid}`, name: `E${pid}`, version: "1", folder: "" }], permits: [], cannot: [], grants: [] },
-      (line) => sent.push([pid, line.id, line.answer]) > 0,
+      (line) => sent.push(line.type === "answer" ? [pid, line.id, line.answer] : [pid, line.type]) > 0,
     );
   const ask = (id, pid = 10) =>
     model.message(pid, { type: "question", id, kind: "read", resource: `/q${id}`, extension: "", program: "", process: 0, detail: "" });
@@ -214,6 +214,48 @@ test("notices: the first refusal, ends, complaints; by the settings", async () =
   model.message(11, { type: "error", message: "no\u202e" });
   await turn();
   assert.deepEqual(texts(), ["E10 (a.e10) ended by SIGKILL. Its compartment starts again.", "E11 (a.e11): no\\u{202e}"]);
+});
+
+test("notices: who does not respond is restarted from the message, as long as that is so", async () => {
+  const { model, window, clock, sent, texts } = notices();
+  const pulse = (responds, pid = 10) => model.message(pid, { type: "pulse", responds });
+  const chosen = async (title) => {
+    window.messages.at(-1).choose(title);
+    await turn();
+  };
+  pulse(false);
+  await turn();
+  assert.deepEqual(texts(), ["E10 (a.e10) did not respond for 10 seconds, as in an endless loop. Other extensions are not affected."]);
+  pulse(true);
+  await chosen("Restart");
+  assert.deepEqual(texts(), ["E10 (a.e10) responds again, or has ended. It was not restarted."]);
+  assert.deepEqual(sent, []);
+  await chosen(undefined);
+  // Messages that nobody closes do not pile up, and the one that stands speaks for the next spell.
+  for (let spell = 0; spell < 9; spell += 1) {
+    pulse(false);
+    await turn();
+    clock.now += 60_000;
+    if (spell < 8) pulse(true);
+  }
+  assert.equal(texts().length, 1);
+  await chosen("Restart");
+  assert.deepEqual(sent, [[10, "end"]]);
+  assert.deepEqual(texts(), []);
+  // Nor do those that somebody closes at once come again at once.
+  for (let spell = 0; spell < 5; spell += 1) {
+    pulse(false, 11);
+    await turn();
+    assert.equal(texts().length, 1);
+    await chosen(undefined);
+    pulse(true, 11);
+    clock.now += 10_000;
+    pulse(false, 11);
+    await turn();
+    assert.equal(texts().length, 0, "too soon");
+    pulse(true, 11);
+    clock.now += 30_000;
+  }
 });
 
 test("notices: what no extension gets is told each time, whatever was told or is still open", async () => {

@@ -13,6 +13,7 @@
  * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], permits: string[],
  *   cannot: string[], unusual: string[], widened: string[] }} Review
  * @typedef {{ type: "state", state: State, outcome: string, expected?: boolean }} StateChange
+ * @typedef {{ type: "pulse", responds: boolean }} Pulse
  * @typedef {{ type: "usage", cpu: number, memory: number, processes: number }} Usage
  * @typedef {{ type: "question", id: number, kind: string, resource: string, extension: string, program: string,
  *   process: number, detail: string }} Question
@@ -22,7 +23,7 @@
  *   count: so far, of this kind, resource and program; asked: a person, who knows of it
  * @typedef {{ type: "counts", allowed?: number, refused: number }} Counts
  * @typedef {{ type: "error", message: string }} Complaint
- * @typedef {Hello | Review | StateChange | Usage | Question | Withdrawn | Decision | Counts | Complaint} FromHost
+ * @typedef {Hello | Review | StateChange | Pulse | Usage | Question | Withdrawn | Decision | Counts | Complaint} FromHost
  *
  * @typedef {"once" | "run" | "always" | "never" | "no"} Answer
  * @typedef {{ type: "answer", id: number, answer: Answer } | { type: "approve" | "reject", digest: string }
@@ -90,6 +91,7 @@ const FORMS = Object.assign(Object.create(null), {
     widened: isList(isText),
   },
   state: { state: isState, outcome: isOptional(isText), expected: isOptional(isFlag) },
+  pulse: { responds: isFlag },
   usage: { cpu: isCount, memory: isCount, processes: isWhole },
   question: {
     id: isWhole,

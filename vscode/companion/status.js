@@ -1,5 +1,5 @@
 // One item in the status bar: how many compartments, what was refused since the last look, what waits
-// for an answer.
+// for an answer, who does not respond.
 "use strict";
 
 const vscode = require("vscode");
@@ -49,20 +49,23 @@ class Status {
     const { unseen } = model;
     const questions = model.questions.length;
     const reviews = model.reviews.length;
+    const stuck = compartments.filter((one) => one.stuck).length;
     const trace = compartments.some((one) => one.trace);
     const parts = [trace ? `$(record) ${compartments.length} recording` : `$(shield) ${compartments.length}`];
     if (unseen > 0) parts.push(`$(circle-slash) ${unseen > 999 ? "999+" : unseen}`);
     if (questions > 0) parts.push(`$(question) ${questions}`);
     if (reviews > 0) parts.push(`$(checklist) ${reviews}`);
+    if (stuck > 0) parts.push(`$(warning) ${stuck}`);
     item.text = parts.join("  ");
     item.backgroundColor =
-      unseen + questions + reviews > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+      unseen + questions + reviews + stuck > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const refused = trace ? "recorded that would be refused" : "refused since you last looked";
     const facts = [
       text.counted(compartments.length, "compartment"),
       ...(unseen > 0 ? [`${unseen.toLocaleString("en")} ${refused}`] : []),
       ...(questions > 0 ? [`${text.counted(questions, "question")} waiting for your answer`] : []),
       ...(reviews > 0 ? [`${text.counted(reviews, "extension")} waiting for your review`] : []),
+      ...(stuck > 0 ? [`${stuck.toLocaleString("en")} not responding`] : []),
     ];
     item.accessibilityInformation = { label: `Bulkhead${trace ? ", recording, nothing is refused" : ""}: ${facts.join(", ")}` };
     const tooltip = new vscode.MarkdownString(

@@ -42,14 +42,18 @@ const STATES = {
   review: ["checklist", "notificationsWarningIcon.foreground", "waits for your review"],
   starting: ["loading~spin", "", "starting"],
   running: ["shield", "testing.iconPassed", "running"],
+  stuck: ["warning", "notificationsWarningIcon.foreground", "not responding"],
   ended: ["error", "notificationsErrorIcon.foreground", "ended"],
 };
+
+/** @param {Compartment} compartment */
+const stateIn = (compartment) => STATES[compartment.stuck ? "stuck" : compartment.state];
 
 /** @param {Compartment} compartment */
 function stateOf(compartment) {
   if (!compartment.connected && compartment.state !== "ended") return "not connected";
   if (compartment.rejected) return "does not run";
-  return STATES[compartment.state][2];
+  return stateIn(compartment)[2];
 }
 
 /** @param {Compartment} compartment */
@@ -128,7 +132,7 @@ class Tree {
   /** @param {Compartment} one */
   #signature(one) {
     return JSON.stringify([
-      one.state, one.connected, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
+      one.state, one.connected, one.responds, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
       [...one.questions.keys()], one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
       [...one.refusals.values()].map((refusal) => refusal.count), one.further,
     ]);
@@ -160,13 +164,13 @@ class Tree {
     this.#drawn.set(compartment, this.#signature(compartment));
     const label = wording.shortName(compartment.extensions);
     const item = new vscode.TreeItem(label, Collapsed);
-    let [name, colour] = STATES[compartment.state];
+    let [name, colour] = stateIn(compartment);
     if (compartment.rejected) [name, colour] = ["circle-slash", ""];
     if (!compartment.connected && compartment.state !== "ended") [name, colour] = ["debug-disconnect", ""];
     const state = stateOf(compartment);
     item.id = `${compartment.pid}.${compartment.run}`;
-    item.iconPath = compartment.trace && compartment.state === "running" ? icon("record") : icon(name, colour);
-    item.description = load(compartment) || state;
+    item.iconPath = compartment.trace && name === "shield" ? icon("record") : icon(name, colour);
+    item.description = [compartment.stuck && state, load(compartment)].filter(Boolean).join(" · ") || state;
     if (compartment.state === "ended" && compartment.outcome) item.description = wording.ended(compartment.outcome);
     item.contextValue = compartment.state === "ended" ? "compartment.ended" : "compartment";
     item.accessibilityInformation = {

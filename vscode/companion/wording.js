@@ -280,6 +280,13 @@ function endMessage(extensions, outcome, times) {
   return `${first} That is ${times} times in 5 minutes, so each start waits longer. Other extensions are not affected.`;
 }
 
+/** @param {Extension[]} extensions */
+const stuck = (extensions) =>
+  `${named(extensions)} did not respond for 10 seconds, as in an endless loop. Other extensions are not affected.`;
+
+/** @param {Extension[]} extensions */
+const unstuck = (extensions) => `${named(extensions)} responds again, or has ended. It was not restarted.`;
+
 /**
  * @param {Extension[]} extensions
  * @param {string} message of the host
@@ -289,5 +296,5 @@ const complaint = (extensions, message) =>
 
 module.exports = {
   act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, refused, resource, reviewReason, shortName,
-  through, unexpected, who,
+  stuck, through, unexpected, unstuck, who,
 };

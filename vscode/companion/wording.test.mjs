@@ -59,6 +59,8 @@ test("texts of others are escaped everywhere", () => {
     wording.refused([evil], { kind: "read", resource: bad, program: bad, rule: "" }),
     wording.endMessage([evil], `ended by ${bad}`, 3),
     wording.complaint([evil], bad),
+    wording.stuck([evil]),
+    wording.unstuck([evil]),
     wording.act(bad, bad),
   ];
   for (const text of texts) assert.ok(!/\u202e|\n|\$\(|\]\(/.test(text), text);
@@ -89,6 +91,14 @@ test("ends are told in words", () => {
   for (const fine of ["", "ended", "ended with exit code 0"]) assert.equal(wording.unexpected(fine), false, fine);
   assert.equal(wording.unexpected("ended with exit code 01"), true);
   assert.equal(wording.unexpected("ended by SIGKILL"), true);
+});
+
+test("who does not respond is told in words", () => {
+  assert.equal(
+    wording.stuck([prettier]),
+    "Prettier (esbenp.prettier-vscode) did not respond for 10 seconds, as in an endless loop. Other extensions are not affected.",
+  );
+  assert.match(wording.unstuck([prettier, other]), /^Prettier \(esbenp\.prettier-vscode\) and 1 more responds again/);
 });
 
 test("only what a grant can lift is offered", () => {
