@@ -21,6 +21,7 @@ for (const mode of modes) {
     const step = steps(t, () => editor);
     try {
       for (let i = 0; i < FILES; i += 1) world.write(`home/projects/other/flood-${i}.txt`, `${world.secrets.other}\n`);
+      world.write("home/projects/other/stand.txt", "");
       world.write("home/projects/app/.proof/facts.json", JSON.stringify(world.facts()));
       editor = await Editor.start({ mode, world, extensions: ["canary", "spoof", "flood"].map(fixture) });
       for (const name of ["spoof", "flood"]) await started(world, name);
@@ -114,6 +115,18 @@ for (const mode of modes) {
         await editor.photograph("view");
       });
 
+      if (!plain)
+        await step("who stands at a question is not said to be in an endless loop", async () => {
+          const standing = attack(world, "flood", "stand");
+          await toasts.filter({ hasText: "stand.txt" }).first().waitFor();
+          // Longer than a host may be silent.
+          await new Promise((resolve) => setTimeout(resolve, 15_000));
+          const texts = await editor.allNotifications();
+          assert.ok(texts.some((text) => /wants to read .*stand\.txt/.test(text)), texts.join(" | "));
+          assert.ok(!texts.some((text) => /did not respond/.test(text)), texts.join(" | "));
+          await editor.clearNotifications();
+          assert.match((await standing).error ?? "it was read", /EACCES/);
+        });
       await step("questions without end", async () => {
         let [most, over] = [0, false];
         const watching = (async () => {

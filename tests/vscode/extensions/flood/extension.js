@@ -17,4 +17,6 @@ exports.activate = (context) =>
       await Promise.race([Promise.all(asked), new Promise((resolve) => setTimeout(resolve, 10_000))]);
       return `read ${read}`;
     },
+    // All of its host stands still until somebody answers.
+    stand: ({ other }) => fs.readFileSync(path.join(other, "stand.txt"), "utf8"),
   });
