@@ -6,12 +6,17 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { attack, provoke, started } from "./attack.mjs";
 import { Editor, steps, until } from "./editor.mjs";
+import { Keys } from "./keys.mjs";
 import { World } from "./world.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const fixture = (name) => path.join(here, "extensions", name);
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
 const MEGABYTES = 1024;
+
+const outcomesOf = (editor, subject) => editor.journal("--runs").filter((run) => run.subject === subject).map((run) => run.outcome);
+/** Bulkhead's message, on the screen or faded. */
+const told = (editor, pattern) => until(`the message ${pattern}`, async () => (await editor.allNotifications()).find((text) => pattern.test(text)), 60_000);
 
 const alive = (pid) => {
   try {
@@ -50,20 +55,37 @@ for (const mode of modes) {
       }
       return longest;
     };
-    const outcomes = (subject) => editor.journal("--runs").filter((run) => run.subject === subject).map((run) => run.outcome);
+    const outcomes = (subject) => outcomesOf(editor, subject);
     let editor;
     const step = steps(t, () => editor);
     try {
-      world.write("home/projects/app/.proof/facts.json", JSON.stringify({ ...world.facts(), seconds: 8, megabytes: MEGABYTES, message: 300, patience: 60_000 }));
+      const facts = { ...world.facts(), seconds: plain ? 8 : 600, megabytes: MEGABYTES, message: 300, patience: 60_000, framed: plain };
+      world.write("home/projects/app/.proof/facts.json", JSON.stringify(facts));
       editor = await Editor.start({ mode, world, extensions: ["canary", "loop", "hog", "message", "crash"].map(fixture) });
       for (const name of ["loop", "hog", "message"]) await started(world, name);
       await until("the canary", () => world.read("home/projects/app/.proof/canary"));
       const { pid } = canary();
 
       await step("an endless loop", async () => {
-        const longest = await silence(() => attack(world, "loop", "spin"));
-        if (plain) assert.ok(longest > 6000, `the canary was silent for ${longest} ms only`);
-        else assert.ok(longest < 4000, `the canary was silent for ${longest} ms`);
+        if (plain) {
+          const longest = await silence(() => attack(world, "loop", "spin"));
+          assert.ok(longest > 6000, `the canary was silent for ${longest} ms only`);
+          return;
+        }
+        const [keys, before] = [new Keys(editor), said("loop.ready")];
+        const longest = await silence(async () => {
+          provoke(world, "loop", "spin");
+          const row = await keys.row("Endless loop");
+          await until("the list says so", async () => /^Endless loop, not responding, \d+%/.test((await row.getAttribute("aria-label")) ?? ""));
+          await told(editor, /^Endless loop \(proof\.loop\) did not respond for 10 seconds/);
+          assert.ok((await editor.allNotifications()).every((text) => !/\(proof\.(?!loop).*did not respond/.test(text)), "the others respond");
+          await editor.command("Notifications: Show Notifications");
+          await keys.enter("Restart");
+          await until("the next host", () => said("loop.ready") !== before);
+          await until("the list says so", async () => /^Endless loop, running, /.test((await (await keys.row("Endless loop")).getAttribute("aria-label")) ?? ""));
+        });
+        assert.ok(longest < 4000, `the canary was silent for ${longest} ms`);
+        assert.ok(outcomes("proof.loop").includes("ended on request"), outcomes("proof.loop").join(" | "));
       });
 
       await step("much memory", async () => {
@@ -81,6 +103,7 @@ for (const mode of modes) {
         assert.doesNotMatch(said("hog.take.json") ?? "", /holds/);
         assert.ok(longest < 4000, `the canary was silent for ${longest} ms`);
         assert.ok(outcomes("proof.hog").some((text) => /memory/.test(text)), `the journal says why: ${outcomes("proof.hog")}`);
+        await told(editor, /^Memory hog \(proof\.hog\) used more than 512 MiB of memory and was ended\. Its compartment starts again\.$/);
       });
 
       await step("one huge message", async () => {
@@ -98,7 +121,7 @@ for (const mode of modes) {
           longest = await silence(async () => {
             provoke(world, "message", "one");
             // Sent and answered, or refused, or its host has ended and started again.
-            await until("its end", () => said("message.one.json") !== undefined || said("message.ready") !== host);
+            await until("its end", () => said("message.one.json") !== undefined || said("message.ready") !== host, 60_000);
           });
         } finally {
           over = true;
@@ -117,21 +140,29 @@ for (const mode of modes) {
       });
 
       // On the wire, for no API sends so much: past it, where only what it meets can stop it.
-      if (!plain) {
-        await step("a message that announces 2 GB", async () => {
-          // The one before has ended its host: this is for the next one.
-          await until("the next host", () => editor.journal("--runs").filter((run) => run.subject === "proof.message").length > 1 && !said("message.go"), 60_000);
-          await started(world, "message");
-          const host = said("message.ready");
-          const longest = await silence(async () => {
-            provoke(world, "message", "claim");
-            await until("its end", () => said("message.ready") !== host, 60_000);
-          });
-          assert.ok(longest < 1000, `the canary was silent for ${longest} ms`);
-          assert.ok(outcomes("proof.message").some((text) => /2147483648 bytes/.test(text)), `the journal says why: ${outcomes("proof.message").join(" | ")}`);
-          await editor.quickOpen("data.json");
+      await step("a message that announces 2 GB", async () => {
+        if (plain) {
+          assert.deepEqual(await attack(world, "loop", "ask"), { value: "answered" });
+          world.rename("home/projects/app/.proof/loop.ask.json", "home/projects/app/.proof/loop.before.json");
+          await attack(world, "message", "claim");
+          // What all extensions say from now on passes for the rest of it.
+          world.write("home/projects/app/.proof/facts.json", JSON.stringify({ ...facts, patience: 30_000 }));
+          assert.match((await attack(world, "loop", "ask")).error ?? "it was answered", /no answer/);
+          return;
+        }
+        // The one before has ended its host: this is for the next one.
+        await until("the next host", () => editor.journal("--runs").filter((run) => run.subject === "proof.message").length > 1 && !said("message.go"), 60_000);
+        await started(world, "message");
+        const host = said("message.ready");
+        const longest = await silence(async () => {
+          provoke(world, "message", "claim");
+          await until("its end", () => said("message.ready") !== host, 60_000);
         });
-      }
+        assert.ok(longest < 1000, `the canary was silent for ${longest} ms`);
+        assert.ok(outcomes("proof.message").some((text) => /2147483648 bytes/.test(text)), `the journal says why: ${outcomes("proof.message").join(" | ")}`);
+        assert.deepEqual(await attack(world, "loop", "ask"), { value: "answered" });
+        await editor.quickOpen("data.json");
+      });
 
       await step("a crash loop", async () => {
         const before = canary();
@@ -167,3 +198,31 @@ for (const mode of modes) {
     }
   });
 }
+
+if (modes.includes("compartments"))
+  test("endings, a limit of time", { timeout: 180_000 }, async (t) => {
+    const world = await World.create();
+    let editor;
+    const step = steps(t, () => editor);
+    try {
+      editor = await Editor.start({ mode: "compartments", world, extensions: ["canary", "brief"].map(fixture) });
+      await started(world, "brief");
+      const first = world.read("home/projects/app/.proof/brief.ready");
+      const canary = () => JSON.parse(world.read("home/projects/app/.proof/canary"));
+      await until("the canary", () => world.read("home/projects/app/.proof/canary"));
+      const before = canary();
+      await step("the host ends, and people are told why", async () => {
+        await told(editor, /^Brief \(proof\.brief\) ran for longer than 20 s and was ended\. Its compartment starts again\.$/);
+        assert.match(outcomesOf(editor, "proof.brief").join(" | "), /ended by a limit: wall time: 20 s allowed/);
+      });
+      await step("it comes back, and the others went on", async () => {
+        await until("the next host", () => world.read("home/projects/app/.proof/brief.ready") !== first);
+        const after = canary();
+        assert.equal(after.started, before.started);
+        assert.ok(after.beats > before.beats + 20);
+      });
+    } finally {
+      await editor?.end();
+      await world.destroy();
+    }
+  });

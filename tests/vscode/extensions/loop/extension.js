@@ -8,4 +8,6 @@ exports.activate = (context) =>
       while (Date.now() < end);
       return "done";
     },
+    // Whether the window still answers this extension.
+    ask: (_, vscode) => vscode.commands.executeCommand("setContext", "proof.asked", true).then(() => "answered"),
   });

@@ -10,16 +10,17 @@ exports.activate = (context) =>
       return "sent";
     },
     // Past the API: the head of a message on every socket that this process holds, and some of its body.
-    async claim() {
-      const head = Buffer.alloc(13);
-      head[0] = 1;
-      head.writeUInt32BE(0x80000000, 9);
+    // `framed` where one of them is the browser's own, which takes WebSocket frames.
+    async claim({ framed }) {
+      const message = Buffer.concat([Buffer.alloc(13), Buffer.alloc(16384, "x")]); // more could wait for ever
+      message[0] = 1;
+      message.writeUInt32BE(0x80000000, 9);
+      const bytes = framed ? Buffer.concat([Buffer.from([0x82, 126, message.length >> 8, message.length & 255]), message]) : message;
       let sockets = 0;
       for (const name of fs.readdirSync("/proc/self/fd")) {
         try {
           if (!fs.readlinkSync(`/proc/self/fd/${name}`).startsWith("socket:")) continue;
-          fs.writeSync(Number(name), head);
-          fs.writeSync(Number(name), Buffer.alloc(16384, "x")); // more could wait for ever
+          fs.writeSync(Number(name), bytes);
           sockets += 1;
         } catch {
           // Not this one, or it is full.

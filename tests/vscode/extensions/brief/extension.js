@@ -1,0 +1,4 @@
+"use strict";
+const { attack } = require("./attack");
+
+exports.activate = (context) => attack(context, "brief", {});
