@@ -339,8 +339,7 @@ Answer TerminalAsker::ask(const Question& question) {
   asking_ = true;
   const std::optional<Answer> answer = cancelled_ ? std::nullopt : ask_in_turn(question);
   asking_ = false;
-  if (!answer && !cancelled_) ++unasked_;
-  return answer.value_or(Answer::kNobody);
+  return answer.value_or(cancelled_ ? Answer::kNobody : Answer::kNotAsked);
 }
 
 // nullopt: it was not asked.

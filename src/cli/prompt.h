@@ -55,13 +55,11 @@ class TerminalAsker final : public Asker {
   TerminalAsker(const TerminalAsker&) = delete;
   TerminalAsker& operator=(const TerminalAsker&) = delete;
 
+  // kNotAsked where there have been too many questions, nobody is there, the job cannot be kept
+  // still, or another run's question stays open for too long.
   Answer ask(const Question& question) override;
   void cancel() noexcept override;
   bool asking() const noexcept override { return asking_.load(); }
-
-  // Questions that nobody was asked because there had been too many, nobody was there, the job
-  // could not be kept still, or another run's question was open for too long.
-  unsigned unasked() const { return unasked_.load(); }
 
  private:
   TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
@@ -77,7 +75,6 @@ class TerminalAsker final : public Asker {
   std::atomic<bool> asking_ = false;
   std::atomic<bool> cancelled_ = false;
   std::atomic<unsigned> asked_ = 0;
-  std::atomic<unsigned> unasked_ = 0;
 };
 
 }  // namespace bulkhead

@@ -195,9 +195,9 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
                        wants_colour(STDERR_FILENO)) +
           withheld_text(denied, report->outcome);
       static_cast<void>(write_all(STDERR_FILENO, text));
-      if (asker != nullptr && asker->unasked() > 0)
-        complain(fmt::format("{} more {} not asked, which is no", asker->unasked(),
-                             asker->unasked() == 1 ? "question was" : "questions were"));
+      if (const size_t unasked = arbiter.unasked(); unasked > 0)
+        complain(fmt::format("{} more {} not asked, which is no", unasked,
+                             unasked == 1 ? "question was" : "questions were"));
     }
   }
   // A run whose record was lost must not look like one that went well.

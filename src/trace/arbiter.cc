@@ -106,8 +106,8 @@ std::string text_of(const Rule& rule) {
 }
 
 std::string_view label(Answer answer) {
-  constexpr std::array<std::string_view, 6> kLabels = {"no",     "once",  "this run",
-                                                       "always", "never", "nobody"};
+  constexpr std::array<std::string_view, 7> kLabels = {"no",    "once",   "this run", "always",
+                                                       "never", "nobody", "not asked"};
   return kLabels[static_cast<size_t>(answer)];
 }
 
@@ -186,8 +186,9 @@ struct Arbiter::State {
         why += " (too many questions)";
         break;
       case Course::kAnswered:
-        why += answer == Answer::kNobody ? std::string(" (nobody answered)")
-                                         : fmt::format(" (answered: {})", label(answer));
+        why += answer == Answer::kNobody     ? std::string(" (nobody answered)")
+               : answer == Answer::kNotAsked ? std::string(" (not asked)")
+                                             : fmt::format(" (answered: {})", label(answer));
         break;
     }
     return record(key, subject, attempt, allowed, course, std::move(why));
@@ -308,7 +309,10 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
     question.detail = attempt.detail;
     result = state.questions.ask(question);
   }
-  if (result.too_many) return rule_out(Course::kTooMany, false);
+  if (result.too_many) {
+    state.questions.turn_away(subject.kind, resource);
+    return rule_out(Course::kTooMany, false);
+  }
 
   const bool lasting = result.answer == Answer::kAlways || result.answer == Answer::kNever;
   if (result.first && lasting) {
@@ -398,5 +402,7 @@ void Arbiter::answer(Kind kind, std::string_view resource, Answer answer) {
 void Arbiter::stop_asking() { state_->questions.stop(); }
 
 bool Arbiter::asking() const noexcept { return state_->questions.asking(); }
+
+size_t Arbiter::unasked() const { return state_->questions.unasked(); }
 
 }  // namespace bulkhead

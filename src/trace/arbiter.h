@@ -18,10 +18,10 @@
 
 namespace bulkhead {
 
-// kNo, kNobody (it was not asked, or not answered) and kThisRun hold for this resource until the
-// run ends (a program that retries does not ask again), kOnce for those who were waiting, kAlways
-// and kNever are remembered as well.
-enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody };
+// kNo, kNobody (it was asked, and not answered), kNotAsked and kThisRun hold for this resource
+// until the run ends (a program that retries does not ask again), kOnce for those who were waiting,
+// kAlways and kNever are remembered as well.
+enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody, kNotAsked };
 
 struct Question {
   Kind kind = Kind::kRead;
@@ -32,8 +32,9 @@ struct Question {
   std::string detail;
 };
 
-// Puts a question to a person. Blocks until there is an answer; kNobody where none comes. Called by
-// one thread at a time (the arbiter queues), and never for a question that is already open.
+// Puts a question to a person. Blocks until there is an answer; kNobody where none comes, kNotAsked
+// where the question is not put at all. Called by one thread at a time (the arbiter queues), and
+// never for a question that is already open.
 class Asker {
  public:
   virtual ~Asker() = default;
@@ -111,6 +112,8 @@ class Arbiter {
   void stop_asking();
   // Asker::asking() of its asker.
   bool asking() const noexcept;
+  // Different questions of this run that were put to nobody.
+  size_t unasked() const;
 
  private:
   struct State;

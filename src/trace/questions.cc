@@ -40,6 +40,11 @@ Questions::Result Questions::ask(const Question& question) {
       if (!stopped_) result = {.answer = answer, .too_many = false, .first = true};
     }
     open->answer = result.answer;
+    if (result.answer == Answer::kNotAsked) {
+      unasked_.insert(key);
+    } else if (result.first) {
+      unasked_.erase(key);
+    }
     std::erase(turns_, open.get());
     open_.erase(key);
     // A no stays too: a program that tries again must not be able to ask until it gets a yes.
@@ -55,6 +60,23 @@ void Questions::set(Kind kind, const std::string& resource, Answer answer) {
   const std::lock_guard guard(mutex_);
   if (answers_.size() < bounds_.answered || answers_.contains({kind, resource}))
     answers_[{kind, resource}] = answer;
+}
+
+void Questions::turn_away(Kind kind, const std::string& resource) {
+  const std::lock_guard guard(mutex_);
+  Key key{kind, resource};
+  // One that is before a person only has no room for a further thread that waits for it.
+  if (open_.contains(key)) return;
+  if (unasked_.size() < bounds_.answered) {
+    unasked_.insert(std::move(key));
+  } else if (!unasked_.contains(key)) {
+    ++beyond_;
+  }
+}
+
+size_t Questions::unasked() const {
+  const std::lock_guard guard(mutex_);
+  return unasked_.size() + beyond_;
 }
 
 void Questions::stop() {

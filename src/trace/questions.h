@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,10 @@ class Questions {
   Result ask(const Question& question);
   // What holds for the run from now on, whatever was answered before.
   void set(Kind kind, const std::string& resource, Answer answer);
+  // Somebody was told "too many" for this question, and made do with it.
+  void turn_away(Kind kind, const std::string& resource);
+  // How many different questions were put to nobody: turned away, or not asked by the asker.
+  size_t unasked() const;
   void stop();
   // Asker::asking().
   bool asking() const noexcept { return asker_ != nullptr && asker_->asking(); }
@@ -55,10 +60,12 @@ class Questions {
 
   Asker* asker_;
   QuestionBounds bounds_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, Answer> answers_;  // those that hold for the run
   std::map<Key, std::shared_ptr<Open>> open_;
+  std::set<Key> unasked_;
+  size_t beyond_ = 0;        // attempts for which that had no room
   std::deque<Open*> turns_;  // the front one is before the person
   size_t waiting_ = 0;
   bool stopped_ = false;

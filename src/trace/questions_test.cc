@@ -130,6 +130,33 @@ TEST(Questions, ARunAsksABoundedNumber) {
   EXPECT_FALSE(questions.ask(question("/2")).too_many);
 }
 
+TEST(Questions, WhatWasPutToNobodyIsCountedOnceEach) {
+  ScriptedAsker asker;
+  Questions questions(&asker, {.open = 16, .waiting = 2, .answered = 2});
+  const auto turned_away = [&](const char* name) {
+    ASSERT_TRUE(questions.ask(question(name)).too_many) << name;
+    questions.turn_away(Kind::kRead, name);
+  };
+  Asking one(questions, "/1");
+  asker.wait_for(1);
+  Asking two(questions, "/2");
+  wait_until_full(questions);
+  turned_away("/1");  // is before a person all the same
+  EXPECT_EQ(questions.unasked(), 0U);
+  for (const char* name : {"/3", "/4", "/3"}) turned_away(name);
+  EXPECT_EQ(questions.unasked(), 2U);
+  turned_away("/5");  // no more names are kept
+  EXPECT_EQ(questions.unasked(), 3U);
+  asker.answer(Answer::kOnce);
+  asker.answer(Answer::kNotAsked);
+  one.join();
+  two.join();
+  EXPECT_EQ(questions.unasked(), 4U) << "the asker's own no counts as well";
+  asker.answer(Answer::kNo);
+  questions.ask(question("/3"));
+  EXPECT_EQ(questions.unasked(), 3U) << "it was asked in the end";
+}
+
 TEST(Questions, StopAnswersNoToAll) {
   ScriptedAsker asker;
   Questions questions(&asker, {.open = 16, .waiting = 3, .answered = 100});

@@ -207,7 +207,7 @@ Answer Control::ask(const Question& question) {
   const std::chrono::duration<double> passed = now - refilled_;
   tokens_ = std::min<double>(options_.burst, tokens_ + passed / options_.refill);
   refilled_ = now;
-  if (tokens_ < 1) return Answer::kNobody;
+  if (tokens_ < 1) return Answer::kNotAsked;
   tokens_ -= 1;
   const auto open = std::make_shared<Open>();
   open->id = ++last_id_;

@@ -294,6 +294,26 @@ print(open({self.secret!r}).read(), flush=True)
             terminal.wait_for(said)
             self.assertEqual(terminal.exit_code(), 1)
 
+    def test_what_was_not_asked_is_counted_also_where_too_many_ask_at_once(self):
+        for number in range(100):
+            self.file(f"home/{number}")
+        program = self.file("project/asks.py", f"""
+import os, threading
+def ask(number):
+    try:
+        os.open(f"{self.home}/{{number}}", os.O_RDONLY)
+    except OSError:
+        pass
+for number in range(100):
+    threading.Thread(target=ask, args=[number]).start()
+""")
+        terminal = self.terminal("--", "/usr/bin/python3", program)
+        for _ in range(20):
+            terminal.wait_for(QUESTION)
+            terminal.type("n\n")
+        terminal.wait_for("80 more questions were not asked")
+        self.assertEqual(terminal.exit_code(), 0)
+
     def test_ctrl_c(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
         terminal.wait_for("ready")
