@@ -138,9 +138,7 @@ std::string_view advice(std::string_view step, int error) {
                ? "a compartment has a /tmp of its own: grant the folder, or start in another one"
                : "start in a folder that you may enter";
   }
-  if (step.starts_with("restrict by Landlock") && error == E2BIG) {
-    return "the kernel allows 16 layers of Landlock, and this process already has them";
-  }
+  if (step.starts_with("restrict by Landlock") && error == E2BIG) return kLandlockLayersSpent;
   if (step == "clone" && error == EAGAIN) return "too many processes; see ulimit -u";
   if (step == "clone" && (error == ENOSPC || error == EUSERS))
     return "too many namespaces; raise sysctl user.max_user_namespaces";

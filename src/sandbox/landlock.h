@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -21,6 +22,10 @@ struct LandlockSupport {
   bool scopes = false;  // signals and abstract unix sockets
 };
 LandlockSupport landlock_support();
+
+// What E2BIG of landlock_restrict says.
+inline constexpr std::string_view kLandlockLayersSpent =
+    "the kernel allows 16 layers of Landlock, and this process already has them";
 
 // Rights of one policy word. Making devices is never among them.
 inline constexpr uint64_t kLandlockRead = (1u << 2) | (1u << 3);  // READ_FILE, READ_DIR

@@ -252,8 +252,11 @@ std::vector<Feature> probe_features() {
       landlock.abi > 0 ? 0 : EOPNOTSUPP, fmt::format("ABI {}", landlock.abi),
       "the kernel must have CONFIG_SECURITY_LANDLOCK, lsm= of its command line must name it, and "
       "this must not be a compartment already");
-  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired,
-      in_child(0, try_signal_scope), "tried", "Landlock ABI 6 is needed (Linux 6.12)");
+  const int scopes = in_child(0, try_signal_scope);
+  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired, scopes,
+      "tried",
+      scopes == E2BIG ? fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent)
+                      : "Landlock ABI 6 is needed (Linux 6.12)");
 
   add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors", kRequired,
       in_child(0, try_injection), "tried", "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");

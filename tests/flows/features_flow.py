@@ -53,6 +53,25 @@ class Missing:
             raise OSError(ctypes.get_errno(), "prctl")
 
 
+class Layers:
+    """Rulesets of Landlock that this process is under already. They deny abstract sockets outside, no more."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def install(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        no_new_privs, restrict_self, abstract_sockets = 38, 446, 1
+        attributes = struct.pack("QQQ", 0, 0, abstract_sockets)
+        if libc.prctl(no_new_privs, 1, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "prctl")
+        for _ in range(self.count):
+            ruleset = libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0)
+            if ruleset < 0 or libc.syscall(restrict_self, ruleset, 0):
+                raise OSError(ctypes.get_errno(), "landlock")
+            os.close(ruleset)
+
+
 def without(namespace):
     return Missing(CLONE, errno.EPERM, 0, namespace, namespace)
 
@@ -133,6 +152,18 @@ class MissingFeatures(Flow):
 
         self.assert_refused(traced([], "run", "--", "touch", "ran"), "landlock-scopes")
         self.assert_named(traced(["-f"], "doctor", "--json"), "landlock-scopes")
+
+    def test_no_layer_of_landlock_is_left(self):
+        spent = Layers(16).install
+        doctor = self.bulkhead("doctor", "--json", preexec_fn=spent)
+        self.assert_named(doctor, "landlock-scopes")
+        refused = self.run_program("--", "touch", "ran", preexec_fn=spent)
+        self.assert_refused(refused, "landlock-scopes")
+        for said in (doctor.stdout, refused.stderr):
+            self.assertIn("allows 16 layers of Landlock, and this process already has them", said)
+            self.assertNotIn("is needed", said)  # the kernel is new enough
+        last = self.run_program("--", "touch", "ran", preexec_fn=Layers(15).install)
+        self.assertEqual((last.returncode, last.stderr), (0, ""))
 
     def test_what_runs_here_can_say_so(self):
         # That the filters take away what they name and nothing else: one for a call nobody makes.
