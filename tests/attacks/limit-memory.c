@@ -1,4 +1,4 @@
-// Takes 400 MiB, in one process and shared with another, touched before anybody measures.
+// Takes 400 MiB, a MiB at a time, in one process and shared with another.
 // class: vm2, OS sandboxes: allocation before the cap is checked
 // plain: say
 // flags: --memory 64MiB
