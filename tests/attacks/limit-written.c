@@ -1,4 +1,4 @@
-// Fills the disk: one file, many files, and writes through a shared map.
+// Fills the disk by writing to a handful of files.
 // class: OS sandboxes: disk filling
 // plain: say
 // flags: --written 8MiB
