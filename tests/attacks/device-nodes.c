@@ -2,7 +2,7 @@
 // class: OS sandboxes: device nodes
 // plain: say
 // as: root
-// journal: * *
+// journal: system mknod
 #include "attack.h"
 #include <sys/sysmacros.h>
 

@@ -8,7 +8,7 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     class:    the class of attack, and whom it broke
     plain:    leak | change | message | kill | say: what success is, seen by this runner or (say) printed
     flags:    further options of `bulkhead run`; {FACT} is replaced
-    journal:  KIND RESOURCE that the journal must name as denied (globs); may be repeated
+    journal:  KIND RESOURCE that the journal must name as denied (globs, not both `*`); may be repeated
     inside:   `exit N` or `signal N` where the end of the confined run matters
     as:       root | user, where only one of them can attack
     act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy: how the runner joins in
@@ -63,6 +63,8 @@ class Header:
         for needed in ("class", "plain"):
             if needed not in self.fields:
                 sys.exit(f"{path}: the header has no '{needed}:'")
+        if "* *" in self.all("journal"):
+            sys.exit(f"{path}: 'journal: * *' names no row")
 
     def one(self, field, default=""):
         return self.fields.get(field, [default])[0]
@@ -244,6 +246,7 @@ class World:
             "SECRET": f"{self.outside}/secret.txt", "FORBIDDEN": f"{self.outside}/forbidden",
             "PYTHON": PYTHON, "NODE": arguments.node, "NODE_ROOT": os.path.dirname(os.path.dirname(arguments.node)),
             "BULKHEAD": os.path.realpath(arguments.bulkhead) if arguments.bulkhead else "/none",
+            "DATA": SOURCE,
         }
         self.server = Server(self)
         self.facts["DNS"] = 53 if where == "inside" else self.facts["DNS_SERVER"]
@@ -664,6 +667,13 @@ def judge_plain(header, world):
     return 0
 
 
+def matches(row, kind, resource):
+    # Every run is denied variables of its environment: a kind that is a glob must not be met by those.
+    if row["kind"] == "environment" != kind:
+        return False
+    return fnmatch.fnmatchcase(row["kind"], kind) and fnmatch.fnmatchcase(row["resource"], resource)
+
+
 def judge_inside(header, world):
     code, output, effects = world.run()
     text = output.decode(errors="replace")
@@ -684,7 +694,7 @@ def judge_inside(header, world):
             if kind == "size":
                 if world.journal_size() > int(resource) << 20:
                     wrong.append(f"the journal grew to {world.journal_size() >> 20} MiB")
-            elif not any(fnmatch.fnmatchcase(row["kind"], kind) and fnmatch.fnmatchcase(row["resource"], resource) for row in rows):
+            elif not any(matches(row, kind, resource) for row in rows):
                 wrong.append(f"the journal does not name {kind} {resource}; it has " +
                              "; ".join(f"{row['kind']} {row['resource']}" for row in rows[:12]))
     if wrong:
