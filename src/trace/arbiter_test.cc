@@ -7,6 +7,7 @@
 #include <atomic>
 #include <deque>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -200,6 +201,30 @@ TEST_F(ArbiterTest, OnceIsAskedAgainAndNoIsNot) {
   EXPECT_THAT(last().rule, HasSubstr("nobody answered"));
   asker_.answer = Answer::kAlways;
   EXPECT_EQ(read(it, "/no-such/third"), Ruling::kDeny);
+}
+
+TEST_F(ArbiterTest, WhatIsTurnedAwayCountsAsNotAsked) {
+  class Person final : public Asker {
+   public:
+    Answer ask(const Question&) override {
+      until_told.wait();
+      return Answer::kNo;
+    }
+    std::promise<void> tell;
+    std::shared_future<void> until_told = tell.get_future();
+  } person;
+  Arbiter& it = arbiter(&person);
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 16; ++i)
+    askers.emplace_back(
+        [&, i] { it.path(Kind::kRead, fmt::format("/no-such/{}", i), Attempt(), true); });
+  while (read(it, "/no-such/more", false) == Ruling::kWouldAsk) std::this_thread::yield();
+  EXPECT_THAT(last().rule, HasSubstr("too many questions"));
+  read(it, "/no-such/more");
+  read(it, "/no-such/and-more");
+  EXPECT_EQ(it.unasked(), 2U);
+  person.tell.set_value();
+  for (std::thread& asker : askers) asker.join();
 }
 
 TEST_F(ArbiterTest, AlwaysAndNeverAreRemembered) {
