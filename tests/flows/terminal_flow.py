@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import struct
+import subprocess
 import termios
 import time
 
@@ -348,6 +349,22 @@ for number in range(100):
         self.assertEqual(terminal.exit_code(), 0)
         exclusive = fcntl.ioctl(fd, 0x80045440, struct.pack("i", 1))  # TIOCGEXCL; root may open it anyway
         self.assertEqual(struct.unpack("i", exclusive)[0], 0)
+
+    def test_no_terminal_that_a_program_opens_becomes_the_supervisors(self):
+        # Which leads a session without one, as under setsid: it would get that terminal's Ctrl-C and
+        # hang-up, and the program's next question would be asked there.
+        for granted in ([], ["--audit"]):
+            run = subprocess.Popen(
+                [options.bulkhead, "run", "--quiet", *granted, "--", "/usr/bin/python3", "-c",
+                 "import os; _, terminal = os.openpty(); print(os.open(os.ttyname(terminal), os.O_RDWR)); "
+                 "os.open('/dev/ptmx', os.O_RDWR); print('opened', flush=True); input()"],
+                cwd=self.project, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+            self.assertRegex(run.stdout.readline() + run.stdout.readline(), rb"^\d+\nopened\n$")
+            with open(f"/proc/{run.pid}/stat", encoding="utf-8") as file:
+                session, terminal = file.read().rpartition(")")[2].split()[3:5]
+            self.assertEqual((int(session), terminal), (run.pid, "0"))
+            run.communicate(b"\n", timeout=flow.TIMEOUT)
+            self.assertEqual(run.returncode, 0)
 
     def test_size(self):
         terminal = self.terminal("--run", "stty", "--", "sh", "-c", "read x; stty size", rows=33,
