@@ -48,6 +48,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 PYTHON = os.path.realpath("/usr/bin/python3")
 PATIENCE = 120  # seconds until a run counts as hanging
 SKIP = 77
+MOST_QUESTIONS = 40  # 20 in a run (src/cli/prompt.h), and some that are put again because somebody moved
 
 
 class Header:
@@ -599,6 +600,8 @@ class World:
         for line in output.decode(errors="replace").splitlines():
             if line.startswith("EFFECT"):
                 found.append(("say", line))
+        if output.count(b"[N]o:") > MOST_QUESTIONS:
+            found.append(("message", f"a person was asked {output.count(b'[N]o:')} times"))
         if self.header.one("summary") or self.header.one("act") == "prompt":
             if self.where == "inside":
                 output += subprocess.run([self.arguments.bulkhead, "log", "--denied"], cwd=self.work, env=self.environment(),
