@@ -109,7 +109,8 @@ TEST_P(Completion, HasEveryVerbAndOption) {
   EXPECT_GT(options, 30U);
   EXPECT_THAT(script, Not(HasSubstr("{}")));
 }
-INSTANTIATE_TEST_SUITE_P(Shells, Completion, testing::Values("bash", "zsh", "fish"));
+INSTANTIATE_TEST_SUITE_P(Shells, Completion, testing::Values("bash", "zsh", "fish"),
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST(Completion, OtherShellsAreRefused) {
   std::string err;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "policy/rule_match.h"
 
@@ -170,6 +171,21 @@ struct Case {
   size_t steps;
 };
 
+// "read_w_sub_a", for names of tests.
+std::string name_of(const Case& c) {
+  std::string name;
+  for (const char ch : std::string(label(c.kind)) + "_" + c.resource) {
+    if (std::isalnum(static_cast<unsigned char>(ch)) != 0) {
+      name += ch;
+    } else if (!name.ends_with('_')) {
+      name += '_';
+    }
+  }
+  return name;
+}
+
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of(c); }
+
 class ChangeTest : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ChangeTest, TheStepsAlterTheDecisionAndNoneIsInVain) {
@@ -275,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{Kind::kEnvironment, "PATH", kAllow, 1},
         Case{Kind::kEnvironment, "NODE_ENV", kAllow, 1},
         Case{Kind::kEnvironment, "LANG", kAllow, 1}, Case{Kind::kVscode, "terminal", kAllow, 1},
-        Case{Kind::kVscode, "commands", kAllow, 1}));
+        Case{Kind::kVscode, "commands", kAllow, 1}),
+    [](const auto& each) { return name_of(each.param); });
 
 TEST(Explain, NamesTheRuleItsFileAndLine) {
   const auto policy = compile(inputs());
