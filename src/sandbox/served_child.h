@@ -2,6 +2,8 @@
 // without namespaces and Landlock. What the child returns is compared with what it did.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -44,6 +46,10 @@ struct Grants {
 // The journal's denials go to *denied as "kind path" lines, where wanted.
 std::string serve(const Grants& grants, const std::function<std::string()>& code,
                   std::vector<std::string>* denied = nullptr);
+
+// What the handler of call `number` answers where its caller died just after the call was received:
+// the name of errno, "went on", "later" or "done". `args` are of this very process.
+std::string serve_gone(const Grants& grants, int number, const std::array<uint64_t, 6>& args);
 
 // "ok" or the name of errno: what a test compares.
 std::string outcome_of(long result);

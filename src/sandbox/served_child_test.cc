@@ -88,6 +88,17 @@ std::shared_ptr<const Policy> policy_of(const Grants& grants) {
   return policy.ok() ? *policy : nullptr;
 }
 
+Plan plan_of(const Grants& grants) {
+  Plan plan;
+  plan.policy = policy_of(grants);
+  plan.enforcement = grants.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  plan.kernel_decides = grants.kernel_decides;
+  plan.private_tmp = plan.private_shm = false;  // no mounts are made here
+  plan.landlock = {{"/", kLandlockExecute}};    // nor is a ruleset in force
+  index_kernel_decides(plan);
+  return plan;
+}
+
 void send_fd(int socket, int fd) {
   char byte = 0;
   iovec data = {&byte, 1};
@@ -188,14 +199,8 @@ std::string read_all(const std::string& path) {
 
 std::string serve(const Grants& grants, const std::function<std::string()>& code,
                   std::vector<std::string>* denied) {
-  Plan plan;
-  plan.policy = policy_of(grants);
+  const Plan plan = plan_of(grants);
   if (plan.policy == nullptr) return "no policy";
-  plan.enforcement = grants.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
-  plan.kernel_decides = grants.kernel_decides;
-  plan.private_tmp = plan.private_shm = false;  // no mounts are made here
-  plan.landlock = {{"/", kLandlockExecute}};    // nor is a ruleset in force
-  index_kernel_decides(plan);
   const std::vector<sock_filter> filter = make_filter({});
 
   int sockets[2];
@@ -267,6 +272,37 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   if (denied != nullptr) *denied = journal.take();
   if (WIFSIGNALED(status)) return "died: " + std::to_string(WTERMSIG(status));
   return text;
+}
+
+std::string serve_gone(const Grants& grants, int number, const std::array<uint64_t, 6>& args) {
+  const Plan plan = plan_of(grants);
+  if (plan.policy == nullptr) return "no policy";
+  Compartment compartment;
+  compartment.init = ::getpid();
+  compartment.root = Fd(::open("/", O_PATH | O_CLOEXEC));
+  compartment.proc = Fd(::open("/proc", O_PATH | O_CLOEXEC));
+  // No listener, so that no notification is valid.
+  Listener listener(Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  Arbiter arbiter(plan.policy, nullptr, nullptr, plan.enforcement, nullptr);
+  NameCache names;
+  Processes processes(compartment.proc.get());
+  Walker walker(compartment.root.get(), processes);
+  RenameLock renames;
+  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  Call call({.id = 1, .tid = ::gettid(), .number = number, .args = args}, service, true);
+  const CallRow* const row = find_call(number);
+  if (row == nullptr) return "not notified";
+  const Reply reply = row->handler(call);
+  switch (reply.type()) {
+    case Reply::Type::kContinue:
+      return "went on";
+    case Reply::Type::kLater:
+      return "later";
+    case Reply::Type::kValue:
+      return reply.errno_value() == 0 ? "done" : strerrorname_np(reply.errno_value());
+    default:
+      return "done";
+  }
 }
 
 }  // namespace bulkhead::testing
