@@ -90,7 +90,9 @@ class Listener {
   // Waits for the next notification. nullopt: interrupted by a signal, or the one that woke us is
   // gone. After the last process died that is at once and forever: the caller polls for POLLHUP.
   Result<std::optional<Notification>> receive();
-  // False where the caller is dead or was interrupted: what was done for it must be undone.
+  // False where the caller is dead: nothing else takes back a call that was received
+  // (WAIT_KILLABLE_RECV). What was done for it stays, as what the kernel does for a caller that is
+  // killed meanwhile, so nothing has to be undone; it must only not be left half done.
   bool send(const Notification& notification, Reply reply);
   // Must hold after every read of the target's memory and every open below /proc/TID.
   bool still_valid(const Notification& notification) const;

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -12,6 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <utime.h>
+
+#include <filesystem>
 
 #include "base/fd.h"
 #include "sandbox/served_child.h"
@@ -427,6 +430,51 @@ TEST(ServeAudit, EverythingPassesButEscapes) {
     return text + read_all("/proc/1/environ");
   });
   EXPECT_EQ(result, "x ok EACCES");
+}
+
+// A caller that dies is not there to get its answer; whoever comes next must not find traces of it.
+TEST(ServeTree, AKilledCallerLeavesNothingHalfDone) {
+  const Folder folder;
+  folder.file("target", "whole");
+  const auto path = [&](const char* name) { return folder / name; };
+  const std::string result = serve({.read = {folder.path()}, .write = {folder.path()}}, [&] {
+    ::umask(027);
+    for (int round = 0; round < 150; ++round) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        for (;;) {
+          ::mkdir(path("made").c_str(), 0777);
+          ::rename(path("made").c_str(), path("moved").c_str());
+          ::rmdir(path("moved").c_str());
+          const Fd fd(::open(path("new").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+          (void)!::write(fd.get(), "whole", 5);
+          ::rename(path("new").c_str(), path("target").c_str());
+        }
+      }
+      ::usleep(static_cast<useconds_t>(500 + round * 37 % 1000));
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+      if (read_all(path("target")) != "whole") return std::string("the target was lost");
+      // What it left, it left whole; and no lock and no mask is left over.
+      for (const char* name : {"made", "moved"}) {
+        struct stat about {};
+        if (::stat(path(name).c_str(), &about) == 0 && (about.st_mode & 07777) != 0750)
+          return std::string("another mode");
+      }
+      ::rmdir(path("made").c_str());
+      ::rmdir(path("moved").c_str());
+      ::mkdir(path("next").c_str(), 0777);
+      if (::rename(path("next").c_str(), path("moved").c_str()) != 0) return outcome_of(-1);
+      if (::rmdir(path("moved").c_str()) != 0) return outcome_of(-1);
+    }
+    ::unlink(path("new").c_str());
+    return std::string("whole");
+  });
+  EXPECT_EQ(result, "whole");
+  std::vector<std::string> left;
+  for (const auto& each : std::filesystem::directory_iterator(folder.path()))
+    left.push_back(each.path().filename());
+  EXPECT_THAT(left, ::testing::ElementsAre("target"));
 }
 
 }  // namespace
