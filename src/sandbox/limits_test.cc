@@ -1,5 +1,5 @@
 // Breaches each limit for real, in a small compartment of namespaces, as the user who runs the
-// tests and as uid 1000, with cgroups and without.
+// tests and as uid 1000, with cgroups (root's own, and some that uid 1000 was given) and without.
 #include "sandbox/limits.h"
 
 #include <fcntl.h>
@@ -19,10 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "sandbox/cgroup.h"
 
@@ -83,6 +85,53 @@ bool write_text(const std::string& path, const std::string& text) {
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
+
+// Cgroups that root gives to an ordinary user, as systemd does by Delegate=yes: one in each
+// hierarchy, with a cgroup in it for who starts there.
+class Delegation {
+ public:
+  explicit Delegation(uid_t uid) {
+    for (const char* controller : {"memory", "cpu", "cpuacct"}) {
+      const auto parent = find_cgroup_parent(controller);
+      if (!parent.ok() || (parent->version == 2 && !given_.empty())) continue;
+      const std::string given = fmt::format("{}/limits-test-{}", parent->path, ::getpid());
+      if (std::find(given_.begin(), given_.end(), given) != given_.end()) continue;
+      given_.push_back(given);
+      std::filesystem::create_directory(given);
+      EXPECT_TRUE(parent->version == 1 ||
+                  write_text(given + "/cgroup.subtree_control", "+memory +cpu"));
+      std::filesystem::create_directory(given + "/start");
+      for (const char* name :
+           {"", "/cgroup.procs", "/cgroup.subtree_control", "/start", "/start/cgroup.procs"})
+        EXPECT_TRUE(::chown((given + name).c_str(), uid, uid) == 0 || parent->version == 1) << name;
+    }
+  }
+  Delegation(const Delegation&) = delete;
+  Delegation& operator=(const Delegation&) = delete;
+  ~Delegation() {
+    for (const std::string& given : given_) {
+      EXPECT_TRUE(removed(given + "/start")) << given << ": " << std::strerror(errno);
+      EXPECT_TRUE(removed(given)) << given << ": " << std::strerror(errno);
+    }
+  }
+  bool enter() const {
+    return std::all_of(given_.begin(), given_.end(), [](const std::string& given) {
+      return write_text(given + "/start/cgroup.procs", "0");
+    });
+  }
+
+ private:
+  // Who was just reaped is counted for some milliseconds more; what a compartment left is EBUSY
+  // too.
+  static bool removed(const std::string& folder) {
+    for (int i = 0; i < 100; ++i) {
+      if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) break;
+      ::usleep(2000);
+    }
+    return ::access(folder.c_str(), F_OK) != 0;
+  }
+  std::vector<std::string> given_;
+};
 
 struct Outcomes {
   bool breached = false;
@@ -156,13 +205,14 @@ Outcomes supervise_limits(const Limits& limits, const LimitOptions& options,
   return out;
 }
 
-// Runs all that in a child of its own under `uid`.
-Outcomes measure(uid_t uid, const Limits& limits, const LimitOptions& options,
-                 const std::function<int()>& program) {
+// Runs all that in a child of its own under `uid`, within what was given to it.
+Outcomes measure(uid_t uid, const Delegation* given, const Limits& limits,
+                 const LimitOptions& options, const std::function<int()>& program) {
   int result[2];
   EXPECT_EQ(::pipe2(result, O_CLOEXEC), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    if (given != nullptr && !given->enter()) fail("enter the cgroups");
     if (::geteuid() != uid) {
       if (::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0)
         fail("drop privileges");
@@ -239,7 +289,10 @@ struct Case {
   const char* name;
   uid_t uid;
   bool use_cgroups;
+  bool delegated = false;
 };
+
+void PrintTo(const Case& each, std::ostream* out) { *out << each.name; }
 
 class LimitsAs : public ::testing::TestWithParam<Case> {
  protected:
@@ -248,6 +301,7 @@ class LimitsAs : public ::testing::TestWithParam<Case> {
     if (GetParam().uid != ::geteuid() && ::geteuid() != 0) GTEST_SKIP() << "needs root";
     if (GetParam().use_cgroups && !find_cgroup_parent("memory").ok())
       GTEST_SKIP() << "needs cgroup-memory";
+    if (GetParam().delegated) given_.emplace(GetParam().uid);
     std::string name = "/var/tmp/limits-XXXXXX";  // on a disk: a tmpfs counts as memory
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     ASSERT_EQ(::chmod(name.c_str(), 0777), 0);
@@ -257,6 +311,7 @@ class LimitsAs : public ::testing::TestWithParam<Case> {
   void TearDown() override {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
     if (!in_cgroup()) return;
+    given_.reset();
     for (const char* controller : {"memory", "cpu", "cpuacct"}) {
       const auto parent = find_cgroup_parent(controller);
       if (!parent.ok()) continue;
@@ -265,7 +320,8 @@ class LimitsAs : public ::testing::TestWithParam<Case> {
     }
   }
   Outcomes run(const Limits& limits, const std::function<int()>& program) {
-    return measure(GetParam().uid, limits, {.use_cgroups = GetParam().use_cgroups}, program);
+    return measure(GetParam().uid, given_ ? &*given_ : nullptr, limits,
+                   {.use_cgroups = GetParam().use_cgroups}, program);
   }
   bool in_cgroup() const { return GetParam().use_cgroups; }
   // The message begins with what was used: "memory: 70 MiB used, 64 MiB allowed".
@@ -275,6 +331,7 @@ class LimitsAs : public ::testing::TestWithParam<Case> {
     fmt::print("    {} (the program took {} MiB)\n", out.message, progress() / kMiB);
   }
   std::string folder_;
+  std::optional<Delegation> given_;
 };
 
 TEST_P(LimitsAs, MemoryOfOneProcess) {
@@ -579,6 +636,7 @@ std::vector<Case> cases() {
   if (::geteuid() == 0) {
     result.push_back({"SampledAsRoot", 0, false});
     result.push_back({"CgroupAsRoot", 0, true});
+    result.push_back({"CgroupOfAnOrdinaryUser", kOrdinaryUser, true, true});
   }
   return result;
 }
