@@ -129,4 +129,4 @@ function guard(server, root) {
   return server;
 }
 
-module.exports = { EDITOR, decide, guard };
+module.exports = { EDITOR, FRAME_SOURCES, decide, guard };

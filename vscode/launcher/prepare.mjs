@@ -7,6 +7,7 @@
 // path: the launcher lives as long as the editor, and shall not keep what reading a server took.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { extract } from "../api/extract.mjs";
@@ -15,6 +16,7 @@ import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
 
+const { FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
 const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
 const HTML = "out/vs/code/browser/workbench/workbench.html";
@@ -78,6 +80,15 @@ export function extensionPoints(source) {
 }
 
 /**
+ * The page's policy on frames has to be the one that origins.cjs adds webviews' names to.
+ * @param {string} server code-server's lib/vscode
+ */
+export function requireFramePolicy(server) {
+  if (fs.readFileSync(path.join(server, "out/server-main.js"), "utf8").split(`"${FRAME_SOURCES}`).length !== 2)
+    throw new Error("this version of the server says in a way that is not known which frames its page may hold");
+}
+
+/**
  * The actors by their numbers, where the table of methods is about this version.
  * @param {string} server code-server's lib/vscode
  */
@@ -104,6 +115,7 @@ export function diagnose(server) {
   const reads = [
     { name: "settings", what: "which settings are the editor's own", read: () => settingFamilies(source) },
     { name: "packages", what: "what is read of packages", read: () => extensionPoints(source) },
+    { name: "frames", what: "which frames the page may hold", read: () => requireFramePolicy(server) },
     { name: "methods", what: "what hosts and the workbench call, and with how many arguments", read: () => actorsOf(server) },
   ].map(({ name, what, read }) => {
     try {
@@ -175,6 +187,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     launch.actors = before.actors;
   } else {
     const workbench = of(called, () => edit(source, placement));
+    of(called, () => requireFramePolicy(server));
     launch.actors = of(called, () => actorsOf(server));
     whole(launch.workbench, workbench);
   }

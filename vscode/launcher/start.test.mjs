@@ -1,0 +1,44 @@
+// What `bulkhead code` refuses before it starts anything.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const server = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-start-"));
+test.after(() => fs.rmSync(server, { recursive: true }));
+const start = (...words) =>
+  spawnSync(process.execPath, [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", server, "--sockets", server, "--server", server, ...words], { encoding: "utf8", timeout: 30_000 });
+
+test("whatever would let others in", () => {
+  for (const words of [["--host", "0.0.0.0"], ["--host=0.0.0.0"], ["--socket-path", "/tmp/x"], ["--without-connection-token"], ["--connection-token", "x"], ["--connection-token-file=x"],
+    ["--server-base-path=/"], ["--server-data-dir", "/x"], ["--extensions-dir=/x"], ["--builtin-extensions-dir=/x"], ["--inspect-extensions"], ["--inspect-brk-extensions=1"]]) {
+    const { status, stderr } = start(server, ...words);
+    assert.equal(status, 125, words.join(" "));
+    assert.match(stderr, new RegExp(`^bulkhead code: ${words[0].split("=")[0]} is not possible: `), words.join(" "));
+  }
+});
+
+test("ports that are none, or taken, also where browsers look first", async (t) => {
+  assert.match(start("--port", "70000").stderr, /--port 70000: not a port/);
+  for (const host of ["127.0.0.1", "::1"]) {
+    const other = net.createServer();
+    const listens = await new Promise((resolve) => other.once("error", () => resolve(false)).listen(0, host, () => resolve(true)));
+    if (!listens) continue;
+    t.after(() => other.close());
+    const { port } = other.address();
+    const { status, stderr } = start("--port", String(port));
+    assert.equal(status, 125);
+    assert.match(stderr, new RegExp(`port ${port} cannot be used \\(another program listens there\\)`), host);
+  }
+});
+
+test("folders that are not there", () => {
+  assert.match(start(path.join(server, "none")).stderr, /none does not exist/);
+  fs.writeFileSync(path.join(server, "a.txt"), "");
+  assert.match(start(path.join(server, "a.txt")).stderr, /neither a folder nor a \.code-workspace file/);
+});
