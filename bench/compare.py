@@ -11,6 +11,7 @@ docs/benchmarks.md, with the machine. Works whose programs are missing say so.
 Needs a quiet machine; the load at start and end is part of the table.
 """
 import argparse
+import glob
 import os
 import platform
 import re
@@ -91,6 +92,15 @@ def works(base):
         Work("make -j2", ["make", "-s", "-j2"], folder=f"{base}/project", before=lambda: shutil.rmtree(f"{base}/project/build", ignore_errors=True),
              runs=["/usr/bin", "/usr/lib/gcc"]),
     ]
+    sqlite = glob.glob(f"{SOURCE}/vscode/node_modules/code-server/lib/vscode/node_modules/@vscode/sqlite3/deps/sqlite-autoconf-*.tar.gz")
+    if sqlite:
+        os.makedirs(f"{base}/sqlite")
+        sh("tar", "-xzf", sqlite[0], "--strip-components=1", "-C", f"{base}/sqlite")
+    configure = ["./configure", "--quiet", "--disable-shared", "CFLAGS=-O0"]
+    found += [Work(name, ["sh", "-c", f"{command} > /dev/null 2>&1"], needs=[f"{base}/sqlite/configure"], folder=f"{base}/sqlite", before=before,
+                   runs=["/usr/bin", "/usr/lib/gcc", f"{base}/sqlite"])
+              for name, command, before in (("SQLite: configure", " ".join(configure), None),
+                                            ("SQLite: make -j2", "make -s -j2", lambda: sh("make", "-s", "clean", cwd=f"{base}/sqlite")))]
     tree = f"{base}/tree"
     source = next((f"{MODULES}/{name}/lib" for name in ("eslint", "prettier") if os.path.isdir(f"{MODULES}/{name}/lib")), None)
     if source:
