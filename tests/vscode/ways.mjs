@@ -68,8 +68,11 @@ const works = (probe) => ({ ...probe, works: true });
 const refuses = (probe, refused = /^NoPermissions \(FileSystemError\): NoPermissions /) => ({ ...probe, refused });
 const forged = (probe) => refuses(probe, /speaks for an extension that is not in this compartment/);
 
-/** What is not there, or does nothing, cannot be clicked: that is a refusal too. In plain it comes, if late. */
-const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).catch(() => {});
+/**
+ * What is not there, or does nothing, cannot be clicked: that is a refusal too. In plain it comes, if late. A webview of a
+ * process of its own hears of the button before the window hears that it has the focus, where a hand is too slow for that.
+ */
+const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000, delay: 100 }).catch(() => {});
 
 /** The same in an input box, which goes then. */
 async function clickInput(editor, text) {
