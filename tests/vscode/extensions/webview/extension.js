@@ -38,8 +38,10 @@ exports.activate = (context) =>
     // Says that keys were pressed: the frame around it speaks with the workbench, and is of the same origin.
     keys: (_, vscode) => {
       const panel = vscode.window.createWebviewPanel("proof", "Proof", vscode.ViewColumn.Active, { enableScripts: true });
+      setTimeout(() => panel.dispose(), 8000);
       panel.webview.html = `<!doctype html><html><body><input autofocus><script>
-        const outer = [...Array(window.top.length).keys()].map((i) => window.top[i]).find((one) => { try { return one.document && one.MessagePort; } catch { return false; } });
+        const framesOf = (one) => [...Array(one.length).keys()].map((i) => one[i]);
+        const outer = framesOf(window.top).find((one) => framesOf(one).includes(window));
         const { postMessage } = outer.MessagePort.prototype;
         let port;
         outer.MessagePort.prototype.postMessage = function (...rest) { port = this; return postMessage.apply(this, rest); };
@@ -54,6 +56,7 @@ exports.activate = (context) =>
     // What lies over it has a person click in it.
     frame: (_, vscode) => {
       const panel = vscode.window.createWebviewPanel("proof", "Proof", { viewColumn: vscode.ViewColumn.Active, preserveFocus: true }, { enableScripts: true });
+      setTimeout(() => panel.dispose(), 15_000);
       panel.webview.html = `<!doctype html><html><body><iframe name="framed" style="width:100%;height:100%"></iframe><script>
         const EDITOR = location.ancestorOrigins[location.ancestorOrigins.length - 1];
         document.querySelector("iframe").src = EDITOR + location.pathname.split("/").slice(0, location.pathname.split("/")[1].startsWith("code-") ? 2 : 1).join("/") + "/";</script></body></html>`;
