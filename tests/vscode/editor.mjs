@@ -222,9 +222,9 @@ export class Editor {
     return this.page.locator(".quick-input-widget .quick-input-list .monaco-list-row");
   }
 
-  async typeInto(text) {
-    await this.input.waitFor({ timeout: PATIENCE });
-    await this.input.fill(text);
+  async typeInto(text, timeout = PATIENCE) {
+    await this.input.waitFor({ timeout });
+    await this.input.fill(text, { timeout });
   }
 
   async pick(match) {
@@ -235,10 +235,15 @@ export class Editor {
 
   /** Runs a command from the palette by its title. */
   async command(title) {
-    await this.leaveFrame();
-    await this.page.keyboard.press("Escape");
-    await this.page.keyboard.press("F1");
-    await this.typeInto(`>${title}`);
+    // A page that was just opened may take the focus, and with it the palette, away.
+    for (let tries = 0; ; tries += 1) {
+      await this.leaveFrame();
+      await this.page.keyboard.press("Escape");
+      await this.page.keyboard.press("F1");
+      if (tries === 3) await this.typeInto(`>${title}`);
+      else if (!(await this.typeInto(`>${title}`, PATIENCE / 6).then(() => true, () => false))) continue;
+      break;
+    }
     const exact = this.page.locator(".quick-input-widget .monaco-list-row").filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`^(.*: )?${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`) }) }).first();
     await exact.waitFor({ timeout: PATIENCE });
     await exact.click();
