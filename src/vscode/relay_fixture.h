@@ -242,7 +242,7 @@ class Channel {
 
 class RelayTest : public ::testing::Test {
  protected:
-  void start(RelayOptions options = {}) {
+  void start(const RelayOptions& options = {}) {
     auto [server, server_relay] = socket_pair();
     auto [program, program_relay] = socket_pair();
     server_.emplace(std::move(server));
@@ -295,7 +295,7 @@ class RelayTest : public ::testing::Test {
     EXPECT_EQ(message["msg"]["skipWebSocketFrames"], true);
     host_.emplace(std::move(handle), false);
   }
-  void open_both(RelayOptions options = {}) {
+  void open_both(const RelayOptions& options = {}) {
     start(options);
     open_browser();
     open_host();
