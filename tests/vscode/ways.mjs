@@ -457,6 +457,9 @@ export const WAYS = [
       }, loots()),
       page: when(async ({ editor }) => {
         await editor.command("View: Toggle Primary Side Bar Visibility"); // narrow editors hide it
+        // Escape, which every command begins with here, went back from it to all walkthroughs.
+        await editor.command("Welcome: Open Walkthrough...");
+        await editor.pick("Proof walkthrough");
         await click(editor, await inFrame(editor, "proof-page-link"));
       }, loots()),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
