@@ -96,11 +96,11 @@ def works(base):
     if sqlite:
         os.makedirs(f"{base}/sqlite")
         sh("tar", "-xzf", sqlite[0], "--strip-components=1", "-C", f"{base}/sqlite")
-    configure = ["./configure", "--quiet", "--disable-shared", "CFLAGS=-O0"]
+    configure = "./configure --quiet --disable-shared CFLAGS=-O0"
     found += [Work(name, ["sh", "-c", f"{command} > /dev/null 2>&1"], needs=[f"{base}/sqlite/configure"], folder=f"{base}/sqlite", before=before,
                    runs=["/usr/bin", "/usr/lib/gcc", f"{base}/sqlite"])
-              for name, command, before in (("SQLite: configure", " ".join(configure), None),
-                                            ("SQLite: make -j2", "make -s -j2", lambda: sh("make", "-s", "clean", cwd=f"{base}/sqlite")))]
+              for name, command, before in (("SQLite: configure", configure, None),
+                                            ("SQLite: make -j2", "make -s -j2", lambda: sh("sh", "-c", f"[ -f Makefile ] || {configure}; make -s clean", cwd=f"{base}/sqlite")))]
     tree = f"{base}/tree"
     source = next((f"{MODULES}/{name}/lib" for name in ("eslint", "prettier") if os.path.isdir(f"{MODULES}/{name}/lib")), None)
     if source:

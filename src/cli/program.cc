@@ -61,10 +61,6 @@ std::string own_folder_of(const std::string& subject, const std::vector<std::str
   return subject;
 }
 
-}  // namespace
-
-namespace {
-
 // Each process's own entries of /proc have one name in rules, "/proc/self": not ours by its number.
 std::string rule_spelling(std::string path) {
   const std::string own = fmt::format("/proc/{}", getpid());

@@ -154,8 +154,8 @@ bool Listener::still_valid(const Notification& notification) const {
   return ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-Error ProcessMemory::failed(const char* what) const {
-  refused_ = refused_ || errno == EPERM;
+Error ProcessMemory::failed(ssize_t n, const char* what) const {
+  refused_ = refused_ || (n < 0 && errno == EPERM);
   return {what, EFAULT};
 }
 
@@ -163,8 +163,7 @@ Status ProcessMemory::read(uint64_t address, void* into, size_t size) const {
   const iovec local = {into, size};
   const iovec remote = {reinterpret_cast<void*>(address), size};
   const ssize_t n = process_vm_readv(tid_, &local, 1, &remote, 1, 0);
-  if (n < 0) return failed("cannot read the caller's memory");
-  if (n != static_cast<ssize_t>(size)) return Error{"cannot read the caller's memory", EFAULT};
+  if (n != static_cast<ssize_t>(size)) return failed(n, "cannot read the caller's memory");
   return {};
 }
 
@@ -172,8 +171,7 @@ Status ProcessMemory::write(uint64_t address, const void* from, size_t size) con
   const iovec local = {const_cast<void*>(from), size};
   const iovec remote = {reinterpret_cast<void*>(address), size};
   const ssize_t n = process_vm_writev(tid_, &local, 1, &remote, 1, 0);
-  if (n < 0) return failed("cannot write the caller's memory");
-  if (n != static_cast<ssize_t>(size)) return Error{"cannot write the caller's memory", EFAULT};
+  if (n != static_cast<ssize_t>(size)) return failed(n, "cannot write the caller's memory");
   return {};
 }
 
@@ -188,8 +186,7 @@ Result<std::string> ProcessMemory::read_string(uint64_t address, size_t limit) c
     const iovec local = {buffer, size};
     const iovec remote = {reinterpret_cast<void*>(address), size};
     const ssize_t n = process_vm_readv(tid_, &local, 1, &remote, 1, 0);
-    if (n < 0) return failed("cannot read a path from the caller's memory");
-    if (n == 0) return Error{"cannot read a path from the caller's memory", EFAULT};
+    if (n <= 0) return failed(n, "cannot read a path from the caller's memory");
     const auto got = static_cast<size_t>(n);
     if (const void* end = std::memchr(buffer, 0, got)) {
       text.append(buffer, static_cast<size_t>(static_cast<const char*>(end) - buffer));

@@ -124,7 +124,7 @@ class ProcessMemory final : public TargetMemory {
   bool refused() const { return refused_; }
 
  private:
-  Error failed(const char* what) const;
+  Error failed(ssize_t n, const char* what) const;  // `n`: what the call returned
 
   pid_t tid_;
   mutable bool refused_ = false;

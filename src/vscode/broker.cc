@@ -185,7 +185,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
-        quick_inputs_.erase(at(arguments, 0).dump(-1, ' ', false, Json::error_handler_t::replace));
+        quick_inputs_.erase(dumped(at(arguments, 0)));
       }
       // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
       const auto spells = [](std::string_view text) {

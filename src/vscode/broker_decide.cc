@@ -331,8 +331,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return decide_edit(value, asked);
     case ArgumentKind::kExtension:
       if (own_extension(value)) return Ruling::pass();
-      return refuse(asked,
-                    value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+      return refuse(asked, dumped(value).substr(0, 200),
                     "speaks for an extension that is not in this compartment");
     case ArgumentKind::kCommand:
       return decide_command(value, arguments, asked);
@@ -509,8 +508,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // Empty: too long to be built. What is no text, VS Code makes one of.
       if (const std::string name = text_of(value); !name.empty() && is_style_name(name))
         return Ruling::pass();
-      return refuse(asked,
-                    value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 200),
+      return refuse(asked, dumped(value).substr(0, 200),
                     "is no name that may stand in a style sheet");
     case ArgumentKind::kWebviewOptions:
     case ArgumentKind::kWebviewInit: {

@@ -287,9 +287,7 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
   const std::string label = signature(whose);
   switch (index) {
     case kEntryId: {
-      const std::string id = value.is_string()
-                                 ? value.get<std::string>()
-                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      const std::string id = value.is_string() ? value.get<std::string>() : dumped(value);
       if (value.is_string() && is_own_status_item(id)) return 0;
       value = host_prefix() + id;
       return 1;
@@ -364,9 +362,7 @@ size_t Broker::sign_quick_input(Json& update) {
     changes += inner ? 1 : 0;
     it = inner ? update.erase(it) : std::next(it);
   }
-  const std::string id = update.contains("id")
-                             ? update["id"].dump(-1, ' ', false, Json::error_handler_t::replace)
-                             : "";
+  const std::string id = update.contains("id") ? dumped(update["id"]) : "";
   bool is_new = false;
   {
     const std::lock_guard lock(mutex_);

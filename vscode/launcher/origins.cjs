@@ -58,6 +58,9 @@ function decide(asked) {
   return { way: "pass" };
 }
 
+/** This machine has no such address, so nobody can be there. */
+const isNowhere = (error) => error?.code === "EADDRNOTAVAIL" || error?.code === "EAFNOSUPPORT";
+
 /** The workbench may hold webviews' frames, and be in nobody's. */
 function protect(request, response) {
   const { port } = hostOf(request);
@@ -119,7 +122,7 @@ function guard(server, root) {
     if (address === null || typeof address === "string" || server.listenerCount("request") === 0) return;
     const other = net.createServer((socket) => server.emit("connection", socket));
     other.on("error", (error) => {
-      if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") return;
+      if (isNowhere(error)) return;
       process.stderr.write(`port ${address.port} of ::1 cannot be used: ${error.message}\n`);
       process.exit(1);
     });
@@ -129,4 +132,4 @@ function guard(server, root) {
   return server;
 }
 
-module.exports = { EDITOR, FRAME_SOURCES, decide, guard };
+module.exports = { EDITOR, FRAME_SOURCES, decide, guard, isNowhere };

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { diagnose } from "./prepare.mjs";
 import { builtinSetting } from "./settings.mjs";
 
-const { EDITOR } = createRequire(import.meta.url)("./origins.cjs");
+const { EDITOR, isNowhere } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
 const OPTIONS = /** @type {const} */ ({
   bulkhead: { type: "string" },
@@ -118,7 +118,7 @@ async function freePort(wanted) {
   for (let tries = 0; ; tries += 1) {
     const first = await tryPort(wanted, "127.0.0.1");
     const second = first.error ? first : await tryPort(first.port, "::1");
-    const error = ["EADDRNOTAVAIL", "EAFNOSUPPORT"].includes(second.error?.code) ? undefined : second.error;
+    const error = first.error || !isNowhere(second.error) ? second.error : undefined;
     if (!error) return first.port;
     if (wanted !== 0 || tries === 20)
       fail(`port ${wanted} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`);

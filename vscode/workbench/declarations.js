@@ -102,6 +102,10 @@
     return needs;
   }
 
+  /** @param {string} command @param {boolean} bare without arguments that somebody else chose */
+  const isHarmless = (command, bare) =>
+    HARMLESS.has(needsOf(command)) && (bare || command !== "workbench.action.quickOpen"); // the next Enter would run what it is filled with
+
   /** Commands that exist before any extension has run: the editor's own. */
   let editors;
   const editorsCommands = () => (editors ??= new Set(globalThis.bulkhead.commandRegistry?._commands?.keys()));
@@ -131,8 +135,7 @@
     command(command, bare = false) {
       if (typeof command !== "string") return false;
       if (this.own.has(command)) return bare || !this.shared.has(command);
-      if (command === "workbench.action.quickOpen" && !bare) return false; // the next Enter would run what it is filled with
-      return HARMLESS.has(needsOf(command));
+      return isHarmless(command, bare);
     }
 
     /** One line of contributes.keybindings. */
@@ -347,7 +350,7 @@
     mayPress(command, args) {
       if (!pressed || !command || (pressed.id && trusted.has(pressed.id))) return true;
       if ((pressed.id && names.get(pressed.id)?.own.has(command)) || PRESSED.test(command)) return true;
-      return HARMLESS.has(needsOf(command)) && (command !== "workbench.action.quickOpen" || args === undefined);
+      return isHarmless(command, args === undefined);
     },
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
     notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
