@@ -215,6 +215,7 @@ TEST_F(ArbiterTest, WhatIsTurnedAwayCountsAsNotAsked) {
   } person;
   Arbiter& it = arbiter(&person);
   std::vector<std::thread> askers;
+  askers.reserve(16);
   for (int i = 0; i < 16; ++i)
     askers.emplace_back(
         [&, i] { it.path(Kind::kRead, fmt::format("/no-such/{}", i), Attempt(), true); });
