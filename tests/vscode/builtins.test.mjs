@@ -1,19 +1,22 @@
 // Built-in extensions that the user put into compartments do their work as they do outside: one real task
 // of each in the editor, once plain and once confined, with the same result. Nothing is asked meanwhile, and
-// what the user does by the workbench goes on beside them.
+// what the user does by the workbench goes on beside them. Once more under `--trace`: nothing would have been refused that is
+// not said here, and what no task made use of is granted for a reason.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { Editor, node, server, until } from "./editor.mjs";
 import { World } from "./world.mjs";
 
-const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
+const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments,traced").split(",");
 const CONFINED = ["git", "npm", "emmet", "php-language-features", "json-language-features", "css-language-features", "html-language-features", "typescript-language-features", "markdown-language-features"];
 /** What goes in with them: Git's API is theirs. */
 const WITH_THEM = ["git-base", "github"];
 const PATIENCE = 40_000;
+const manifests = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../manifests");
 
 /** "SUBJECT: KIND RESOURCE" that they are refused, and do without. */
 const REFUSED = [
@@ -22,6 +25,69 @@ const REFUSED = [
   /^\S+\+vscode\.git\+\S+: vscode terminal$/, // sets variables of terminals, for Git to ask for passwords in the editor
   /^vscode\.markdown-language-features: vscode MainThreadFileSystemEventService\.\$watch$/, // the folders above a document, up to /
 ];
+
+/** The same under `--trace`, where variables are not withheld: XDG_RUNTIME_DIR, where sockets then are. */
+const WOULD_BE_REFUSED = [
+  ...REFUSED,
+  /^\S+: write \/\S*\/vscode-ipc-[^/]*\.sock$/, // the host's, for the command line in terminals
+  /^\S+\+vscode\.git\+\S+: write \/\S*\/vscode-git-[^/]*\.sock$/, // to ask for passwords; in a compartment it is in /tmp
+  /^vscode\.markdown-language-features: read \/\S*$/, // watched, as above: what it opens is in its own folder and the workspace
+];
+
+/** "NAME: FIELD ENTRY" of their manifests that these tasks make no use of, and who does. */
+const SPARE = {
+  "css-language-features: read ${workspace}": "completion of paths in @import and url()",
+  "css-language-features: write ${workspace}": "renaming a variable, in each file",
+  "css-language-features: vscode @commands": "code actions, which are commands",
+  "html-language-features: read ${workspace}": "completion of paths in href and src",
+  "html-language-features: write ${workspace}": "renaming a tag",
+  "html-language-features: vscode @commands": "code actions, which are commands",
+  "json-language-features: read ${workspace}": "schemas that lie there",
+  "json-language-features: read ${storage}": "schemas that it has fetched",
+  "json-language-features: write ${workspace}": "sorting a document",
+  "json-language-features: write ${storage}": "schemas that it has fetched",
+  "json-language-features: network json.schemastore.org:443": "schemas of well-known files",
+  "json-language-features: network www.schemastore.org:443": "the same",
+  "json-language-features: vscode @commands": "sorting, and fetching schemas again",
+  "emmet: read ${workspace}": "snippets that lie there (emmet.extensionsPath)",
+  "emmet: vscode @commands": "its commands for tags and numbers, which run those of the editor",
+  "php-language-features: vscode @commands": "opening the settings that name a PHP",
+  "npm: run npm": "what it tells of a package that one points at",
+  "markdown-language-features: write ${workspace}": "links that follow a file that is moved, pictures that are dropped",
+  "markdown-language-features: vscode @commands": "its preview's commands, links",
+  "markdown-language-features: vscode open-external": "links in a preview",
+  "markdown-language-features: vscode notebooks": "links and headings in the cells of notebooks",
+  "typescript-language-features: read **/tsconfig.json": "projects above a workspace",
+  "typescript-language-features: read **/jsconfig.json": "the same",
+  "typescript-language-features: network registry.npmjs.org:443": "types of packages in JavaScript, by npm",
+  "typescript-language-features: run npm": "the same",
+  "typescript-language-features: vscode open-external": "links to its documentation",
+  "git-base: vscode @editor": "as Git, whose compartment it shares",
+  "git-base: vscode @commands": "choosing what to clone",
+  "git: read ${storage}": "where it keeps what it asks passwords by",
+  "git: write ${storage}": "the same",
+  "git: environment GIT_*": "what a person has set for Git",
+  "git: run git": "a Git that is not where the set has it",
+  "github: vscode @editor": "as Git, whose compartment it shares",
+  "github: read ${workspace}": "templates of pull requests",
+  "github: network api.github.com:443": "GitHub",
+  "github: network github.com:443": "GitHub",
+  "github: vscode @commands": "sharing, and opening what is on GitHub",
+  "github: vscode authentication": "signing in to GitHub",
+  "github: vscode open-external": "the pages of GitHub",
+  "github: vscode extensions": "Git's API",
+};
+
+/** Each entry of a shipped manifest, with its line: an entry has a line of its own. */
+function entriesOf(name) {
+  const text = fs.readFileSync(path.join(manifests, `vscode.${name}.json`), "utf8");
+  let field = "";
+  return text.split("\n").flatMap((line, index) => {
+    field = /^ *"([\w$-]+)": \[$/.exec(line)?.[1] ?? field;
+    const entry = /^ *"([^"]+)",?$/.exec(line)?.[1];
+    return entry === undefined ? [] : [{ entry: `${name}: ${field} ${entry}`, at: `/vscode.${name}.json:${index + 1})` }];
+  });
+}
 
 /** As `php -l` answers: there need not be a PHP on this machine. */
 const PHP = `#!/bin/sh
@@ -39,6 +105,8 @@ function writeLens(folder) {
   fs.mkdirSync(folder, { recursive: true });
   const manifest = { publisher: "proof", name: "lens", displayName: "Lens", version: "1.0.0", engines: { vscode: "^1.90.0" }, main: "./extension.js", activationEvents: ["onStartupFinished"], extensionDependencies: ["vscode.git"] };
   fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify(manifest));
+  // They share a compartment: what Git does must be of Git's own manifest.
+  fs.writeFileSync(path.join(folder, "bulkhead.json"), JSON.stringify({ manifest: 1, extension: "proof.lens", files: { read: ["${extension}"] }, vscode: ["window"], otherwise: "deny" }));
   fs.writeFileSync(path.join(folder, "extension.js"), `"use strict";
 const vscode = require("vscode");
 exports.activate = async (context) => {
@@ -266,24 +334,25 @@ const given = new Map();
 
 for (const mode of modes) {
   test(`built-in extensions, ${mode}`, { timeout: 600_000 }, async (t) => {
-    const confined = mode === "compartments";
+    const confined = mode !== "plain";
+    const traced = mode === "traced";
     const world = await World.create();
     let editor;
     try {
       furnish(world);
       editor = await Editor.start({
-        mode,
+        mode: confined ? "compartments" : "plain",
         world,
         extensions: [writeLens(world.path("made/lens"))],
         // Some by the option, the others by the setting.
-        options: CONFINED.slice(0, 2).flatMap((name) => ["--builtin", `vscode.${name}`]),
+        options: [...(traced ? ["--trace"] : []), ...CONFINED.slice(0, 2).flatMap((name) => ["--builtin", `vscode.${name}`])],
         settings: { "php.validate.executablePath": path.join(world.workspace, "tools/php"), "markdown.validate.enabled": true, "git.enableSmartCommit": false, "diffEditor.renderSideBySide": true, "diffEditor.useInlineViewWhenSpaceIsLimited": false, "git.confirmSync": false },
         before: (one) => {
           world.write("data/data/Machine/settings.json", JSON.stringify({ "bulkhead.compartments.builtin": CONFINED.slice(2).map((name) => `vscode.${name}`) }));
           if (confined) for (const name of [...CONFINED, ...WITH_THEM]) one.approve(path.join(server, "extensions", name));
         },
       });
-      for (const [name, task] of Object.entries({ ...TASKS, ...BESIDE })) {
+      for (const [name, task] of Object.entries(traced ? TASKS : { ...TASKS, ...BESIDE })) {
         if (wanted && !wanted.includes(name)) continue;
         await t.test(name, async () => {
           try {
@@ -297,14 +366,25 @@ for (const mode of modes) {
           }
         });
       }
+      if (traced && !wanted) {
+        await t.test("what they are granted is made use of", () => {
+          const rules = editor.journal().filter((line) => line.verdict === "allow").map((line) => line.rule);
+          const entries = [...CONFINED, ...WITH_THEM].flatMap(entriesOf);
+          const unused = entries.filter(({ at }) => !rules.some((rule) => rule.endsWith(at))).map(({ entry }) => entry);
+          t.diagnostic(`${entries.length - unused.length} of ${entries.length} entries`);
+          assert.deepEqual(unused.filter((entry) => !(entry in SPARE)), []);
+          assert.deepEqual(Object.keys(SPARE).filter((spare) => !entries.some(({ entry }) => entry === spare)), [], "in no manifest");
+        });
+      }
       if (confined) {
         await t.test("each ran in a compartment, and none had to ask", () => {
           const lines = editor.journal();
           const subjects = new Set(lines.flatMap((line) => line.subject.split("+")));
           for (const name of [...CONFINED, ...WITH_THEM]) assert.ok(subjects.has(`vscode.${name}`), `vscode.${name} was in none: ${[...subjects]}`);
+          const known = traced ? WOULD_BE_REFUSED : REFUSED;
           const told = (line) => `${line.subject}: ${line.kind} ${line.resource} (${line.detail})`;
           const refused = lines.filter((line) => line.verdict === "deny" && !["environment", "system"].includes(line.kind));
-          assert.deepEqual([...new Set(refused.filter((line) => !REFUSED.some((each) => each.test(`${line.subject}: ${line.kind} ${line.resource}`))).map(told))], []);
+          assert.deepEqual([...new Set(refused.filter((line) => !known.some((each) => each.test(`${line.subject}: ${line.kind} ${line.resource}`))).map(told))], []);
           assert.deepEqual([...new Set(lines.filter((line) => line.asked).map(told))], []);
         });
       }
