@@ -67,6 +67,7 @@ const SPARE = {
   "git: read ${storage}": "where it keeps what it asks passwords by",
   "git: write ${storage}": "the same",
   "git: environment GIT_*": "what a person has set for Git",
+  "git: vscode open-external": "pages that tell how Git is set up",
   "git: run git": "a Git that is not where the set has it",
   "github: vscode @editor": "as Git, whose compartment it shares",
   "github: read ${workspace}": "templates of pull requests",
