@@ -144,8 +144,7 @@ TEST_F(BrokerToldTest, NothingIsToldOfEditorsThatAreNotThere) {
 }
 
 TEST_F(BrokerToldTest, WhatCannotBeReadDoesNotComeIn) {
-  std::string json = uri(key()).dump();
-  for (int i = 0; i < 250; ++i) json = "[" + json + "]";
+  const std::string json = std::string(250, '[') + uri(key()).dump() + std::string(250, ']');
   EXPECT_EQ(deliver("$provideHover", json), "");
   EXPECT_EQ(sent_.workbench.size(), 2U);
   // Lists that are written anew come without buffers, or not at all.
