@@ -179,7 +179,7 @@ class Terminal:
     @staticmethod
     def _lead(command, cwd, env):
         # Stands for the shell: its job gets the foreground; a stop is told as "[stopped]" and
-        # undone when a line comes in by file descriptor... by SIGUSR1.
+        # undone by SIGUSR1.
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         ready, go = os.pipe()
         job = os.fork()
@@ -192,24 +192,27 @@ class Terminal:
             os.close(go)
             os.chdir(cwd)
             os.execve(command[0], command, env)
+        # Both are taken by sigwait() only: a handler could run just before a wait for the job, which
+        # then would not end.
+        told = {signal.SIGCHLD, signal.SIGUSR1}
+        signal.pthread_sigmask(signal.SIG_BLOCK, told)
         os.setpgid(job, job)
         os.tcsetpgrp(0, job)
         os.write(go, b"g")
 
-        def resume(*_):
-            os.tcsetpgrp(0, job)
-            os.killpg(job, signal.SIGCONT)
-
-        signal.signal(signal.SIGUSR1, resume)
         while True:
-            _, status = os.waitpid(job, os.WUNTRACED)
+            if signal.sigwait(told) == signal.SIGUSR1:
+                os.tcsetpgrp(0, job)
+                os.killpg(job, signal.SIGCONT)
+                continue
+            pid, status = os.waitpid(job, os.WUNTRACED | os.WNOHANG)
+            if pid == 0:
+                continue
+            os.tcsetpgrp(0, os.getpgrp())
             if os.WIFSTOPPED(status):
-                os.tcsetpgrp(0, os.getpgrp())
                 os.write(1, b"[stopped]")
                 continue
-            code = os.waitstatus_to_exitcode(status)
-            os.tcsetpgrp(0, os.getpgrp())
-            os.write(1, f"[exit {code}]".encode())
+            os.write(1, f"[exit {os.waitstatus_to_exitcode(status)}]".encode())
             os._exit(0)
 
     def type(self, text):
