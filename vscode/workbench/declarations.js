@@ -349,8 +349,9 @@
      */
     mayPress(command, args) {
       if (!pressed || !command || (pressed.id && trusted.has(pressed.id))) return true;
-      if ((pressed.id && names.get(pressed.id)?.own.has(command)) || PRESSED.test(command)) return true;
-      return isHarmless(command, args === undefined);
+      if (PRESSED.test(command)) return true;
+      const bare = args === undefined;
+      return (pressed.id && names.get(pressed.id)?.command(command, bare)) || isHarmless(command, bare);
     },
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
     notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {

@@ -308,6 +308,9 @@ test("keys of a webview run what is harmless, and its extension's own", () => {
     assert.equal(press(id, "workbench.action.quickOpen", ">"), false);
   }
   assert.equal(press("me.mine", "mine.hello"), true);
+  bulkhead.disarm([extension("me.also", { commands: [{ command: "npm.mine" }] })], [extension("Me.mine", { commands: OWN }), structuredClone(NPM)]);
+  assert.equal(press("me.also", "npm.mine"), true);
+  assert.equal(press("me.also", "npm.mine", "of npm, perhaps"), false);
   assert.equal(press(undefined, "mine.hello"), false);
   for (const command of evil) {
     assert.equal(press("vscode.npm", command), true, "the editor's own");
