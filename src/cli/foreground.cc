@@ -25,6 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// For who is told to stop and gets no processor; all of a pass together.
+constexpr std::chrono::seconds kStopIn{1};
+
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 // Zeros for one that has gone.
@@ -59,15 +62,15 @@ struct Program {
   ino_t inode = 0;
 };
 
-// Who is to keep still (see Stillness), parents before their children.
-std::vector<pid_t> processes_of_job(pid_t foreground) {
+// Who is to keep still (see Stillness), in generations, parents before their children.
+std::map<size_t, std::vector<pid_t>> processes_of_job(pid_t foreground) {
   std::map<pid_t, ProcessStat> all;
   for (const pid_t pid : numbers_in("/proc")) all[pid] = read_stat(folder_of(pid));
   std::set<pid_t> above;  // us, and who started us
   for (pid_t pid = getpid(); pid > 0 && above.insert(pid).second;) pid = all[pid].parent;
 
   const Program ours(getpid());
-  std::vector<std::pair<size_t, pid_t>> found;  // depth below `above`
+  std::map<size_t, std::vector<pid_t>> found;  // by depth below `above`
   for (const auto& [pid, its] : all) {
     if (above.contains(pid)) continue;
     bool in_group = false;
@@ -82,14 +85,12 @@ std::vector<pid_t> processes_of_job(pid_t foreground) {
     }
     if (root != getpid() && (!in_group || (Program(pid) == ours && Program(its.parent) != ours)))
       continue;  // somebody else's, or another supervisor
-    found.emplace_back(depth, pid);
+    found[depth].push_back(pid);
   }
-  std::sort(found.begin(), found.end());
-  std::vector<pid_t> pids;
-  pids.reserve(found.size());
-  for (const auto& [depth, pid] : found) pids.push_back(pid);
-  return pids;
+  return found;
 }
+
+bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
 
@@ -122,27 +123,38 @@ bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool
   return false;
 }
 
-// Parents first, so that nobody sees a child stop, as a shell of the program's or the compartment's
-// first process would, and takes it for somebody's wish. Each thread gets a signal of its own. The
-// one that a process gets wakes one thread, and that may be one whose call the supervisor serves:
-// nothing but a deadly signal wakes it, and what wakes it in the end must find it stopped.
+// A generation has stopped before the next is told, so that nobody sees a child stop, as a shell of
+// the program's or the compartment's first process would, and takes it for somebody's wish: who
+// waits for children and is told to stop looks once more for who has stopped.
 bool Stillness::holds(pid_t asks) {
   bool still = true;
-  for (const pid_t pid : processes_of_job(foreground_)) {
-    if (pid == asks) continue;
-    const std::string tasks = folder_of(pid) + "/task/";
-    for (const pid_t thread : numbers_in(tasks)) {
-      const char state = read_stat(tasks + std::to_string(thread)).state;
-      const bool awake = state == 'R' || state == 'S';
-      if (!awake && (state != 'D' || told_.contains(thread))) continue;
-      if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's
-      told_.insert(thread);
-      if (std::find(stopped_.begin(), stopped_.end(), pid) == stopped_.end())
-        stopped_.push_back(pid);
-      still = false;
-    }
+  const auto until = std::chrono::steady_clock::now() + kStopIn;
+  for (const auto& [depth, pids] : processes_of_job(foreground_)) {
+    std::vector<std::string> told;
+    for (const pid_t pid : pids)
+      if (pid != asks) tell(pid, told);
+    still = still && told.empty();
+    for (const std::string& thread : told)
+      while (is_awake(read_stat(thread).state) && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   return still;
+}
+
+// Each thread gets a signal of its own. The one that a process gets wakes one thread, and that may
+// be one whose call the supervisor serves: nothing but a deadly signal wakes it, and what wakes it
+// in the end must find it stopped.
+void Stillness::tell(pid_t pid, std::vector<std::string>& told) {
+  const std::string tasks = folder_of(pid) + "/task/";
+  for (const pid_t thread : numbers_in(tasks)) {
+    std::string folder = tasks + std::to_string(thread);
+    const char state = read_stat(folder).state;
+    if (!is_awake(state) && (state != 'D' || told_.contains(thread))) continue;
+    if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's
+    told_.insert(thread);
+    told.push_back(std::move(folder));
+    if (std::find(stopped_.begin(), stopped_.end(), pid) == stopped_.end()) stopped_.push_back(pid);
+  }
 }
 
 Stillness::~Stillness() {

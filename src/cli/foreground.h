@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace bulkhead {
@@ -24,8 +25,8 @@ bool is_under_job_control();
 // SIGTTOU) does not stop who ignores these signals, who has left the session, or an orphaned group.
 // Left running: who started us, whom a shell would take for a job that its user has stopped, and
 // other supervisors, which have a program and its limits to watch.
-// Those who were running continue with its end. Nobody but us sees the stops: parents go first, and
-// come back last.
+// Those who were running continue with its end. Nobody but us sees the stops: parents have stopped
+// before their children are told, and come back last.
 class Stillness {
  public:
   explicit Stillness(pid_t foreground) : foreground_(foreground) {}
@@ -40,6 +41,9 @@ class Stillness {
   bool holds(pid_t asks);
 
  private:
+  // Stops those threads of a process that can move; `told` gets their folders in /proc.
+  void tell(pid_t pid, std::vector<std::string>& told);
+
   const pid_t foreground_;
   std::vector<pid_t> stopped_;  // in this order
   std::set<pid_t> told_;        // threads
