@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sodium.h>
 #include <sys/eventfd.h>
@@ -32,6 +33,9 @@ using nlohmann::json;
 
 constexpr size_t kChannelLine = 16U << 20U;       // the first chunk of a connection rides in a line
 constexpr std::chrono::minutes kReducedGrace{5};  // as VS Code's own host reduces it
+// So much is said before memory is given back, in the next moment of quiet.
+constexpr size_t kMuch = 256U << 10U;
+constexpr std::chrono::seconds kQuiet{1};
 constexpr uint8_t kOpcodeBinary = 2, kOpcodeClose = 8, kOpcodePong = 10;
 // RFC 6455, section 7.4.1: a browser has navigated away from the page.
 constexpr uint16_t kGoingAway = 1001;
@@ -121,8 +125,14 @@ class Relay::Loop final : public Outbox {
   bool behind(const Endpoint& end) const { return end.kept_bytes() >= options_.kept_limit; }
   // An honest end acknowledges within half a second, whatever it is doing.
   Status check_kept() const;
-  // Returns when to call again.
+  // Both return when to call again.
   Clock::time_point feel_pulse(Clock::time_point now);
+  Clock::time_point give_back_memory(Clock::time_point now);
+
+  void heard(ssize_t bytes) {
+    heard_ += static_cast<size_t>(bytes);
+    heard_at_ = Clock::now();
+  }
 
   NodeChannel server_;   // towards VS Code's server
   NodeChannel channel_;  // towards the extension host
@@ -143,6 +153,9 @@ class Relay::Loop final : public Outbox {
   Outlet to_browser_;
   Clock::time_point cut_off_at_{};
   bool page_left_ = false;  // the browser said so as it closed the socket
+
+  size_t heard_ = 0;  // bytes, since memory was given back
+  Clock::time_point heard_at_{};
 
   Fd host_;       // our end of the pair
   Fd hand_over_;  // the host's end, until it is ready to take it
@@ -297,6 +310,7 @@ Status Relay::Loop::read_browser() {
     browser_gone();
     return {};
   }
+  heard(n);
   return feed_browser(std::span(buffer.data(), static_cast<size_t>(n)));
 }
 
@@ -308,6 +322,7 @@ Status Relay::Loop::read_host() {
     lost_host_ = true;
     return {};
   }
+  heard(n);
   Status status = host_reader_.feed(
       Bytes(buffer.data(), static_cast<size_t>(n)), [this](const Message& each) -> Status {
         const auto got = host_end_.receive(each, Clock::now());
@@ -355,6 +370,17 @@ Clock::time_point Relay::Loop::feel_pulse(Clock::time_point now) {
   return waits ? beat_due_ : now + Endpoint::kKeepAlive;
 }
 
+// What the words of a start took, as JSON: 8 MB of each host's heap, which would stay until it
+// ends.
+Clock::time_point Relay::Loop::give_back_memory(Clock::time_point now) {
+  if (heard_ < kMuch) return now + Endpoint::kKeepAlive;
+  if (now >= heard_at_ + kQuiet) {
+    ::malloc_trim(0);
+    heard_ = 0;
+  }
+  return now + kQuiet;
+}
+
 Status Relay::Loop::run() {
   Status status = move_bytes();
   say_goodbye();
@@ -379,6 +405,7 @@ Status Relay::Loop::move_bytes() {
     }
     send_posted();
     if (host_ && options_.on_pulse) next = std::min(next, feel_pulse(now));
+    next = std::min(next, give_back_memory(now));
     BULKHEAD_CHECK(check_kept());
     if (browser_ && !to_browser_.write(browser_.get())) browser_gone();
     if (host_ && !to_host_.write(host_.get())) {
