@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -418,7 +419,8 @@ TEST(TerminalAsker, CtrlCIsNoAndReachesTheJob) {
 
 // Whatever moment it meets: the question, the time until the terminal is back, or the program.
 TEST(TerminalAsker, CtrlCRightBehindTheAnswerReachesTheJob) {
-  for (int yields = 0; yields < 3000; yields += 75) {
+  for (std::chrono::microseconds later{0}; later < std::chrono::milliseconds(2);
+       later += std::chrono::microseconds(50)) {
     Session session([](int) {
       signal(SIGINT, [](int) { g_interrupts = g_interrupts + 1; });
       alarm(20);  // ends a run that waits for what was lost
@@ -428,9 +430,9 @@ TEST(TerminalAsker, CtrlCRightBehindTheAnswerReachesTheJob) {
     });
     ASSERT_TRUE(session.wait_for("[N]o: "));
     session.type("o\n");
-    for (int i = 0; i < yields; ++i) sched_yield();
+    std::this_thread::sleep_for(later);
     session.type("\x03");
-    ASSERT_EQ(session.exit_code(), 0) << yields;
+    ASSERT_EQ(session.exit_code(), 0) << later.count();
   }
 }
 
