@@ -261,11 +261,12 @@ TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
   EXPECT_EQ(call("MainThreadTesting", "$publishDiff", {"mine", Json::array()}), "passed");
   for (const char* method : {"$publishDiff", "$removeTestProfile", "$unregisterTestController"})
     EXPECT_NE(call("MainThreadTesting", method, {"cloud", Json::array()}), "passed") << method;
-  const auto debugs = [this](const char* type) {
-    return call("MainThreadDebugService", "$registerDebugAdapterDescriptorFactory", {type, 1});
-  };
-  EXPECT_EQ(debugs("mine"), "passed");
-  for (const char* type : {"node", "*", "unknown"}) EXPECT_NE(debugs(type), "passed") << type;
+  for (const char* method :
+       {"$registerDebugAdapterDescriptorFactory", "$registerDebugConfigurationProvider"}) {
+    EXPECT_EQ(call("MainThreadDebugService", method, {"mine", 1}), "passed") << method;
+    for (const char* type : {"node", "*", "unknown"})
+      EXPECT_NE(call("MainThreadDebugService", method, {type, 1}), "passed") << method << type;
+  }
   EXPECT_NE(
       call("MainThreadCustomEditors", "$onDidEdit", {uri(work("a.txt")), "cloud.editor", 1, "x"}),
       "passed");

@@ -234,7 +234,7 @@ TEST_F(BrokerToldTest, KeysComeToWhomTheTerminalIs) {
     for (const int other : {2, 4, 5}) EXPECT_EQ(told(method, {other, "keys"}), "quiet") << method;
     EXPECT_EQ(told(method, {"1", "keys"}), "quiet") << method;
   }
-  for (const char* method : {"$sendProcessData", "$sendProcessExit"}) {
+  for (const char* method : {"$sendProcessData", "$sendProcessExit", "$sendProcessReady"}) {
     EXPECT_EQ(call("MainThreadTerminalService", method, {3, "text"}), "passed") << method;
     for (const Json& other : {Json(2), Json("3"), Json(3.5), Json()})
       EXPECT_THAT(call("MainThreadTerminalService", method, {other, "text"}),
