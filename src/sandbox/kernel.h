@@ -95,6 +95,9 @@ inline constexpr uint64_t kSeccompNotifSyncWakeUp = 1;
 // pidfd_open(2): a descriptor of one thread (Linux 6.9).
 inline constexpr unsigned kPidfdThread = 0x80;  // O_EXCL
 
+// ioctl_nsfs(2): a number of that pid namespace as one of ours (Linux 6.11).
+inline constexpr unsigned long kNsGetPidFromPidns = _IOR(0xb7, 0x6, int);
+
 // socket(7): an inode-like identity of the socket's network namespace (Linux 5.14).
 inline constexpr int kSoNetnsCookie = 71;
 

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -132,6 +133,12 @@ std::string Processes::program(pid_t tid) {
   char target[4096];
   const ssize_t n = ::readlink(ProcPath(tid, "exe").text, target, sizeof target);
   return n > 0 ? std::string(target, static_cast<size_t>(n)) : std::string();
+}
+
+std::optional<pid_t> Processes::outer(pid_t tid, pid_t inner) const {
+  const Fd space(::open(ProcPath(tid, "ns/pid").text, O_RDONLY | O_CLOEXEC));
+  const int number = space ? ::ioctl(space.get(), kNsGetPidFromPidns, inner) : -1;
+  return number > 0 ? std::optional<pid_t>(number) : std::nullopt;
 }
 
 Result<Fd> Processes::borrow(pid_t tid, int number) const {

@@ -53,6 +53,9 @@ class Processes {
   // Canonical path of the executable; "" when it is gone.
   static std::string program(pid_t tid);
 
+  // The number that we know the process or thread `inner` of `tid`'s pid namespace by.
+  std::optional<pid_t> outer(pid_t tid, pid_t inner) const;
+
   // A duplicate of the thread's descriptor, or errno as an error (EBADF where it has none).
   Result<Fd> borrow(pid_t tid, int number) const;
 

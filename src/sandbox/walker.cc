@@ -30,23 +30,6 @@ bool only_slashes(std::string_view text) {
   return text.find_first_not_of('/') == std::string_view::npos;
 }
 
-// The open flags of a descriptor, from fdinfo ("flags:\t0100002", octal).
-std::optional<int> flags_of(int proc_folder_fd, const std::string& info) {
-  const Fd file(::openat(proc_folder_fd, info.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  char buffer[512];
-  const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
-  if (n <= 0) return std::nullopt;
-  const std::string_view text(buffer, static_cast<size_t>(n));
-  size_t at = text.find("flags:");
-  if (at == std::string_view::npos) return std::nullopt;
-  at = text.find_first_of("01234567", at);
-  if (at == std::string_view::npos) return std::nullopt;
-  int flags = 0;
-  std::from_chars(text.data() + at, text.data() + text.size(), flags, 8);
-  return flags;
-}
-
 }  // namespace
 
 std::optional<ProcPlace> parse_proc(std::string_view canonical) noexcept {
@@ -264,14 +247,10 @@ int Walker::find_again(std::string text, Fd fd, Found* found) const {
 }
 
 int Walker::resolve_descriptor(const Call& call, int number, Found* found) const {
+  if (number != AT_FDCWD) return resolve_held(call.tid(), number, found);
   char link[64];
+  std::snprintf(link, sizeof link, "/proc/%d/cwd", call.tid());
   std::string text;
-  if (number == AT_FDCWD)
-    std::snprintf(link, sizeof link, "/proc/%d/cwd", call.tid());
-  else if (number >= 0)
-    std::snprintf(link, sizeof link, "/proc/%d/fd/%d", call.tid(), number);
-  else
-    return EBADF;
   Fd fd(::open(link, O_PATH | O_CLOEXEC));
   if (!fd) return errno == ENOENT || errno == ESRCH ? EBADF : errno;
   if (const int error = read_own_link(fd.get(), &text); error != 0) return error;
@@ -279,52 +258,73 @@ int Walker::resolve_descriptor(const Call& call, int number, Found* found) const
   return find_again(std::move(text), std::move(fd), found);
 }
 
+// What a thread's descriptor is and how it is held, both of one open file: by the time that its
+// number was looked at twice, another thread could have put something else there.
+int Walker::resolve_held(pid_t tid, int number, Found* found) const {
+  if (number < 0) return EBADF;
+  auto own = processes_.borrow(tid, number);
+  if (!own.ok()) {
+    const int error = own.error().errno_value;
+    return error == EPERM ? EACCES : error == ESRCH ? EBADF : error;
+  }
+  const int flags = ::fcntl(own->get(), F_GETFL);
+  std::string text;
+  if (const int error = read_own_link(own->get(), &text); error != 0) return error;
+  char link[32];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", own->get());
+  Fd fd(::open(link, O_PATH | O_CLOEXEC));
+  if (flags < 0 || !fd) return errno;
+  found->held = flags;
+  return find_again(std::move(text), std::move(fd), found);
+}
+
 // A link of proc that is no text to follow but a jump: `link` is "/proc/N/…" (canonical). Returns 0
 // with *target set to where to go on, or with found filled (only for `last`), or an errno.
-int Walker::follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
-                         Found* found) const {
+int Walker::follow_magic(const Call& call, const std::string& link, int link_fd, bool last,
+                         std::string* target, Found* found) const {
   const auto place = parse_proc(link);
   std::string_view rest = place->rest;
+  pid_t inner = place->inner_process;
   // "/task/M/cwd" as "/cwd".
   constexpr std::string_view kTask = "/task/";
   if (rest.starts_with(kTask)) {
     rest.remove_prefix(kTask.size());
-    const size_t slash = rest.find('/');
-    rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash);
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    (void)std::from_chars(rest.data(), rest.data() + slash, inner);
+    rest.remove_prefix(slash);
   }
   if (place->inner_process == 1) return EACCES;
   if (rest == "/root") {  // nobody can chroot inside
     *target = "/";
     return 0;
   }
-  char buffer[PATH_MAX];
-  const ssize_t n = ::readlinkat(link_fd, "", buffer, sizeof buffer);
-  if (n < 0) return errno;
-  std::string text(buffer, static_cast<size_t>(n));
   if (rest == "/cwd" || rest == "/exe") {
-    if (text.empty() || text[0] != '/') return ENOENT;
-    *target = std::move(text);  // found again by name: what was removed is not there
+    char buffer[PATH_MAX];
+    const ssize_t n = ::readlinkat(link_fd, "", buffer, sizeof buffer);
+    if (n < 0) return errno;
+    if (n == 0 || buffer[0] != '/') return ENOENT;
+    target->assign(buffer, static_cast<size_t>(n));  // found again by name: removed is not there
     return 0;
   }
-  if (!rest.starts_with("/fd/")) return EACCES;  // map_files, ns
+  constexpr std::string_view kDescriptors = "/fd/";
+  if (!rest.starts_with(kDescriptors)) return EACCES;  // map_files, ns
+  rest.remove_prefix(kDescriptors.size());
+  int number = -1;
+  (void)std::from_chars(rest.data(), rest.data() + rest.size(), number);
   // The supervisor may follow what the caller may: both see only processes of the compartment
   // here, which may all look at each other.
-  Fd fd(::openat(root_, link.c_str() + 1, O_PATH | O_CLOEXEC));
-  if (!fd) return errno;
-  const std::optional<int> held = [&]() -> std::optional<int> {
-    std::string info = link.substr(1);
-    const size_t at = info.rfind("/fd/");
-    info.replace(at, 4, "/fdinfo/");
-    return flags_of(root_, info);
-  }();
+  const auto holder = processes_.outer(call.tid(), inner);
+  if (!holder) return ENOENT;
   Found again;
-  find_again(std::move(text), std::move(fd), &again);
+  if (const int error = resolve_held(*holder, number, &again); error != 0)
+    return error == EBADF ? ENOENT : error;
+  // Still the same: its number was not given to a process outside before we looked.
+  if (processes_.outer(call.tid(), inner) != holder) return ENOENT;
   if (!last) {
     if (!again.is_path) return EACCES;
     *target = std::move(again.canonical);
     return 0;
   }
-  again.held = held;
   *found = std::move(again);
   return 0;
 }
@@ -382,7 +382,8 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
     } else if (parse_proc(here)) {
       if (spelling.no_magic) return ELOOP;
       Found jumped;
-      if (const int error = follow_magic(here, fd.get(), at_end, &target, &jumped); error != 0)
+      if (const int error = follow_magic(call, here, fd.get(), at_end, &target, &jumped);
+          error != 0)
         return error;
       if (jumped.fd) {
         if (slash_after) {

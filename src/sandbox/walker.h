@@ -50,8 +50,8 @@ struct Found {
   Fd fd;                  // O_PATH; invalid where nothing is there
   std::string canonical;  // "/a/b"; or a name that is no path ("pipe:[7]", "/memfd:x (deleted)")
   bool is_path = true;    // false: `canonical` cannot be decided on, only `held` counts
-  // Reached through /proc/PID/fd/N: the open flags of that descriptor. Opening it again with no
-  // more access than it has gives nothing new.
+  // Reached through a descriptor, by number or by /proc/PID/fd/N: its open flags. Opening it again
+  // with no more access than it has gives nothing new.
   std::optional<int> held;
   mode_t type = 0;  // S_IF…; filled by Walker::look()
   uint64_t links = 0;
@@ -113,8 +113,9 @@ class Walker {
   int walk(const Call& call, const Spelling& spelling, Follow last, Found* found) const;
   int resolve_unbounded(const Call& call, int folder, std::string_view path, uint64_t scope,
                         const Found& start, Follow last, Found* found) const;
-  int follow_magic(const std::string& link, int link_fd, bool last, std::string* target,
-                   Found* found) const;
+  int follow_magic(const Call& call, const std::string& link, int link_fd, bool last,
+                   std::string* target, Found* found) const;
+  int resolve_held(pid_t tid, int number, Found* found) const;
   int find_again(std::string text, Fd fd, Found* found) const;
   int name_found(Found* found) const;
 

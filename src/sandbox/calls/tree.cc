@@ -261,9 +261,6 @@ Reply serve_link(Call& call) {
   if (from_path.empty() && (flags & AT_EMPTY_PATH) != 0) {
     if (const int error = walker.resolve_descriptor(call, from_folder, &from); error != 0)
       return Reply::error(error);
-    from.held = O_RDONLY;
-    if (auto own = call.service().processes.borrow(call.tid(), from_folder); own.ok())
-      from.held = ::fcntl(own->get(), F_GETFL);
   } else {
     Spelling spelling;
     if (const int error = walker.spell(call, from_folder, from_path, &spelling); error != 0)
