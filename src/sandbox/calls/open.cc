@@ -156,6 +156,12 @@ std::optional<Reply> refuse_content(Call& call, const Request& request, const st
   return std::nullopt;
 }
 
+// What only the kernel can open for its caller. openat2's flags are in memory and could be O_CREAT
+// with set-id bits by then, which is not Landlock's business: its callers know kernels without it.
+Reply by_the_kernel(const Request& request) {
+  return request.flags_in_memory ? Reply::error(ENOSYS) : Reply::go_on();
+}
+
 Reply open_existing(Call& call, const Request& request, Found& found) {
   if (request.exclusive()) return Reply::error(EEXIST);
   if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
@@ -176,7 +182,7 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
       if (auto no = refuse_above_block(call, found.canonical)) return std::move(*no);
   }
   // It has to be opened as the caller: for anybody else it is no terminal (ENXIO).
-  if (found.canonical == "/dev/tty") return Reply::go_on();
+  if (found.canonical == "/dev/tty") return by_the_kernel(request);
   if (!call.still_valid()) return Reply::error(EINTR);
   const OwnLink link(found.fd.get());
   if (S_ISFIFO(found.type) && found.is_path && request.waits())
@@ -303,8 +309,9 @@ Reply open_removed_folder(Call& call, const Request& request) {
 Reply serve_open(Call& call) {
   Request request;
   if (const int error = read_request(call, &request); error != 0) return Reply::error(error);
-  // No content and no right to any: whatever is done with it names it, and is decided then.
-  if ((request.flags & O_PATH) != 0) return Reply::go_on();
+  // No content and no right to any: whatever is done with it names it, and is decided then. Such a
+  // descriptor cannot be handed in (seccomp_unotify(2) takes it for none).
+  if ((request.flags & O_PATH) != 0) return by_the_kernel(request);
   const Walker& walker = call.service().walker;
   std::string path;
   if (const int error = walker.read_path(call, request.path, &path); error != 0)
