@@ -154,6 +154,10 @@ VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SET
        0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */, 0x40806685 /* FS_IOC_ENABLE_VERITY */);
 // Switching and locking virtual consoles; numbers with bits above these are cameras'.
 VALUES(kConsoles, 0x5600);
+// A connection that was granted is a socket of the machine's network: by it these tell the cards'
+// and the neighbours' hardware addresses, which say which machine this is, and where.
+VALUES(kHardware, 0x8927 /* SIOCGIFHWADDR */, 0x8946 /* SIOCETHTOOL */, 0x8947 /* SIOCGMIIPHY */,
+       0x8948 /* SIOCGMIIREG */, 0x8954 /* SIOCGARP */);
 // By their type byte: terminals and FIO*, sockets, namespaces, pidfds; devices that are useful once
 // a policy has granted them (graphics, sound, video, input, frame buffer, KVM).
 VALUES(kHarmlessTypes, 0x5400, 0x8900, 0xb700, 0xff00, 0x6400, 0x4100, 0x5500, 0x5600, 0x4500,
@@ -173,13 +177,13 @@ VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
 TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});
+TESTS(kHardwareTest, {1, ~0u, kHardware});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
-constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
-                               {kAttributesTest, attempt(EPERM)},
-                               {kConsolesTest, refuse(EPERM)},
-                               {kHarmlessTypesTest, kAllow},
-                               {kHarmlessTest, kAllow}};
+constexpr CallCase kIoctl[] = {
+    {kTerminalTheftTest, attempt(EPERM)}, {kAttributesTest, attempt(EPERM)},
+    {kConsolesTest, refuse(EPERM)},       {kHardwareTest, refuse(EPERM)},
+    {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
 
 // ---- fcntl: a lease on a file that was opened for reading would hold up its other users ----
 VALUES(kSetLease, 1024 /* F_SETLEASE */, 1040 /* F_SETDELEG: of folders, 6.19 */);
