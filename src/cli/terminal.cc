@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -168,6 +169,10 @@ bool write_all(int fd, std::string_view text) {
     const ssize_t n = write(fd, text.data(), text.size());
     if (n < 0) {
       if (errno == EINTR) continue;
+      // The descriptor's other users can make it so: a program would keep its denials from the
+      // person by that.
+      struct pollfd room = {.fd = fd, .events = POLLOUT, .revents = 0};
+      if (errno == EAGAIN && (poll(&room, 1, -1) == 1 || errno == EINTR)) continue;
       return false;
     }
     text.remove_prefix(static_cast<size_t>(n));

@@ -69,6 +69,27 @@ class Passing(Flow):
                                   timeout=flow.TIMEOUT, check=False, start_new_session=True)
             self.assertEqual(done.returncode, 4, closed)
 
+    def test_the_summary_waits_for_room(self):
+        # A program that makes its standard error O_NONBLOCK, and fills it, would keep its denials from the person.
+        code = f"""
+import os
+try: open({self.secret!r})
+except OSError: pass
+os.set_blocking(2, False)
+for size in (4096, 1):
+    try:
+        while True: os.write(2, b"." * size)
+    except BlockingIOError: pass
+"""
+        with subprocess.Popen([options.bulkhead, "run", "--otherwise", "deny", "--", "python3", "-c", code],
+                              cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, start_new_session=True) as started:
+            with self.assertRaises(subprocess.TimeoutExpired):  # nobody reads yet
+                started.wait(2)
+            said = started.communicate(timeout=flow.TIMEOUT)[1]
+        self.assertEqual(started.returncode, 0)
+        self.assertRegex(said, rf"1×\s+read\s+{re.escape(self.secret)}")
+
     def test_no_descriptor_leaks_in(self):
         with open(self.secret, encoding="utf-8") as leaked:
             os.set_inheritable(leaked.fileno(), True)
