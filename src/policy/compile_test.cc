@@ -162,6 +162,17 @@ TEST(Policy, ReadBlocksBelowAFolderAreThoseByPlace) {
   EXPECT_TRUE(policy->above_read_block("not/canonical"));
 }
 
+TEST(Policy, WhatLiesAboveAReadGrantIsKnown) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"/a/b", "/c/*/x", "**/src/*.c", "/d/."});
+  in.manifest.files.write = entries({"/e"});
+  const auto policy = compiled(in);
+  for (const char* path : {"/", "/a", "/a/b", "/c", "/c/x", "/x/src", "/d"})
+    EXPECT_TRUE(policy->above_read_grant(path)) << path;
+  for (const char* path : {"/a/bc", "/e", "/e/x", "/d/x"})
+    EXPECT_FALSE(policy->above_read_grant(path)) << path;
+}
+
 TEST(Policy, EverythingIsAllowedWhereNothingIsBlocked) {
   PolicyInputs in = inputs();
   in.manifest.files.read = entries({"/"});

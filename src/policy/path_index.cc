@@ -8,7 +8,7 @@
 namespace bulkhead {
 namespace {
 
-constexpr uint8_t kReadBelow = 1, kWriteBelow = 2, kGuard = 4;
+constexpr uint8_t kReadBelow = 1, kWriteBelow = 2, kGuard = 4, kGrantBelow = 8;
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
 
 // Folded 128-bit product: each bit of the result depends on all bits of both factors.
@@ -64,6 +64,7 @@ uint8_t flags_of(Channel channel, bool concrete) noexcept {
   if (channel == Channel::kBlockRead || channel == Channel::kHide) flags |= kReadBelow;
   if (channel == Channel::kBlockWrite || channel == Channel::kHide) flags |= kWriteBelow;
   if (flags != 0 && concrete) flags |= kGuard;
+  if (channel == Channel::kAllowRead || channel == Channel::kAllowReadItself) flags |= kGrantBelow;
   return flags;
 }
 
@@ -386,7 +387,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
   matches->in_scratch = false;
   Component components[kMaxPath / 2 + 1];
   const int count = split(path, components);
-  if (count < 0) return {true, true, true, true};
+  if (count < 0) return {true, true, true, true, true};
   Walk walk{*this, path, components, count, matches, true};
   walk.run();
   matches->in_scratch = walk.in_scratch();
@@ -398,6 +399,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
     result.blocked_read = (flags & kReadBelow) != 0;
     result.blocked_write = (flags & kWriteBelow) != 0;
   }
+  result.granted_read = (walk.below & kGrantBelow) != 0;
   result.guarded = (walk.concrete_below & kGuard) != 0;
   result.blocked_read_in_place = (walk.anchored_below & kReadBelow) != 0;
   return result;

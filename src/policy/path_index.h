@@ -72,6 +72,7 @@ class PathIndex {
     bool blocked_write = false;          // by a pattern in BlockWrite or Hide
     bool guarded = false;                // a concrete block of either sort, or a guarded tree
     bool blocked_read_in_place = false;  // as blocked_read, by an anchored pattern, in scratch too
+    bool granted_read = false;           // by a pattern in AllowRead or AllowReadItself
   };
   // With `anywhere_counts`, every "**/…" block counts as one that could lie below, as it does;
   // without, only where `path` ends with a part of its run, so that renaming the last component of

@@ -113,6 +113,10 @@ bool Policy::above_read_block(std::string_view path) const noexcept {
   return data_->paths.below(path, false).blocked_read_in_place;
 }
 
+bool Policy::above_read_grant(std::string_view path) const noexcept {
+  return data_->paths.below(path, false).granted_read;
+}
+
 bool Policy::allows_everything(Kind kind) const noexcept {
   PathMatches matches;
   const PathIndex::Below below = data_->paths.below("/", true, &matches);

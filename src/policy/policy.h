@@ -115,6 +115,10 @@ class Policy {
   // the folder is a way around that name. Blocks such as "**/.env" hold by whichever way one comes.
   bool above_read_block(std::string_view path) const noexcept;
 
+  // True where `path`, or something below it, is granted for reading by where it is: a folder that
+  // comes to have that name brings its content into the grant.
+  bool above_read_grant(std::string_view path) const noexcept;
+
   // Every path there is may be read, or (kWrite) written: "/" is granted whole, nothing is blocked.
   bool allows_everything(Kind kind) const noexcept;
 

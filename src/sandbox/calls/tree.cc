@@ -110,6 +110,23 @@ struct RenameRight {
   }
 };
 
+// A new name must not give the right to read what the old one did not, nor, of a folder, what is in
+// it.
+std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
+                                 const Name& new_name) {
+  const bool folder = moved.type == S_IFDIR;
+  if (!call.would_allow(Kind::kRead, new_name.path()) &&
+      !(folder && call.service().arbiter.policy().above_read_grant(new_name.path())))
+    return std::nullopt;
+  if (!call.would_allow(Kind::kRead, old_name.path()))
+    return call.refuse_unless(Kind::kRead, old_name.path());
+  // A name that no rule has: "folder/." grants the folder and nothing in it.
+  if (!folder || call.would_allow(Kind::kRead, entry_path(old_name.path(), "\x01")))
+    return std::nullopt;
+  call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");
+  return Reply::error(EACCES);
+}
+
 }  // namespace
 
 Reply serve_make(Call& call) {
@@ -198,22 +215,17 @@ Reply serve_rename(Call& call) {
   const bool exchange = (flags & RENAME_EXCHANGE) != 0;
   if (auto no = call.refuse_unless(Kind::kWrite, from.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
-  // A new name must not give the right to read what the old one did not.
-  const auto gains = [&](const Name& old_name, const Name& new_name) {
-    return call.would_allow(Kind::kRead, new_name.path()) &&
-           !call.would_allow(Kind::kRead, old_name.path());
-  };
-  if (gains(from, to))
-    if (auto no = call.refuse_unless(Kind::kRead, from.path())) return std::move(*no);
-  if (exchange && gains(to, from))
-    if (auto no = call.refuse_unless(Kind::kRead, to.path())) return std::move(*no);
+  // Once: what is there in the end must be what is decided on now.
+  const Moved moved = Moved::of(from);
+  const Moved back = exchange ? Moved::of(to) : Moved();
+  if (auto no = refuse_gain(call, moved, from, to)) return std::move(*no);
+  if (exchange)
+    if (auto no = refuse_gain(call, back, to, from)) return std::move(*no);
   // A file that goes away takes nothing along.
   if (exchange || !S_ISREG(about.st_mode))
     if (auto no = refuse_above_block(call, from.path())) return std::move(*no);
   if (auto no = refuse_above_block(call, to.path())) return std::move(*no);
   const bool free = links_are_free(call);
-  const Moved moved = Moved::of(from);
-  const Moved back = exchange ? Moved::of(to) : Moved();
   if (!free) {
     // All links of a folder are looked at: others do not wait for that.
     if ((moved.type == S_IFDIR || back.type == S_IFDIR) && !call.may_block()) return Reply::later();

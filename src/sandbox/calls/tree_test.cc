@@ -253,6 +253,38 @@ TEST(ServeTree, ANewNameGivesNoRightToRead) {
   EXPECT_EQ(result, "EACCES ok");
 }
 
+TEST(ServeTree, AFoldersNewNameGivesNoRightToReadWhatIsInIt) {
+  const Folder folder;
+  folder.file("w/in/d/a", "written blindly");
+  folder.file("w/names/a", "the same");
+  folder.file("w/open/a", "readable");
+  folder.folder("w/new");
+  const Grants grants = {.read = {folder / "w/out/*/a", folder / "w/src/d", folder / "w/names/.",
+                                  folder / "w/named", folder / "w/open"},
+                         .write = {folder / "w"}};
+  const std::string result = serve(grants, [&] {
+    std::string text;
+    const auto add = [&](const char* from, const char* to, unsigned flags = 0) {
+      text += outcome_of(::renameat2(AT_FDCWD, (folder / from).c_str(), AT_FDCWD,
+                                     (folder / to).c_str(), flags)) +
+              " ";
+    };
+    add("w/in", "w/out");
+    add("w/in/d", "w/out");
+    add("w/in", "w/src");
+    add("w/names", "w/named");
+    ::mkdir((folder / "w/out").c_str(), 0700);
+    add("w/in", "w/out", RENAME_EXCHANGE);
+    add("w/out", "w/in", RENAME_EXCHANGE);
+    text += "| ";
+    add("w/in", "w/elsewhere");
+    add("w/elsewhere/d/a", "w/elsewhere/b");
+    add("w/open", "w/src");
+    return text;
+  });
+  EXPECT_EQ(result, "EACCES EACCES EACCES EACCES EACCES EACCES | ok ok ok ");
+}
+
 TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
   const Folder folder;
   folder.file("w/moved/sub/file", "x");
