@@ -21,6 +21,7 @@
 #include "cli/foreground.h"
 #include "cli/terminal.h"
 #include "sandbox/job_control.h"
+#include "sandbox/stillness.h"
 
 namespace bulkhead {
 namespace {
@@ -352,7 +353,7 @@ std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
     const pid_t foreground = tcgetpgrp(terminal_.get());
     if (foreground <= 0 || !is_ours(foreground)) return std::nullopt;
     if (!std::exchange(counted, true)) ++asked_;
-    Stillness still(foreground);
+    Stillness still([foreground] { return processes_of_job(foreground); });
     if (!still.reach(kStillIn, cancelled_)) return std::nullopt;
     // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
     if (tcgetpgrp(terminal_.get()) != foreground) return std::nullopt;

@@ -6,12 +6,16 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <initializer_list>
 #include <utility>
 
 #include "sandbox/pool.h"
+#include "sandbox/stillness.h"
 
 namespace bulkhead {
 
@@ -29,6 +33,35 @@ bool ends_programs(uint32_t signal) {
 }
 
 void do_nothing(int) {}
+
+// For the compartment to stop. A program that starts others all the time may never.
+constexpr std::chrono::seconds kStillIn{2};
+
+// Continues this process by then, if it is stopped.
+class WakeUp {
+ public:
+  explicit WakeUp(std::optional<std::chrono::microseconds> when) {
+    if (!when) return;
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGCONT;
+    made_ = ::timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+    itimerspec spec{};
+    spec.it_interval.tv_sec = 1;  // the first may come before the stop
+    spec.it_value.tv_sec = when->count() / 1'000'000;
+    spec.it_value.tv_nsec = std::max<int64_t>(1, when->count() % 1'000'000 * 1000);
+    if (made_) ::timer_settime(timer_, 0, &spec, nullptr);
+  }
+  ~WakeUp() {
+    if (made_) ::timer_delete(timer_);
+  }
+  WakeUp(const WakeUp&) = delete;
+  WakeUp& operator=(const WakeUp&) = delete;
+
+ private:
+  timer_t timer_{};
+  bool made_ = false;
+};
 
 }  // namespace
 
@@ -109,16 +142,23 @@ bool JobControl::pass_on(pid_t program) const {
   return ends;
 }
 
-void JobControl::stop_with(pid_t program) const {
+void JobControl::stop_with(pid_t init, pid_t program,
+                           std::optional<std::chrono::microseconds> at_most) const {
   if (!job_control_) return;
   const pid_t before = terminal_ ? ::tcgetpgrp(terminal_.get()) : -1;
-  // To the process, not to the group: the program's own stop is done. This call returns when
-  // somebody continues us.
-  ::kill(::getpid(), SIGSTOP);
-  // A program that had made its own group the foreground expects it again, as from its shell.
-  if (terminal_ && before > 0 && foreground_ == ::getpgrp() && before != foreground_ &&
-      ::tcgetpgrp(terminal_.get()) == foreground_)
-    (void)::tcsetpgrp(terminal_.get(), before);
+  {
+    Stillness still([init] { return descendants_of(init); });
+    if (still.reach(kStillIn, std::atomic<bool>(false))) {
+      const WakeUp wake_up(at_most);
+      // To the process, not to the group: the program's own stop is done. This call returns when
+      // somebody continues us.
+      ::kill(::getpid(), SIGSTOP);
+    }
+    // A program that had made its own group the foreground expects it again, as from its shell.
+    if (terminal_ && before > 0 && foreground_ == ::getpgrp() && before != foreground_ &&
+        ::tcgetpgrp(terminal_.get()) == foreground_)
+      (void)::tcsetpgrp(terminal_.get(), before);
+  }
   ::kill(program, SIGCONT);
 }
 

@@ -9,6 +9,9 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <chrono>
+#include <optional>
+
 #include "base/fd.h"
 #include "base/result.h"
 
@@ -31,8 +34,10 @@ class JobControl {
   int fd() const { return signals_.get(); }
   // Passes on what waits. True where that was to end the program.
   bool pass_on(pid_t program) const;
-  // The program has stopped: stops this process, and continues the program when it is continued.
-  void stop_with(pid_t program) const;
+  // The program has stopped: stops all of the compartment (nobody would watch it) and this process,
+  // and continues them when this is continued, which happens by itself after `at_most`. Where the
+  // compartment does not come to rest, the program is continued instead.
+  void stop_with(pid_t init, pid_t program, std::optional<std::chrono::microseconds> at_most) const;
 
  private:
   JobControl() = default;

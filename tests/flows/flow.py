@@ -97,6 +97,12 @@ def name(pid):
         return ""
 
 
+def state(pid):
+    """Of the process, as ps(1) says it: R, S, T, …"""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
 def status(pid, field):
     """A number of /proc/PID/status, in the unit that it has there."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:

@@ -1,0 +1,43 @@
+// Processes that are to keep still for a while, and the way that all of them do.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace bulkhead {
+
+// The numbers that a folder of /proc has entries for; none where it has gone.
+std::vector<pid_t> numbers_in(const std::string& folder);
+
+// What a process started, and what that started, parents before their children.
+std::vector<pid_t> descendants_of(pid_t ancestor);
+
+// Stops processes until its end; those who were running continue then. Nobody but us sees the
+// stops: parents go first, and come back last.
+class Stillness {
+ public:
+  // `who` lists them at this moment, parents before their children.
+  explicit Stillness(std::function<std::vector<pid_t>()> who) : who_(std::move(who)) {}
+  ~Stillness();
+  Stillness(const Stillness&) = delete;
+  Stillness& operator=(const Stillness&) = delete;
+
+  // Returns when nobody can move; false after `patience`, or when `cancelled`.
+  bool reach(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled);
+  // Stops who can move, but for `spared`: who was continued from outside, what somebody has just
+  // started. True where there was nobody.
+  bool holds(pid_t spared);
+
+ private:
+  const std::function<std::vector<pid_t>()> who_;
+  std::vector<pid_t> stopped_;  // in this order
+  std::set<pid_t> told_;        // threads
+};
+
+}  // namespace bulkhead
