@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -43,14 +42,14 @@ struct Program {
 
 }  // namespace
 
-std::vector<pid_t> processes_of_job(pid_t foreground) {
+Generations processes_of_job(pid_t foreground) {
   std::map<pid_t, ProcessStat> all;
   for (const pid_t pid : numbers_in("/proc")) all[pid] = read_stat(folder_of(pid));
   std::set<pid_t> above;  // us, and who started us
   for (pid_t pid = getpid(); pid > 0 && above.insert(pid).second;) pid = all[pid].parent;
 
   const Program ours(getpid());
-  std::vector<std::pair<size_t, pid_t>> found;  // depth below `above`
+  std::map<size_t, std::vector<pid_t>> found;  // by depth below `above`
   for (const auto& [pid, its] : all) {
     if (above.contains(pid)) continue;
     bool in_group = false;
@@ -65,13 +64,11 @@ std::vector<pid_t> processes_of_job(pid_t foreground) {
     }
     if (root != getpid() && (!in_group || (Program(pid) == ours && Program(its.parent) != ours)))
       continue;  // somebody else's, or another supervisor
-    found.emplace_back(depth, pid);
+    found[depth].push_back(pid);
   }
-  std::sort(found.begin(), found.end());
-  std::vector<pid_t> pids;
-  pids.reserve(found.size());
-  for (const auto& [depth, pid] : found) pids.push_back(pid);
-  return pids;
+  Generations generations;
+  for (auto& [depth, pids] : found) generations.push_back(std::move(pids));
+  return generations;
 }
 
 bool is_ours(pid_t group) {

@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include <vector>
+#include "sandbox/stillness.h"
 
 namespace bulkhead {
 
@@ -15,14 +15,14 @@ bool is_ours(pid_t group);
 // orphaned group by Ctrl-Z either (termios(3), credentials(7)).
 bool is_under_job_control();
 
-// Who is to keep still at a question, parents before their children: the program's processes
+// Who is to keep still at a question: the program's processes
 // wherever they have gone, and whoever else is in our group or in the terminal's foreground
 // (`| tee log`), with what they started. None of them may read an answer, write over a question or
 // change the terminal; the kernel's own way (SIGTTIN, SIGTTOU) does not stop who ignores these
 // signals, who has left the session, or an orphaned group. Left running: who started us, whom a
 // shell would take for a job that its user has stopped, and other supervisors, which have a program
 // and its limits to watch.
-std::vector<pid_t> processes_of_job(pid_t foreground);
+Generations processes_of_job(pid_t foreground);
 
 // True where a SIGINT waits for this process to unblock it.
 bool interrupt_pending(pid_t pid);

@@ -18,7 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// For who is told to stop and gets no processor; all of a pass together.
+constexpr std::chrono::seconds kStopIn{1};
+
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+// Of a process or thread; 0 where it has gone.
+char state_of(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}).state; }
+
+bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
 
@@ -35,16 +43,21 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
   return found;
 }
 
-std::vector<pid_t> descendants_of(pid_t ancestor) {
+Generations descendants_of(pid_t ancestor) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t pid : numbers_in("/proc"))
     if (const auto stat = stat_of(folder_of(pid))) children.emplace(stat->parent, pid);
-  std::vector<pid_t> found;
+  Generations found;
   std::set<pid_t> known = {ancestor};  // not read at one moment: there could be a circle
-  for (size_t next = 0; next <= found.size(); ++next) {
-    const auto [begin, end] = children.equal_range(next == 0 ? ancestor : found[next - 1]);
-    for (auto child = begin; child != end; ++child)
-      if (known.insert(child->second).second) found.push_back(child->second);
+  for (std::vector<pid_t> parents = {ancestor}; !parents.empty();) {
+    std::vector<pid_t> next;
+    for (const pid_t parent : parents) {
+      const auto [begin, end] = children.equal_range(parent);
+      for (auto child = begin; child != end; ++child)
+        if (known.insert(child->second).second) next.push_back(child->second);
+    }
+    if (!next.empty()) found.push_back(next);
+    parents = std::move(next);
   }
   return found;
 }
@@ -61,34 +74,48 @@ bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool
   return false;
 }
 
-// Parents first, so that nobody sees a child stop, as a shell of the program's or the compartment's
-// first process would, and takes it for somebody's wish. Each thread gets a signal of its own. The
-// one that a process gets wakes one thread, and that may be one whose call the supervisor serves:
-// nothing but a deadly signal wakes it, and what wakes it in the end must find it stopped.
+// A generation has stopped before the next is told, so that nobody sees a child stop, as a shell of
+// the program's or the compartment's first process would, and takes it for somebody's wish: who
+// waits for children and is told to stop looks once more for who has stopped.
 bool Stillness::holds(pid_t spared) {
   bool still = true;
-  for (const pid_t pid : who_()) {
-    if (pid == spared) continue;
-    const std::string tasks = folder_of(pid) + "/task/";
-    for (const pid_t thread : numbers_in(tasks)) {
-      const char state = stat_of(tasks + std::to_string(thread)).value_or(ProcessStat{}).state;
-      const bool awake = state == 'R' || state == 'S';
-      if (!awake && (state != 'D' || told_.contains(thread))) continue;
-      if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's
-      told_.insert(thread);
-      if (std::find(stopped_.begin(), stopped_.end(), pid) == stopped_.end())
-        stopped_.push_back(pid);
-      still = false;
-    }
+  const auto until = std::chrono::steady_clock::now() + kStopIn;
+  for (const std::vector<pid_t>& generation : who_()) {
+    std::vector<std::string> told;
+    for (const pid_t pid : generation)
+      if (pid != spared) tell(pid, told);
+    still = still && told.empty();
+    for (const std::string& thread : told)
+      while (is_awake(state_of(thread)) && std::chrono::steady_clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   return still;
 }
 
+// Each thread gets a signal of its own. The one that a process gets wakes one thread, and that may
+// be one whose call the supervisor serves: nothing but a deadly signal wakes it, and what wakes it
+// in the end must find it stopped.
+void Stillness::tell(pid_t pid, std::vector<std::string>& told) {
+  const std::string tasks = folder_of(pid) + "/task/";
+  for (const pid_t thread : numbers_in(tasks)) {
+    std::string folder = tasks + std::to_string(thread);
+    const char state = state_of(folder);
+    if (!is_awake(state) && (state != 'D' || told_.contains(thread))) continue;
+    if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's
+    told_.insert(thread);
+    told.push_back(std::move(folder));
+    if (std::find(stopped_.begin(), stopped_.end(), pid) == stopped_.end()) stopped_.push_back(pid);
+  }
+}
+
 Stillness::~Stillness() {
   // A number can be somebody else's by now.
-  const std::vector<pid_t> now = stopped_.empty() ? std::vector<pid_t>() : who_();
+  std::set<pid_t> now;
+  if (!stopped_.empty())
+    for (const std::vector<pid_t>& generation : who_())
+      now.insert(generation.begin(), generation.end());
   for (auto pid = stopped_.rbegin(); pid != stopped_.rend(); ++pid)
-    if (std::find(now.begin(), now.end(), *pid) != now.end()) kill(*pid, SIGCONT);
+    if (now.contains(*pid)) kill(*pid, SIGCONT);
 }
 
 }  // namespace bulkhead

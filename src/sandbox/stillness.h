@@ -8,6 +8,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bulkhead {
@@ -15,15 +16,18 @@ namespace bulkhead {
 // The numbers that a folder of /proc has entries for; none where it has gone.
 std::vector<pid_t> numbers_in(const std::string& folder);
 
-// What a process started, and what that started, parents before their children.
-std::vector<pid_t> descendants_of(pid_t ancestor);
+// Processes, parents in an earlier generation than their children.
+using Generations = std::vector<std::vector<pid_t>>;
+
+// What a process started, and what that started.
+Generations descendants_of(pid_t ancestor);
 
 // Stops processes until its end; those who were running continue then. Nobody but us sees the
-// stops: parents go first, and come back last.
+// stops: parents have stopped before their children are told, and come back last.
 class Stillness {
  public:
-  // `who` lists them at this moment, parents before their children.
-  explicit Stillness(std::function<std::vector<pid_t>()> who) : who_(std::move(who)) {}
+  // `who` lists them at this moment.
+  explicit Stillness(std::function<Generations()> who) : who_(std::move(who)) {}
   ~Stillness();
   Stillness(const Stillness&) = delete;
   Stillness& operator=(const Stillness&) = delete;
@@ -35,7 +39,10 @@ class Stillness {
   bool holds(pid_t spared);
 
  private:
-  const std::function<std::vector<pid_t>()> who_;
+  // Stops those threads of a process that can move; `told` gets their folders in /proc.
+  void tell(pid_t pid, std::vector<std::string>& told);
+
+  const std::function<Generations()> who_;
   std::vector<pid_t> stopped_;  // in this order
   std::set<pid_t> told_;        // threads
 };
