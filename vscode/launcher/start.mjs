@@ -12,6 +12,7 @@ import net from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { COMPANION_ID } from "./extensions.mjs";
 import { diagnose } from "./prepare.mjs";
 import { builtinSetting } from "./settings.mjs";
 
@@ -132,6 +133,18 @@ if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened
 
 const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
+// VS Code would load it in the companion's place: it would run in a compartment, but nobody would be asked anything.
+for (const name of fs.existsSync(extensions) ? fs.readdirSync(extensions) : []) {
+  const installed = path.join(extensions, name);
+  let id;
+  try {
+    const manifest = JSON.parse(fs.readFileSync(path.join(installed, "package.json"), "utf8"));
+    id = `${manifest.publisher}.${manifest.name}`.toLowerCase();
+  } catch {
+    continue; // no extension
+  }
+  if (id === COMPANION_ID) fail(`${installed} calls itself ${id}, as bulkhead's own does: remove it`);
+}
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
 function prepared(builtin) {
   const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin };

@@ -42,3 +42,11 @@ test("folders that are not there", () => {
   fs.writeFileSync(path.join(server, "a.txt"), "");
   assert.match(start(path.join(server, "a.txt")).stderr, /neither a folder nor a \.code-workspace file/);
 });
+
+test("a package that takes the companion's place", () => {
+  fs.mkdirSync(path.join(server, "extensions/some-folder"), { recursive: true });
+  fs.writeFileSync(path.join(server, "extensions/some-folder/package.json"), JSON.stringify({ publisher: "Bulkhead", name: "companion", version: "99.0.0" }));
+  const { status, stderr } = start("--extensions", path.join(server, "extensions"), server);
+  assert.equal(status, 125);
+  assert.match(stderr, /some-folder calls itself bulkhead\.companion, as bulkhead's own does: remove it/);
+});

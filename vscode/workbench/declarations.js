@@ -313,6 +313,7 @@
     disarm(added, present) {
       const all = [...present, ...added];
       for (const description of added) {
+        globalThis.bulkhead.unmask(description);
         if (isCompanion(description)) description.bulkheadBrowserOnly = browserOnly;
         if (!isForeign(description)) {
           trusted.add(idOf(description));

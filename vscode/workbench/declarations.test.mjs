@@ -23,7 +23,7 @@ function page(points = ["commands", "newlyInvented"]) {
   vm.runInContext(read("declarations.js"), context);
   const { bulkhead } = context;
   bulkhead.commandRegistry = { _commands: new Map(["undo", "runCommands", "search.action.open", "workbench.action.terminal.sendSequence"].map((id) => [id, {}])) };
-  const extension = (id, contributes, rest = {}) => ({ identifier: { value: id }, isBuiltin: false, contributes, ...rest });
+  const extension = (id, contributes, rest = {}) => ({ identifier: { value: id }, isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, contributes, ...rest });
   /** What is left of it, beside others. */
   const disarmed = (contributes, ...others) => {
     const one = extension("Me.mine", structuredClone(contributes));
@@ -33,7 +33,7 @@ function page(points = ["commands", "newlyInvented"]) {
   return { bulkhead, extension, disarmed, told };
 }
 
-const NPM = { identifier: { value: "vscode.npm" }, isBuiltin: true, contributes: { commands: [{ command: "npm.runScript" }], configuration: { properties: { "npm.path": {} } } } };
+const NPM = { identifier: { value: "vscode.npm" }, isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path: "/opt/npm" }, contributes: { commands: [{ command: "npm.runScript" }], configuration: { properties: { "npm.path": {} } } } };
 const OTHER = { identifier: { value: "you.yours" }, isBuiltin: false, contributes: { commands: [{ command: "yours.token" }, { command: "both.say" }] } };
 const OWN = [{ command: "mine.hello", title: "Hello" }];
 const keys = (contributes) => [...(contributes.keybindings ?? [])].map(({ command }) => command);

@@ -79,9 +79,9 @@ test("a shape that stands twice is refused", () => {
 });
 
 function placed(setTimeout = () => {}) {
-  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b" } });
+  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
   vm.runInContext(placement, context);
-  const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, ...rest });
+  const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension };
 }
 
@@ -162,6 +162,22 @@ test("an extension cannot claim to be built in, nor to be the companion, by its 
   assert.notEqual(bulkhead.place(impostor, [impostor]), 0);
   const real = extension("bulkhead.companion", { extensionLocation: { path: "/opt/companion" } });
   assert.equal(bulkhead.place(real, [real]), 0);
+});
+
+test("what is installed with a built-in extension's id is not built in, whatever VS Code says of it", () => {
+  for (const path of ["/ext/vscode.npm-99.0.0", "/opt/../ext/vscode.npm", "/opt2/vscode.npm", ""]) {
+    const { bulkhead, extension } = placed();
+    const impostor = extension("vscode.npm", { isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path } });
+    const [other, builtin] = [extension("a.one"), extension("vscode.emmet", { isBuiltin: true })];
+    assert.equal(bulkhead.place(builtin, [other, impostor, builtin]), 0);
+    assert.notEqual(bulkhead.place(impostor, [other, impostor, builtin]), 0, path);
+    assert.equal(impostor.isBuiltin, false, "for all who ask");
+    assert.equal(builtin.isBuiltin, true);
+  }
+  const { bulkhead, extension } = placed();
+  const web = (authority) => extension("vscode.emmet", { isBuiltin: true, extensionLocation: { scheme: "http", authority, path: "/static/extensions/emmet" } });
+  assert.equal(bulkhead.mayRunInBrowser(web("bulkhead.localhost:1")), true);
+  assert.equal(bulkhead.mayRunInBrowser(web("evil.example")), false);
 });
 
 test("browser-only extensions of others do not run", () => {

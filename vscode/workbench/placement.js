@@ -39,6 +39,17 @@
   // By the folder that we installed it in, never by its name: anybody can take a name.
   const isCompanion = (extension) =>
     Boolean(settings.companion) && extension.extensionLocation?.path === settings.companion;
+  /** The folder of built-in extensions, which nothing is installed into: our companion is one of them. */
+  const shipped = settings.companion.replace(/[^/]*$/, "");
+  const isShipped = ({ scheme, authority, path = "" } = {}) =>
+    scheme === "vscode-remote" ? Boolean(shipped) && path.startsWith(shipped) && !path.slice(shipped.length).includes("/") : /^https?$/.test(scheme) && authority === location.host;
+  /**
+   * In VS Code a package that is installed with a built-in extension's id and a higher version takes its place, and is
+   * said to be built in itself. It is somebody's like all others.
+   */
+  function unmask(extension) {
+    if (extension?.isBuiltin && !isShipped(extension.extensionLocation)) extension.isBuiltin = false;
+  }
   /** TypeScript's own extension, which loads the plug-ins that others declare into its servers. */
   const TYPESCRIPT = "vscode.typescript-language-features";
   const hasPlugins = (extension) => (extension.contributes?.typescriptServerPlugins ?? []).length > 0;
@@ -119,6 +130,7 @@
   globalThis.bulkhead = {
     /** The affinity of an extension's host; stable while the window lives. */
     place(extension, all) {
+      for (const each of [...all, extension]) unmask(each);
       if (!extension || isCompanion(extension)) return 0;
       const id = idOf(extension);
       const before = placed.get(id);
@@ -175,7 +187,11 @@
       return true;
     },
     /** Browser-only extensions would run beside the workbench, out of every compartment's reach. */
-    mayRunInBrowser: (extension) => extension.isBuiltin === true,
+    mayRunInBrowser(extension) {
+      unmask(extension);
+      return extension.isBuiltin === true;
+    },
+    unmask,
     /**
      * What tells things of one host from those of others where each counts its own and the window has one list.
      * @param {object} proxy through which the workbench speaks to the host
