@@ -154,12 +154,14 @@ class BrokerTest : public ::testing::Test {
   }
   // Once more, for other extensions or with somebody who answers.
   void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr,
-             const std::string& permissions = R"("@editor","commands","secrets")") {
+             const std::string& permissions = R"("@editor","commands","secrets")",
+             const std::string& readable = R"("${home}/only")") {
     sent_ = {};
     number_ = 0;
     PolicyInputs inputs;
     const std::string text =
-        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}","${home}/only"],"write":["${workspace}"],
+        R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}",)" + readable +
+        R"(],"write":["${workspace}"],
             "block":["${home}/.ssh","${workspace}/.git","**/.tool/hooks"]},
             "vscode":[)" +
         permissions + R"(],"otherwise":")" + std::string(asker != nullptr ? "ask" : "deny") + "\"}";

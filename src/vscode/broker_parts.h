@@ -62,6 +62,14 @@ inline std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// What VS Code finds things of a host by: 1, 1.0 and 1e0 are one number there. Empty where it is
+// none, for then nobody can tell which values are the same.
+inline std::string handle_of(const Json& value) {
+  if (!value.is_number()) return {};
+  const auto number = value.get<double>();
+  return number == 0 ? "0" : dumped(Json(number));
+}
+
 // Every request is acknowledged before it is answered: the sender counts those to see that the
 // other side is alive.
 inline std::vector<uint8_t> acknowledgement(uint32_t number) {
@@ -327,7 +335,15 @@ inline bool stands_for_file(const std::string& scheme) {
   static const std::set<std::string> kSchemes = {"vscode-notebook-cell",
                                                  "vscode-notebook-cell-metadata",
                                                  "vscode-notebook-cell-output",
+                                                 "vscode-notebook-cell-metadata-diff",
+                                                 "vscode-notebook-cell-output-diff",
                                                  "vscode-notebook-metadata",
+                                                 "vscode-bulkeditpreview-editor",
+                                                 "chat-editing-snapshot-text-model",
+                                                 "chat-editing-text-model",
+                                                 "modified-file-entry",
+                                                 "private",
+                                                 "showmodifications",
                                                  "git",
                                                  "git-show",
                                                  "gitfs",
@@ -337,11 +353,21 @@ inline bool stands_for_file(const std::string& scheme) {
   return kSchemes.contains(scheme);
 }
 
-// Documents of the editor that no extension needs: what others write to their output, settings.
+// Documents of the editor that no extension needs: what others write to their output, settings,
+// what was found in all files, what a terminal or the clipboard holds. In small letters.
 inline bool is_editors_own(const std::string& scheme) {
-  static const std::set<std::string> kSchemes = {"output", "vscode-userdata", "vscode-settings",
-                                                 "vscode-terminal", "debug"};
-  return kSchemes.contains(scheme);
+  static const std::set<std::string> kSchemes = {"output",
+                                                 "vscode-userdata",
+                                                 "vscode-userdata-sync",
+                                                 "vscode-settings",
+                                                 "vscode-terminal",
+                                                 "vscode-test-data",
+                                                 "terminal_output",
+                                                 "environment_changes_collection",
+                                                 "accessible-view",
+                                                 "search-editor",
+                                                 "debug"};
+  return kSchemes.contains(scheme) || scheme.starts_with("clipboardcompare");
 }
 
 }  // namespace broker_parts

@@ -521,9 +521,10 @@ TEST_F(BrokerTest, DocumentsThatStandForABlockedFileDoNotComeInEither) {
   EXPECT_TRUE(comes_in(work("a.txt"), "vscode-remote"));
   EXPECT_TRUE(comes_in(work("a.txt"), "git"));
   EXPECT_TRUE(comes_in("/input", "vscode-scm"));
-  for (const char* scheme : {"git", "vscode-notebook-cell", "vscode-local-history", "GIT"})
+  for (const char* scheme : {"git", "vscode-notebook-cell", "vscode-local-history", "GIT",
+                             "private", "showModifications"})
     EXPECT_FALSE(comes_in(key, scheme)) << scheme;
-  for (const char* scheme : {"output", "vscode-userdata"})
+  for (const char* scheme : {"output", "vscode-userdata", "clipboardCompare0", "search-editor"})
     EXPECT_FALSE(comes_in("/User/settings.json", scheme)) << scheme;
 }
 

@@ -171,6 +171,30 @@ TEST_F(BrokerToldTest, WhatCannotBeReadDoesNotComeIn) {
 }
 
 // A person answers a remark: what they write is for the extension that shows it.
+// VS Code's server looks at no authority, and takes one path for whatever file its query names.
+TEST_F(BrokerToldTest, OtherNamesOfAFileAreNoWayIn) {
+  const auto comes_in = [this](const std::string& path, const Json& more) {
+    Json named = uri(path);
+    named.update(more);
+    const Json delta = {{"addedDocuments", {{{"uri", named}, {"lines", {"CONTENT"}}}}}};
+    deliver("$acceptDocumentsAndEditorsDelta", Json::array({delta}).dump());
+    return text(sent_.host.at(0)).find("CONTENT") != std::string::npos;
+  };
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  EXPECT_TRUE(comes_in(work("a.txt"), Json::object()));
+  EXPECT_FALSE(comes_in(key, {{"authority", "another:2"}}));
+  EXPECT_FALSE(comes_in(key, {{"authority", ""}}));
+  EXPECT_FALSE(comes_in(key, {{"scheme", "file"}, {"authority", "another"}}));
+  const Json query = {{"query", Json{{"requestResourcePath", key}}.dump()}};
+  start({"me.mine"}, nullptr, R"("@editor","commands","secrets")", R"("/vscode-resource")");
+  for (const char* path : {"/vscode-resource", "/./vscode-resource"}) {
+    EXPECT_FALSE(comes_in(path, query));
+    Json named = uri(path);
+    named.update(query);
+    EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {named}), HasSubstr("NoPermissions"));
+  }
+}
+
 TEST_F(BrokerToldTest, AnswersToRemarksComeToWhomTheyAreFor) {
   const auto writes = [&](const std::string& extension) {
     const Json document = uri("/" + extension + "/commentinput-1.md", "comment");

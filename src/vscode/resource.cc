@@ -61,8 +61,13 @@ std::optional<Resource> parse_resource(const ordered_json& value,
   if (resource.path.find('\0') != std::string::npos) return std::nullopt;
   std::string cached;
   if (!take(value, "fsPath", &cached)) return std::nullopt;
-  resource.is_file = (resource.scheme == "file" && resource.authority.empty()) ||
-                     (resource.scheme == "vscode-remote" && resource.authority == remote_authority);
+  // VS Code's server looks at no authority: another one is another name for the same file. And by
+  // one path it gives whatever file the query names.
+  const bool is_remote = resource.scheme == "vscode-remote";
+  resource.is_file = is_remote || resource.scheme == "file";
+  if (resource.is_file && (resource.authority != (is_remote ? remote_authority : "") ||
+                           normalize(resource.path) == "/vscode-resource"))
+    return std::nullopt;
   return resource;
 }
 
