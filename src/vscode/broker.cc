@@ -27,6 +27,25 @@ size_t strip_preloads(Json& value) {
   return changed + 1;
 }
 
+// Resources of a source control come as lists, in which what a click runs and the pictures have no
+// names: [7, uri, [light, dark], "", false, false, "", command].
+size_t disarm_resources(Json& value, const Disarm& disarm, bool may_fetch, int depth = 0) {
+  size_t changed = 0;
+  if (!value.is_array() || depth > 8) return changed;
+  const auto is_part = [](const Json& one) { return one.is_object() || one.is_null(); };
+  const bool pictures = !may_fetch && depth > 0 && std::all_of(value.begin(), value.end(), is_part);
+  for (Json& each : value) {
+    changed += disarm_resources(each, disarm, may_fetch, depth + 1);
+    if (!each.is_object()) continue;
+    if (each.contains("arguments")) changed += disarm.disarm_command(each);
+    const std::string scheme = lower_case(text_of(each.value("scheme", Json())));
+    if (!pictures || (scheme != "http" && scheme != "https")) continue;
+    each = nullptr;
+    ++changed;
+  }
+  return changed;
+}
+
 }  // namespace
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
@@ -114,7 +133,8 @@ void Broker::note_provider(const RpcRequest& request) {
   const bool of_files = actor == "MainThreadFileSystem";
   if (!of_files && actor != "MainThreadDocumentContentProviders") return;
   const Json arguments = arguments_of(request, [](size_t argument) { return argument < 2; });
-  const std::string handle = dumped(at(arguments, 0));
+  const std::string handle = handle_of(at(arguments, 0));
+  if (handle.empty()) return;
   const std::lock_guard lock(mutex_);
   auto& providers = of_files ? own_file_systems_ : own_documents_;
   if (gone) {
@@ -185,7 +205,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
-        quick_inputs_.erase(dumped(at(arguments, 0)));
+        quick_inputs_.erase(handle_of(at(arguments, 0)));
       }
       // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
       const auto spells = [](std::string_view text) {
@@ -232,7 +252,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool is_kept = request.method == "$setValue";
         const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
         const bool loads = request.method.ends_with("Kernel") && may_name(text, {"preloads"});
-        if (!spelt && !styles && !loads && shown == Shown::kNothing &&
+        const bool resources = request.method == "$spliceResourceStates";
+        if (!spelt && !styles && !loads && !resources && shown == Shown::kNothing &&
             (is_kept || !Disarm::concerns(text)))
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
@@ -243,10 +264,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           readable = false;
           return text;
         }
-        const size_t here = (spelt ? strip_cached_spellings(value) : 0) +
-                            (loads ? strip_preloads(value) : 0) +
-                            (styles ? strip_styles(value, granted("open-external")) : 0) +
-                            (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
+        const size_t here =
+            (spelt ? strip_cached_spellings(value) : 0) + (loads ? strip_preloads(value) : 0) +
+            (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
+            (styles ? strip_styles(value, granted("open-external")) : 0) +
+            (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
         if (here == 0) return text;
         changes += here;
         texts.push_back(dumped(value));
@@ -287,24 +309,21 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
 bool Broker::granted(std::string_view permission) const { return arbiter_.grants(permission); }
 
 Disarm Broker::disarm() {
-  return Disarm({.may_run =
-                     [this](const std::string& command) {
-                       if (knows(registered_commands_, command) || owns_command(command))
-                         return true;
-                       const std::string needs = permission_of(command);
-                       return needs == "free" || (needs != "refuse" && granted(needs));
-                     },
-                 .own_commands =
-                     [this] {
-                       std::set<std::string> own;
-                       for (const std::string& command : declared_)
-                         if (owns_command(command)) own.insert(command);
-                       const std::lock_guard lock(mutex_);
-                       own.insert(registered_commands_.begin(), registered_commands_.end());
-                       return std::vector<std::string>(own.begin(), own.end());
-                     },
-                 .may_fetch = granted("open-external"),
-                 .may_paste = granted("clipboard")});
+  return Disarm(
+      {.may_run = [this](const std::string& command) { return may_offer(command, nullptr); },
+       .may_run_with = [this](const std::string& command,
+                              const Json& arguments) { return may_offer(command, &arguments); },
+       .own_commands =
+           [this] {
+             std::set<std::string> own;
+             for (const std::string& command : declared_)
+               if (owns_command(command)) own.insert(command);
+             const std::lock_guard lock(mutex_);
+             own.insert(registered_commands_.begin(), registered_commands_.end());
+             return std::vector<std::string>(own.begin(), own.end());
+           },
+       .may_fetch = granted("open-external"),
+       .may_paste = granted("clipboard")});
 }
 
 // Asks the workbench, in the host's place, for every command that exists.

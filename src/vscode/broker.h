@@ -86,6 +86,9 @@ class Broker final : public Judge {
   Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
   std::string viewer_needs(const std::string& command, const Json& arguments);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
+  Ruling decide_given(const std::string& command, const Json& arguments, const Asked& asked);
+  bool names_resources(const std::string& command) const;
+  bool may_offer(const std::string& command, const Json* arguments);
   Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);

@@ -60,39 +60,70 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;
   }
-  if (needs == "workspace-folders")
-    if (Ruling ruling = decide_opening(command, at(arguments, 1), asked.about(detail));
-        !ruling.passes())
-      return ruling;
   // What these change or copy is whatever a person has before them.
   if (needs == "workspace-edit" || needs == "clipboard")
     if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
-  // VS Code makes texts of what is none: "x" of ["x"].
-  if (const Json key = at(at(arguments, 1), 0);
-      command.ends_with("etContext") && (!key.is_string() || text_of(key).starts_with("bulkhead")))
-    return refuse(asked.about(detail), dumped(key).substr(0, 200), "says what only Bulkhead says");
-  // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
-  // terminals ("task ", "term ").
-  if (const std::string typed = text_of(at(at(arguments, 1), 0));
-      command == "workbench.action.quickOpen" &&
-      (typed.starts_with('>') || typed.find(' ') != std::string::npos))
-    return refuse(asked.about(detail), command, "puts a command before a person's next Enter");
-  if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
-    if (Ruling ruling = decide_permission(shows, asked.about(detail)); !ruling.passes())
-      return ruling;
-  // Resources in a command's arguments are opened, compared or revealed: each must be readable.
-  const bool names_resources = std::any_of(
+  return decide_given(command, arguments, asked.about(detail));
+}
+
+bool Broker::names_resources(const std::string& command) const {
+  return std::any_of(
       options_.resource_commands.begin(), options_.resource_commands.end(),
       [&](const std::string& pattern) {
         return pattern.ends_with('*')
                    ? command.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
                    : command == pattern;
       });
+}
+
+// What a command is given, which itself may be run. The command stands first among the arguments.
+Broker::Ruling Broker::decide_given(const std::string& command, const Json& arguments,
+                                    const Asked& asked) {
+  if (permission_of(command) == "workspace-folders")
+    if (Ruling ruling = decide_opening(command, at(arguments, 1), asked); !ruling.passes())
+      return ruling;
+  // VS Code makes texts of what is none: "x" of ["x"].
+  if (const Json key = at(at(arguments, 1), 0);
+      command.ends_with("etContext") && (!key.is_string() || text_of(key).starts_with("bulkhead")))
+    return refuse(asked, dumped(key).substr(0, 200), "says what only Bulkhead says");
+  // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
+  // terminals ("task ", "term ").
+  if (const std::string typed = text_of(at(at(arguments, 1), 0));
+      command == "workbench.action.quickOpen" &&
+      (typed.starts_with('>') || typed.find(' ') != std::string::npos))
+    return refuse(asked, command, "puts a command before a person's next Enter");
+  if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
+    if (Ruling ruling = decide_permission(shows, asked); !ruling.passes()) return ruling;
+  // Resources in a command's arguments are opened, compared or revealed: each must be readable.
+  const bool names = names_resources(command);
   for (size_t i = 1; i < arguments.size(); ++i) {
-    Ruling ruling = decide_argument(arguments[i], names_resources, asked.about(detail), 0);
+    Ruling ruling = decide_argument(arguments[i], names, asked, 0);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();
+}
+
+// Whether a person who clicks may run it for the host: nobody is asked then. `arguments` is null
+// where they stand in a text, which has many ways to spell them.
+bool Broker::may_offer(const std::string& command, const Json* arguments) {
+  if (knows(registered_commands_, command) || owns_command(command)) return true;
+  const std::string needs = permission_of(command);
+  if (needs != "free" && (needs == "refuse" || !granted(needs))) return false;
+  // Writes into whatever has the focus by then.
+  const bool edits = needs == "workspace-edit" || needs == "clipboard";
+  const bool writes =
+      edits && (!command.starts_with("editor.action.") || command == "editor.action.insertSnippet");
+  const bool judged = writes || needs == "workspace-folders" || command.ends_with("etContext") ||
+                      command == "workbench.action.quickOpen" || command.starts_with("vscode.") ||
+                      command.starts_with("_workbench.") || command.starts_with("_open.");
+  if (arguments == nullptr) return !judged;
+  if (is_none(*arguments) || (!judged && !names_resources(command))) return true;
+  if (!arguments->is_array()) return false;
+  if (arguments->empty()) return true;
+  if (writes) return false;
+  return decide_given(command, Json::array({command, *arguments}),
+                      {"a command that is offered " + command, 0, false})
+      .passes();
 }
 
 // Objects are resources to whoever expects one, marked or not. A text is one where the command

@@ -347,5 +347,74 @@ TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
   EXPECT_TRUE(lens("mine.hello"));
 }
 
+// A command that may be run with some arguments is offered with these alone, and not in a text.
+TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
+  start({"me.mine"}, nullptr, R"("@editor","commands","workspace-edit","clipboard","scm")");
+  const auto lens = [&](const std::string& id, const Json& arguments) {
+    deliver("$provideCodeLenses", "[1]");
+    const Json command = {{"id", id}, {"title", "x"}, {"arguments", arguments}};
+    return answer(Json::array({Json{{"command", command}}})).find(id) != std::string::npos;
+  };
+  const auto completion = [&](const std::string& id, const Json& arguments) {
+    deliver("$provideCompletionItems", "[1]");
+    return answer(Json{{"b", {{{"a", "x"}, {"o", id}, {"p", arguments}}}}}).find(id) !=
+           std::string::npos;
+  };
+  const auto link = [&](const std::string& id, const Json& arguments) {
+    deliver("$provideHover", "[1]");
+    const Json shown = {{"value", "[x](command:" + id + "?" + arguments.dump() + ")"},
+                        {"isTrusted", true}};
+    return answer(Json::array({shown})).find("[\"" + id + "\"]") != std::string::npos;
+  };
+  const auto resource = [&](const std::string& id, const Json& arguments) {
+    const Json raw = {7,
+                      uri(work("a.txt")),
+                      {nullptr, nullptr},
+                      "",
+                      false,
+                      false,
+                      "",
+                      {{"id", id}, {"arguments", arguments}}};
+    EXPECT_EQ(call("MainThreadSCM", "$spliceResourceStates",
+                   {1, Json::array({Json::array(
+                           {1, Json::array({Json::array({0, 0, Json::array({raw})})})})})}),
+              "passed");
+    return text(sent_.workbench.at(0)).find(id) != std::string::npos;
+  };
+  const Json file = uri(work("a.txt"));
+  const std::string quick = "workbench.action.quickOpen",
+                    preview = "vscode.markdown.preview.editor";
+  const auto offers = {std::function(lens), std::function(completion), std::function(resource)};
+  for (const auto& offered : offers) {
+    EXPECT_TRUE(offered(quick, {"a.txt"}));
+    EXPECT_FALSE(offered(quick, {">Terminal: Run Selected Text"}));
+    EXPECT_TRUE(offered("setContext", {"mine.on", true}));
+    EXPECT_FALSE(offered("setContext", {"bulkhead.on", true}));
+    EXPECT_TRUE(offered("vscode.open", Json::array({file})));
+    EXPECT_FALSE(
+        offered("vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())})));
+    EXPECT_FALSE(offered("vscode.openWith", Json::array({file, preview})));
+    EXPECT_FALSE(offered("vscode.open", Json::array({file, Json{{"override", preview}}})));
+    EXPECT_FALSE(offered("type", Json::array({Json{{"text", "x"}}})));
+    EXPECT_FALSE(offered("type", "text"));
+  }
+  for (const char* id :
+       {"workbench.action.quickOpen", "setContext", "vscode.openWith", "type", "paste"})
+    EXPECT_FALSE(link(id, {"x"})) << id;
+  EXPECT_TRUE(link("classified.here", {"x"}));
+  // Nor is a picture fetched that stands beside it.
+  const auto icon = [](const std::string& scheme) {
+    return Json{{"scheme", scheme}, {"path", "/PIC"}};
+  };
+  for (const char* scheme : {"http", "https", "HTTPS", "file"}) {
+    const Json raw = Json::array({7, file, Json::array({icon(scheme), nullptr}), ""});
+    EXPECT_EQ(
+        call("MainThreadSCM", "$spliceResourceStates", {1, Json::array({Json::array({raw})})}),
+        "passed");
+    EXPECT_EQ(text(sent_.workbench.at(0)).find("PIC") != std::string::npos,
+              scheme == std::string("file"));
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

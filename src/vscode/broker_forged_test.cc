@@ -85,6 +85,21 @@ TEST_F(ForgedTest, FileSystemsOfOthersAreTheirsWheneverTheyCome) {
   told("mem", "2");
   EXPECT_NE(reads("mem"), "passed") << "somebody else's by now";
 
+  // In VS Code 3, 3.0 and 3e0 are one handle, and what is no number is found by nobody's rules.
+  for (const char* spelt : {"3.0", "3e0", "30e-1"}) {
+    const std::string scheme = std::string("s") + spelt[1] + spelt[2];
+    EXPECT_EQ(provides(3, scheme.c_str()), "passed");
+    EXPECT_EQ(call(proxy_of("MainThreadFileSystem"), "$unregisterProvider",
+                   std::string("[") + spelt + "]"),
+              "passed");
+    told(scheme, "2");
+    EXPECT_NE(reads(scheme.c_str()), "passed") << spelt;
+  }
+  EXPECT_EQ(call(proxy_of("MainThreadFileSystem"), "$registerFileSystemProvider",
+                 R"([{"$$ref$$":-1},"odd",2])"),
+            "passed");
+  EXPECT_NE(reads("odd"), "passed");
+
   // Who loses the race hears of it last.
   EXPECT_EQ(provides(2, "ftp"), "passed");
   told("ftp", "2");

@@ -362,12 +362,12 @@ size_t Broker::sign_quick_input(Json& update) {
     changes += inner ? 1 : 0;
     it = inner ? update.erase(it) : std::next(it);
   }
-  const std::string id = update.contains("id") ? dumped(update["id"]) : "";
+  const std::string id = handle_of(update.value("id", Json()));
   bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
     is_new = !quick_inputs_.contains(id);
-    if (is_new && quick_inputs_.size() < kMaxKept) quick_inputs_.insert(id);
+    if (is_new && !id.empty() && quick_inputs_.size() < kMaxKept) quick_inputs_.insert(id);
   }
   if (!is_new && !update.contains("title")) return changes;
   sign_title(update);

@@ -28,6 +28,11 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
             "\"none\"");
   EXPECT_EQ(call("MainThreadQuickOpen", "$dispose", {7}), "passed");
   EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  // However the number is spelt: what is gone there is gone here.
+  EXPECT_EQ(call(proxy_of("MainThreadQuickOpen"), "$dispose", "[7.0]"), "passed");
+  EXPECT_EQ(title("$createOrUpdate", {Json{{"id", 7}, {"visible", true}}}, 0), bare);
+  for (int times = 0; times < 2; ++times)
+    EXPECT_EQ(title("$createOrUpdate", {Json{{"id", "7"}, {"visible", true}}}, 0), bare);
   // Undefined options make a request mixed.
   RpcRequest mixed;
   mixed.number = ++number_;

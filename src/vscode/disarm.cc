@@ -17,10 +17,10 @@ constexpr int kMaxDepth = 200;  // as is_moderate() has it
 
 // Fields of VS Code's messages that are pictures: fetched by the page as soon as they are shown.
 bool is_picture(const std::string& key) {
-  static const std::set<std::string> kKeys = {"icon",  "iconPath",       "iconPathDark",    "dark",
-                                              "light", "gutterIconPath", "contentIconPath", "logo",
-                                              "image"};
-  return kKeys.contains(key);
+  static const std::set<std::string> kKeys = {"dark", "light", "logo", "image"};
+  const std::string lower = lower_case(key);  // "iconDark", "userIconPath", "authorIcon"
+  return kKeys.contains(lower) || lower.find("icon") != std::string::npos ||
+         lower.find("avatar") != std::string::npos || lower.find("thumbnail") != std::string::npos;
 }
 
 // Fields that hold a command, or a list of such.
@@ -253,15 +253,20 @@ size_t Disarm::command(Json& object) const {
     for (Json& each : object) changed += command(each);
   if (!object.is_object()) return changed;
   const auto id = object.find("id");
-  if (id == object.end() || !id->is_string() || rules_.may_run(id->get<std::string>())) return 0;
+  if (id == object.end() || !id->is_string()) return changed;
+  if (may_run(id->get<std::string>(), object.value("arguments", Json()))) return changed;
   *id = "bulkhead.refused";
   object["arguments"] = Json::array();
-  return 1;
+  return changed + 1;
+}
+
+bool Disarm::may_run(const std::string& command, const Json& arguments) const {
+  return rules_.may_run_with ? rules_.may_run_with(command, arguments) : rules_.may_run(command);
 }
 
 size_t Disarm::disarm_command(Json& value) const {
   if (!value.is_string()) return command(value);
-  if (rules_.may_run(value.get<std::string>())) return 0;
+  if (may_run(value.get<std::string>(), Json::array())) return 0;
   value = nullptr;
   return 1;
 }
@@ -307,7 +312,9 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
           strings == Strings::kItems && (key == "o" || (key == "command" && member->is_string()));
       const auto linked = linked_command(*member, is_address(key));
       if ((linked && !rules_.may_run(*linked)) ||
-          (by_id && !(member->is_string() && rules_.may_run(member->get<std::string>())))) {
+          (by_id && !(member->is_string() &&
+                      may_run(member->get<std::string>(),
+                              value.value(key == "o" ? "p" : "arguments", Json()))))) {
         member = value.erase(member);
         ++changed;
         continue;

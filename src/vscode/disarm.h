@@ -12,7 +12,10 @@
 namespace bulkhead {
 
 struct DisarmRules {
-  std::function<bool(const std::string& command)> may_run;      // without asking
+  std::function<bool(const std::string& command)> may_run;  // without asking, whatever it is given
+  // The same with these arguments; not set: as may_run.
+  std::function<bool(const std::string& command, const nlohmann::ordered_json& arguments)>
+      may_run_with = {};
   std::function<std::vector<std::string>()> own_commands = {};  // for who may run "all"
   bool may_fetch = false;                                       // pictures from other hosts
   bool may_paste = false;                                       // $CLIPBOARD in snippets
@@ -45,6 +48,7 @@ class Disarm {
   // Without the right to run one, only its id goes: what shows it stays.
   size_t command(Json& object) const;
   size_t command_links(Json& enabled) const;
+  bool may_run(const std::string& command, const Json& arguments) const;
 
   DisarmRules rules_;
 };

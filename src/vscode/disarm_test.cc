@@ -127,5 +127,14 @@ TEST(Disarm, ASchemeIsSeenWhereverItStands) {
       }
 }
 
+TEST(Disarm, PicturesAreFetchedByWhateverNameTheyHave) {
+  for (const char* key : {"icon", "iconDark", "userIconPath", "authorIcon", "iconPathDark"}) {
+    expect((std::string("[{\"a\":1,\"") + key + R"(":{"scheme":"https","path":"/x"}}])").c_str(),
+           R"([{"a":1}])");
+    const std::string here = std::string("[{\"") + key + R"(":{"scheme":"file","path":"/x"}}])";
+    expect(here.c_str(), here.c_str());
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead
