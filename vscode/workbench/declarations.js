@@ -15,6 +15,11 @@
   const { companion = "", commands = {}, settingFamilies = [], points = [] } = globalThis.bulkheadSettings ?? {};
   /** What may be done by pressing a key or following a link, with arguments that the package chose. */
   const HARMLESS = new Set(["free", "commands", "languages", "workspace-edit"]);
+  /**
+   * Of these, what is so without arguments only: the next Enter would run what quick open is filled with; a viewer fetches what
+   * a page names; a context may be ours.
+   */
+  const ARGUMENTS = /^(?:workbench\.action\.quickOpen|_?setContext|vscode\.(?:openWith|diff|changes)|_workbench\.(?:open|openWith|diff|changes)|_open\.mergeEditor)$/;
   /** Command families of the workbench, which registers some of their members only later. */
   const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
   /** Settings that change how text looks and is arranged, and no more. */
@@ -103,8 +108,7 @@
   }
 
   /** @param {string} command @param {boolean} bare without arguments that somebody else chose */
-  const isHarmless = (command, bare) =>
-    HARMLESS.has(needsOf(command)) && (bare || command !== "workbench.action.quickOpen"); // the next Enter would run what it is filled with
+  const isHarmless = (command, bare) => HARMLESS.has(needsOf(command)) && (bare || !ARGUMENTS.test(command));
 
   /** Commands that exist before any extension has run: the editor's own. */
   let editors;
@@ -269,6 +273,13 @@
       }
     // Where a file lies is what a person reads before saving it.
     if (contributes.resourceLabelFormatters) contributes.resourceLabelFormatters = kept(contributes.resourceLabelFormatters, keepIf((one) => !["file", "vscode-remote"].includes(one.scheme), () => "other names for files"));
+    // "${command:pick}" in a person's own launch.json runs what a package says it means, also for a type of others.
+    for (const one of listOf(contributes.debuggers))
+      for (const [variable, command] of Object.entries(one?.variables ?? {}))
+        if (!names.command(command)) {
+          tell(`${named(command)} for the variable ${variable}`);
+          delete one.variables[variable];
+        }
     if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;
@@ -383,7 +394,7 @@
       if (trusted.has(id)) return true;
       const found = names.get(id);
       if (!found) return [];
-      return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => !id.endsWith("*") && HARMLESS.has(commands[id]))];
+      return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => !id.endsWith("*") && isHarmless(id, false))];
     },
   });
 })();

@@ -342,3 +342,21 @@ test("instructions for language models are left out, tools stay", () => {
   assert.deepEqual(Object.keys(contributes), ["languageModelTools"]);
   assert.equal(bulkheadWithheld.length, 4);
 });
+
+test("what a command may be given is not chosen by a package where it matters", () => {
+  const { bulkhead, disarmed } = page();
+  const keybindings = ["workbench.action.quickOpen", "setContext", "_workbench.openWith", "_workbench.open", "_open.mergeEditor"].map((command) => ({ key: "a", command, args: ["x"] }));
+  assert.deepEqual(keys(disarmed({ keybindings }).contributes), []);
+  const bare = keybindings.map(({ key, command }) => ({ key, command }));
+  assert.equal(keys(disarmed({ keybindings: bare }).contributes).length, bare.length);
+  const allowed = bulkhead.walkthroughCommands("Me.mine#walkthrough#step");
+  assert.ok(allowed.includes("workbench.action.openSettings"));
+  for (const { command } of keybindings) assert.ok(!allowed.includes(command), command);
+});
+
+test("a debugger's variables run its own commands", () => {
+  const { disarmed, told } = page();
+  const { contributes } = disarmed({ commands: OWN, debuggers: [{ type: "node", variables: { PickProcess: "workbench.action.terminal.sendSequence", own: "mine.hello" } }, { type: "mine" }] }, NPM, OTHER);
+  assert.deepEqual({ ...contributes.debuggers[0].variables }, { own: "mine.hello" });
+  assert.match(told.join(), /sendSequence for the variable PickProcess/);
+});
