@@ -9,6 +9,7 @@ namespace bulkhead {
 namespace {
 
 constexpr uint8_t kReadBelow = 1, kWriteBelow = 2, kGuard = 4, kGrantBelow = 8;
+constexpr std::string_view kAnyName(&kStar, 1);
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
 
 // Folded 128-bit product: each bit of the result depends on all bits of both factors.
@@ -288,6 +289,7 @@ struct PathIndex::Walk {
   uint8_t below = 0;           // flags of the nodes at the path's end, by whatever edges
   uint8_t concrete_below = 0;  // the same by concrete edges only
   uint8_t anchored_below = 0;  // the same of anchored patterns only
+  uint8_t named_below = 0;     // the same where the last edge was no bare "*"
 
   void collect(const Terminal& terminal, int depth, bool concrete) noexcept {
     auto& into = concrete ? matches->concrete : matches->wildcard;
@@ -305,14 +307,14 @@ struct PathIndex::Walk {
   }
 
   // From a node that an edge did not lead to.
-  void visit(uint32_t id, int depth, bool concrete) noexcept {
+  void visit(uint32_t id, int depth, bool concrete, bool named = true) noexcept {
     const Node& node = index.nodes_[id];
-    visit(id, node.key, node.terminal, node.wild != 0, depth, concrete);
+    visit(id, node.key, node.terminal, node.wild != 0, depth, concrete, named);
   }
 
   // What an edge tells of a node saves reading the node.
-  void visit(uint32_t id, uint64_t key, uint32_t terminal, bool wild, int depth,
-             bool concrete) noexcept {
+  void visit(uint32_t id, uint64_t key, uint32_t terminal, bool wild, int depth, bool concrete,
+             bool named) noexcept {
     for (;;) {
       if (terminal != 0) collect(index.terminals_[terminal], depth, concrete);
       if (depth == count) {
@@ -320,14 +322,15 @@ struct PathIndex::Walk {
         const uint8_t flags = index.nodes_[id].flags;
         below |= flags;
         if (concrete) concrete_below |= flags;
+        if (named) named_below |= flags;
         return;
       }
       const Component& next = components[depth];
       const std::string_view name = path.substr(next.offset, next.length);
       for (uint32_t i = wild ? index.nodes_[id].wild : 0; i != 0; i = index.wild_[i].next) {
         const WildEdge& edge = index.wild_[i];
-        if (component_matches({index.text_.data() + edge.offset, edge.length}, name))
-          visit(edge.to, depth + 1, false);
+        const std::string_view pattern(index.text_.data() + edge.offset, edge.length);
+        if (component_matches(pattern, name)) visit(edge.to, depth + 1, false, pattern != kAnyName);
       }
       key = index.step(key, next.hash);
       const Edge* literal = index.edge(id, key, name);
@@ -335,6 +338,7 @@ struct PathIndex::Walk {
       id = literal->to;
       terminal = literal->terminal;
       wild = literal->wild != 0;
+      named = true;
       ++depth;
     }
   }
@@ -387,7 +391,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
   matches->in_scratch = false;
   Component components[kMaxPath / 2 + 1];
   const int count = split(path, components);
-  if (count < 0) return {true, true, true, true, true};
+  if (count < 0) return {true, true, true, true, true, true};
   Walk walk{*this, path, components, count, matches, true};
   walk.run();
   matches->in_scratch = walk.in_scratch();
@@ -398,6 +402,7 @@ PathIndex::Below PathIndex::below(std::string_view path, bool anywhere_counts,
   if (!matches->in_scratch || anywhere_counts) {
     result.blocked_read = (flags & kReadBelow) != 0;
     result.blocked_write = (flags & kWriteBelow) != 0;
+    result.blocked_by_name = (walk.named_below & (kReadBelow | kWriteBelow)) != 0;
   }
   result.granted_read = (walk.below & kGrantBelow) != 0;
   result.guarded = (walk.concrete_below & kGuard) != 0;

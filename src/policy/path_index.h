@@ -73,6 +73,7 @@ class PathIndex {
     bool guarded = false;                // a concrete block of either sort, or a guarded tree
     bool blocked_read_in_place = false;  // as blocked_read, by an anchored pattern, in scratch too
     bool granted_read = false;           // by a pattern in AllowRead or AllowReadItself
+    bool blocked_by_name = false;        // as the first two, by a pattern that names the very path
   };
   // With `anywhere_counts`, every "**/…" block counts as one that could lie below, as it does;
   // without, only where `path` ends with a part of its run, so that renaming the last component of

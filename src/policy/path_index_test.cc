@@ -123,6 +123,19 @@ TEST(PathIndex, BelowTellsWhatARenameWouldMove) {
   EXPECT_TRUE(above("not/canonical"));
 }
 
+TEST(PathIndex, WhatHasNothingBelowItIsStoppedWhereARuleNamesIt) {
+  PathIndex index;
+  index.add(pattern("**/*.git/modules/*/config"), Channel::kBlockWrite, 1);
+  index.add(pattern("**/*.git/modules/*/*/config"), Channel::kBlockWrite, 2);
+  index.seal();
+  const auto named = [&](const char* path) { return index.below(path, false).blocked_by_name; };
+  for (const char* path : {"/x/.git", "/x/y.git", "/x/.git/modules", "/x/.git/modules/a/config",
+                           "/x/.git/modules/a/b/config", "not/canonical"})
+    EXPECT_TRUE(named(path)) << path;
+  for (const char* path : {"/x", "/x/.git/modules/a", "/x/.git/modules/a/HEAD"})
+    EXPECT_FALSE(named(path)) << path;
+}
+
 // --- the property: any set of rules decides like a reader who tries one after the other ----------
 
 struct Reference {

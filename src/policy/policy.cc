@@ -109,6 +109,11 @@ bool Policy::above_block(std::string_view path) const noexcept {
   return below.guarded || below.blocked_read || below.blocked_write;
 }
 
+bool Policy::stands_above_block(std::string_view path) const noexcept {
+  const PathIndex::Below below = data_->paths.below(path, false);
+  return below.guarded || below.blocked_by_name;
+}
+
 bool Policy::above_read_block(std::string_view path) const noexcept {
   return data_->paths.below(path, false).blocked_read_in_place;
 }

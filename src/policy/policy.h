@@ -111,6 +111,11 @@ class Policy {
   // ".git" is as good. Also true above a granted tree inside a scratch tree, which is bound there.
   bool above_block(std::string_view path) const noexcept;
 
+  // The same for what is neither a folder nor a link, and so has nothing below it: true where it
+  // could stand for a folder that a rule names, as a file ".git" does for git. Where the rule has
+  // any name there ("**/.git/modules/*/config") it stands for nothing.
+  bool stands_above_block(std::string_view path) const noexcept;
+
   // True where a path below the folder `path` is blocked for reading by where it is: a symlink to
   // the folder is a way around that name. Blocks such as "**/.env" hold by whichever way one comes.
   bool above_read_block(std::string_view path) const noexcept;

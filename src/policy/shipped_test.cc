@@ -287,6 +287,27 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
 
 // What bulkhead decides by, and what it runs outside of compartments, is worth an entry each: where
 // one goes, a path of these can be written, or read.
+// By as many parts as names of submodules have, and what git itself writes there goes on.
+TEST_F(ShippedTest, SettingsOfSubmodulesAreGitsOwn) {
+  const auto policy = compile(everything_granted());
+  ASSERT_TRUE(policy);
+  for (const char* folder : {"/.git", "/bare.git", "/.git/worktrees/here"}) {
+    std::string path = "/home/me/project" + std::string(folder) + "/modules";
+    for (int parts = 1; parts <= 8; ++parts) {
+      path += "/part";
+      for (const char* name : {"/config", "/config.worktree", "/hooks/post-commit", "/commondir"})
+        EXPECT_EQ(policy->decide_path(Kind::kWrite, path + name).verdict, Verdict::kDeny)
+            << path << name;
+      EXPECT_TRUE(policy->above_block(path)) << path;
+      for (const char* name : {"/HEAD", "/index", "/objects/ab/cdef", "/refs/heads/main"}) {
+        EXPECT_EQ(policy->decide_path(Kind::kWrite, path + name).verdict, Verdict::kAllow)
+            << path << name;
+        EXPECT_FALSE(policy->stands_above_block(path + name)) << path << name;
+      }
+    }
+  }
+}
+
 TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
   const std::string state = "/home/me/.local/state/bulkhead/", data = state + "code/data/",
                     user = data + "data/User/";

@@ -24,9 +24,12 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
   return Reply::error(EPERM);
 }
 
-std::optional<Reply> refuse_above_block(Call& call, const std::string& path) {
+bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK; }
+
+std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type) {
+  const Policy& policy = call.service().arbiter.policy();
   if (call.service().plan.enforcement == Enforcement::kAuditOnly ||
-      !call.service().arbiter.policy().above_block(path))
+      !(leads_on(type) ? policy.above_block(path) : policy.stands_above_block(path)))
     return std::nullopt;
   call.note_refusal(Kind::kWrite, path, "a blocked path lies below it, or would");
   return Reply::error(EACCES);

@@ -34,11 +34,15 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
 // Reads and spells the path at `address`, relative to `folder`. 0 or errno.
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 
+// Of a type (S_IF…) by which a path can go on: a folder's, or a link's.
+bool leads_on(mode_t type) noexcept;
+
 // For what is at `path` (canonical), or would be: EACCES, journalled, where a block speaks of what
 // lies below, or would lie below a folder of that name ("**/.git/hooks" of "x/.git"). Moving the
 // folder, or putting there what is none (a link, a file in which git reads which folder it stands
-// for), would be a way around the block. nullopt otherwise and in audit runs.
-std::optional<Reply> refuse_above_block(Call& call, const std::string& path);
+// for), would be a way around the block. `type` is that of what is or comes there: what leads
+// on counts also where such a block has any name. nullopt otherwise and in audit runs.
+std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type);
 
 // calls/links.cc
 // True where no symlink could lead to anything that the compartment may not read or write: audit

@@ -179,7 +179,7 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
     }
     if (auto no = refuse_content(call, request, found.canonical)) return std::move(*no);
     if (request.writes() && !folder)
-      if (auto no = refuse_above_block(call, found.canonical)) return std::move(*no);
+      if (auto no = refuse_above_block(call, found.canonical, found.type)) return std::move(*no);
   }
   // It has to be opened as the caller: for anybody else it is no terminal (ENXIO).
   if (found.canonical == "/dev/tty") return by_the_kernel(request);
@@ -203,7 +203,7 @@ Reply create(Call& call, const Request& request, const std::string& canonical) {
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, canonical)) return std::move(*no);
-  if (auto no = refuse_above_block(call, canonical)) return std::move(*no);
+  if (auto no = refuse_above_block(call, canonical, S_IFREG)) return std::move(*no);
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
   Fd fd;
@@ -223,7 +223,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
-  if (wants_write && call.service().arbiter.policy().above_block(path)) return std::nullopt;
+  if (wants_write && call.service().arbiter.policy().stands_above_block(path)) return std::nullopt;
   Recount read;
   Recount written;
   const auto record = [&] {

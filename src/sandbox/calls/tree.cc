@@ -153,7 +153,7 @@ Reply serve_make(Call& call) {
     if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (node)
-    if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
+    if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
   if (name.kernel_may_write(call)) return Reply::go_on();
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
@@ -179,7 +179,7 @@ Reply serve_remove(Call& call) {
   if (!name.exists(&about)) return Reply::error(errno);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (folder)
-    if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
+    if (auto no = refuse_above_block(call, name.path(), S_IFDIR)) return std::move(*no);
   if (folder) {
     call.service().walker.note_change();
     withdraw_from_kernel(call.service().plan, name.path());
@@ -221,10 +221,11 @@ Reply serve_rename(Call& call) {
   if (auto no = refuse_gain(call, moved, from, to)) return std::move(*no);
   if (exchange)
     if (auto no = refuse_gain(call, back, to, from)) return std::move(*no);
-  // A file that goes away takes nothing along.
+  // A file that goes away takes nothing along. Of two that change places the one that leads on.
+  const mode_t type = exchange && !leads_on(moved.type) ? back.type : moved.type;
   if (exchange || !S_ISREG(about.st_mode))
-    if (auto no = refuse_above_block(call, from.path())) return std::move(*no);
-  if (auto no = refuse_above_block(call, to.path())) return std::move(*no);
+    if (auto no = refuse_above_block(call, from.path(), type)) return std::move(*no);
+  if (auto no = refuse_above_block(call, to.path(), type)) return std::move(*no);
   const bool free = links_are_free(call);
   if (!free) {
     // All links of a folder are looked at: others do not wait for that.
@@ -303,7 +304,7 @@ Reply serve_link(Call& call) {
     return Reply::error(EACCES);
   }
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
-  if (auto no = refuse_above_block(call, to.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, to.path(), from.type)) return std::move(*no);
   const bool free = links_are_free(call);
   if (S_ISLNK(from.type) && !free) {
     char target[PATH_MAX];
@@ -339,7 +340,7 @@ Reply serve_symlink(Call& call) {
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
-  if (auto no = refuse_above_block(call, name.path())) return std::move(*no);
+  if (auto no = refuse_above_block(call, name.path(), S_IFLNK)) return std::move(*no);
   if (auto no = refuse_link(call, name.path(), target)) return std::move(*no);
   walker.note_change();
   // Elsewhere never: the kernel would read both texts again, and they may be others by then.
