@@ -185,6 +185,19 @@ constexpr CallCase kIoctl[] = {
     {kConsolesTest, refuse(EPERM)},       {kHardwareTest, refuse(EPERM)},
     {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
 
+// ---- mmap(…, flags), shmget(key, size, flags), memfd_create(name, flags): huge pages ----
+// The machine has a fixed number of them for all, and no limit on memory counts them. ENOMEM is
+// what it says where there are none: programs take small ones then. Each flag is one bit.
+VALUES(kHugeMap, 0x40000 /* MAP_HUGETLB */);
+VALUES(kHugeSegment, 04000 /* SHM_HUGETLB */);
+VALUES(kHugeFile, 4 /* MFD_HUGETLB */);
+TESTS(kHugeMapTest, {3, 0x40000, kHugeMap});
+TESTS(kHugeSegmentTest, {2, 04000, kHugeSegment});
+TESTS(kHugeFileTest, {1, 4, kHugeFile});
+constexpr CallCase kMmap[] = {{kHugeMapTest, refuse(ENOMEM)}};
+constexpr CallCase kShmget[] = {{kHugeSegmentTest, refuse(ENOMEM)}};
+constexpr CallCase kMemfd[] = {{kHugeFileTest, refuse(ENOMEM)}};
+
 // ---- fcntl: a lease on a file that was opened for reading would hold up its other users ----
 VALUES(kSetLease, 1024 /* F_SETLEASE */, 1040 /* F_SETDELEG: of folders, 6.19 */);
 TESTS(kLease, {1, ~0u, kSetLease});
@@ -243,12 +256,12 @@ constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
 // clang-format off
 constexpr CallRule kRules[] = {
     ALLOW(read), ALLOW(write), NOTIFY(open), ALLOW(close), ALLOW(stat), ALLOW(fstat), ALLOW(lstat),
-    ALLOW(poll), ALLOW(lseek), ALLOW(mmap), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
+    ALLOW(poll), ALLOW(lseek), CASES(mmap, kMmap, kAllow), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
     ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), CASES(ioctl, kIoctl, refuse(ENOTTY)),
     ALLOW(pread64), ALLOW(pwrite64), ALLOW(readv), ALLOW(writev), CASES(access, kAccess, kAllow), ALLOW(pipe),
     ALLOW(select), ALLOW(sched_yield), ALLOW(mremap), ALLOW(msync), ALLOW(mincore), ALLOW(madvise),
     // System V memory, semaphores and queues: the compartment has an IPC namespace of its own.
-    ALLOW(shmget), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
+    CASES(shmget, kShmget, kAllow), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
     ALLOW(nanosleep), ALLOW(getitimer), ALLOW(alarm), ALLOW(setitimer), ALLOW(getpid),
     ALLOW(sendfile), CASES(socket, kSocket, attempt(EAFNOSUPPORT)), NOTIFY(connect), ALLOW(accept),
     CASES(sendto, kSendto, kAllow), ALLOW(recvfrom), CASES(sendmsg, kSendmsg, kAllow),
@@ -331,7 +344,7 @@ constexpr CallRule kRules[] = {
     REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),
     NOTIFY(renameat2),
     ALLOW(seccomp),  // further filters only restrict; a second listener gets EBUSY
-    ALLOW(getrandom), ALLOW(memfd_create), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
+    ALLOW(getrandom), CASES(memfd_create, kMemfd, kAllow), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
     NOTIFY(execveat), ATTEMPT(userfaultfd, EPERM), ALLOW(membarrier), ALLOW(mlock2),
     ALLOW(copy_file_range), ALLOW(preadv2), ALLOW(pwritev2), ALLOW(pkey_mprotect),
     ALLOW(pkey_alloc), ALLOW(pkey_free), ALLOW(statx), REFUSE(io_pgetevents, ENOSYS), ALLOW(rseq),

@@ -397,6 +397,16 @@ TEST_F(Filter, CountedWrites) {
   EXPECT_EQ(run(__NR_fallocate, {}, {.count_written = true}), fails(EOPNOTSUPP));
 }
 
+TEST_F(Filter, HugePages) {
+  EXPECT_EQ(run(__NR_mmap, {0, 1, 3, 0x22}), kAllow);
+  EXPECT_EQ(run(__NR_mmap, {0, 1, 3, 0x40022}), fails(ENOMEM));
+  EXPECT_EQ(run(__NR_mmap, {0, 1, 3, 0x54040022 | kHigh}), fails(ENOMEM)) << "with a size";
+  EXPECT_EQ(run(__NR_shmget, {0, 1, 01600}), kAllow);
+  EXPECT_EQ(run(__NR_shmget, {0, 1, 05600}), fails(ENOMEM));
+  EXPECT_EQ(run(__NR_memfd_create, {0, 3}), kAllow);
+  EXPECT_EQ(run(__NR_memfd_create, {0, 7}), fails(ENOMEM));
+}
+
 TEST_F(Filter, Ioctl) {
   for (uint64_t command : {0x5412u, 0x541cu, 0x541du, 0x5423u, 0x4b49u, 0x40086602u, 0x401c5820u}) {
     EXPECT_NE(run(__NR_ioctl, {0, command}), kAllow) << std::hex << command;
@@ -409,6 +419,8 @@ TEST_F(Filter, Ioctl) {
         uint64_t{0x40049409} /* FICLONE */, uint64_t{0x80086601} /* FS_IOC_GETFLAGS */}) {
     EXPECT_EQ(run(__NR_ioctl, {0, command}), kAllow) << std::hex << command;
   }
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x8927 /* SIOCGIFHWADDR */}), fails(EPERM));
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x8946 /* SIOCETHTOOL */}), fails(EPERM));
   // Compares with the content of a file that is open for writing only.
   EXPECT_EQ(run(__NR_ioctl, {0, 0xc0189436 /* FIDEDUPERANGE */}), fails(ENOTTY));
   EXPECT_EQ(run(__NR_ioctl, {0, 0x5000940f /* BTRFS_IOC_SNAP_DESTROY */}), fails(ENOTTY));

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   struct ifconf all = {.ifc_len = sizeof cards, .ifc_req = cards};
   if (ioctl(fd, SIOCGIFCONF, &all) != 0) refused("the names of the cards");
   const int count = all.ifc_len / (int)sizeof *cards;
-  if (!inside() && count < 2) needs("a network card");
+  if (!inside() && count < 2) needs("network-card");
   for (int i = 0; i < count; ++i) {
     struct ifreq card = cards[i];
     if (ioctl(fd, SIOCGIFHWADDR, &card) != 0) refused("SIOCGIFHWADDR");
