@@ -83,6 +83,20 @@ class Passing(Flow):
                                   timeout=flow.TIMEOUT, check=False, start_new_session=True)
             self.assertEqual(done.returncode, 4, closed)
 
+    def test_a_fifo_that_is_handed_down_keeps_its_mode(self):
+        # By a name that the compartment, whose /tmp is its own, does not have.
+        place = tempfile.mkdtemp(prefix="bulkhead-flow-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, place)
+        fifo = os.path.join(place, "fifo")
+        os.mkfifo(fifo, 0o600)
+        handed = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, handed)
+        done = self.run_program("--", "python3", "-c", "import os; os.fchmod(0, 0o777)", stdin=handed)
+        self.assertIn("PermissionError", done.stderr)
+        self.assertEqual(os.stat(fifo).st_mode & 0o777, 0o600)
+        done = self.run_program("--", "python3", "-c", "import os; os.fchmod(os.pipe()[0], 0o777)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_the_summary_waits_for_room(self):
         # A program that makes its standard error O_NONBLOCK, and fills it, would keep its denials from the person.
         code = f"""

@@ -76,8 +76,8 @@ std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* fo
   if (auto no = locate(call, target, found)) return no;
   if (found->is_path) {
     if (auto no = call.refuse_unless(kind, found->canonical)) return no;
-  } else if (S_ISREG(found->type) || S_ISDIR(found->type) || S_ISCHR(found->type) ||
-             S_ISBLK(found->type)) {
+  } else if (found->canonical.starts_with('/') || S_ISREG(found->type) || S_ISDIR(found->type) ||
+             S_ISCHR(found->type) || S_ISBLK(found->type)) {  // a FIFO with a name, too
     // A pipe, a socket, or a file that has no name left (a memfd, O_TMPFILE) is the caller's own
     // matter. One that has a name somewhere outside is not; nor is what the caller cannot read by
     // the descriptor that led here, and that may have had another's name until a moment ago.
