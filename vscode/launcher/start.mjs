@@ -57,6 +57,11 @@ function read(words) {
   return { values, rest };
 }
 
+// A folder that is gone, full or not ours: the error names it. Node would add where in here that was.
+process.on("uncaughtException", (error) => fail(error.message));
+process.stdout.on("error", (error) => fail(`cannot write the output: ${error.message}`));
+process.stderr.on("error", () => {}); // nobody listens there any more: no reason to end the editor
+
 const { values, rest } = read(process.argv.slice(2));
 const named = path.resolve(values.server ?? path.join(here, "../node_modules/code-server/lib/vscode"));
 if (values.server !== undefined && !fs.existsSync(named)) fail(`--server ${named}: there is no such folder`, values.diagnose ? 1 : 125);
@@ -127,8 +132,9 @@ async function freePort(wanted) {
 }
 const port = await freePort(Number(values.port));
 const opened = path.resolve(folder ?? ".");
-if (!fs.existsSync(opened)) fail(`${opened} does not exist`);
-const query = fs.statSync(opened).isDirectory() ? "folder" : "workspace";
+const kind = fs.statSync(opened, { throwIfNoEntry: false });
+if (!kind) fail(`${opened} does not exist`);
+const query = kind.isDirectory() ? "folder" : "workspace";
 if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened} is neither a folder nor a .code-workspace file`);
 
 const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
@@ -196,6 +202,7 @@ const child = spawn(
   ],
   { env: environment, stdio: ["ignore", "pipe", "pipe"] },
 );
+process.on("exit", () => child.kill());
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
 
 let told = false;
@@ -215,12 +222,12 @@ child.stdout.on("data", (part) => {
   if (!/Web UI available at http:|Extension host agent listening on/.test(text)) return;
   told = true;
   const address = `http://${EDITOR}:${port}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
-  if (values.json) console.log(JSON.stringify({ address, pid: child.pid, version: launch.version, trace: Boolean(values.trace) }));
-  else
-    console.log(
-      `VS Code ${launch.version}, each extension in a compartment of its own${values.trace ? " (recording only: nothing is refused)" : ""}\n\n` +
-        `  ${address}\n\nCtrl-C ends it. \`bulkhead log\` shows what extensions did.`,
-    );
+  const trace = Boolean(values.trace);
+  const words = values.json
+    ? JSON.stringify({ address, pid: child.pid, version: launch.version, trace })
+    : `VS Code ${launch.version}, each extension in a compartment of its own${trace ? " (recording only: nothing is refused)" : ""}\n\n` +
+      `  ${address}\n\nCtrl-C ends it. \`bulkhead log\` shows what extensions did.`;
+  process.stdout.write(`${words}\n`);
 });
 let errors = "";
 child.stderr.on("data", (part) => {

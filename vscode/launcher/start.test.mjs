@@ -41,6 +41,39 @@ test("folders that are not there", () => {
   assert.match(start(path.join(server, "none")).stderr, /none does not exist/);
   fs.writeFileSync(path.join(server, "a.txt"), "");
   assert.match(start(path.join(server, "a.txt")).stderr, /neither a folder nor a \.code-workspace file/);
+  // There, and not to be reached.
+  fs.symlinkSync("loop", path.join(server, "loop"));
+  const { status, stderr } = start(path.join(server, "loop"));
+  assert.equal(status, 125);
+  assert.match(stderr, /^bulkhead code: ELOOP: .*loop/);
+});
+
+test("a working folder that was removed is told in a line", () => {
+  const gone = fs.mkdtempSync(path.join(server, "gone-"));
+  const words = [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", server, "--sockets", server, "--server", server];
+  const { status, stderr } = spawnSync("sh", ["-c", 'rmdir "$PWD"; exec "$@"', "sh", process.execPath, ...words], { cwd: gone, encoding: "utf8", timeout: 30_000 });
+  assert.equal(status, 125, stderr);
+  assert.match(stderr, /^bulkhead code: ENOENT: .*\n$/);
+});
+
+test("an address that cannot be told ends the server", () => {
+  const state = path.join(server, "state");
+  const words = ["--bulkhead", "/nonexistent/bulkhead", "--state", state, "--sockets", path.join(state, "sockets"), server];
+  const full = fs.openSync("/dev/full", "w");
+  const { status, stderr } = spawnSync(process.execPath, [path.join(here, "start.mjs"), ...words], { encoding: "utf8", stdio: ["ignore", full, "pipe"], timeout: 60_000 });
+  fs.closeSync(full);
+  assert.equal(status, 125, stderr);
+  assert.match(stderr, /^bulkhead code: cannot write the output: ENOSPC/);
+  // Its token goes with it.
+  assert.deepEqual(fs.readdirSync(path.join(state, "code/data")).filter((name) => name.startsWith("token-")), []);
+});
+
+test("a folder for extensions that cannot be made is told in a line", () => {
+  const { status, stderr } = spawnSync(process.execPath,
+    [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", path.join(server, "state"), "--sockets", path.join(server, "state/sockets"), "--extensions", path.join(server, "a.txt"), server],
+    { encoding: "utf8", timeout: 60_000 });
+  assert.equal(status, 125, stderr);
+  assert.match(stderr, /^bulkhead code: EEXIST: .*a\.txt'\n$/);
 });
 
 test("a package that takes the companion's place", () => {
