@@ -264,7 +264,10 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
 Error unwritable_state(const Places& places, Error cause) {
   cause.message += "\nbulkhead runs nothing that it cannot record";
   switch (cause.errno_value) {
-    case EUCLEAN:  // the cause says what to do about damage
+    case EUCLEAN:  // damage, another program's file, a lock, no shared memory: the cause says
+    case EINVAL:   // what to do, and the folder is not to blame
+    case EBUSY:
+    case ENOTSUP:
       break;
     case ENOSPC:
     case EDQUOT:

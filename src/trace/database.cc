@@ -9,9 +9,11 @@ namespace bulkhead {
 namespace {
 
 // Every message names the file, the cause and, where there is one, the fix.
-Error database_error(sqlite3* handle, int code) {
-  const char* name = handle == nullptr ? nullptr : sqlite3_db_filename(handle, "main");
-  const std::string file = name == nullptr ? "the journal" : name;
+// While a file is being opened SQLite does not know its name yet.
+Error database_error(sqlite3* handle, int code, const char* opening = nullptr) {
+  const char* name = opening;
+  if (name == nullptr && handle != nullptr) name = sqlite3_db_filename(handle, "main");
+  const std::string file = name == nullptr ? "" : name;
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
@@ -24,8 +26,11 @@ Error database_error(sqlite3* handle, int code) {
       return Error{fmt::format("cannot write the journal {}: the disk is full", file), ENOSPC};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return Error{fmt::format("cannot use the journal {}: another process holds its lock", file),
-                   EBUSY};
+      return Error{
+          fmt::format(
+              "cannot use the journal {}: another process holds its lock; try again, or end it",
+              file),
+          EBUSY};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -97,7 +102,7 @@ Result<Database> Database::open(const std::string& file, Mode mode) {
                     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
   Database database(handle);
-  if (code != SQLITE_OK) return database_error(handle, code);
+  if (code != SQLITE_OK) return database_error(handle, code, file.c_str());
   // Another supervisor's transaction takes milliseconds; this bound is for a stopped one.
   sqlite3_busy_timeout(handle, 5000);
   // A crafted file must not run anything (triggers, views calling functions) by being opened.

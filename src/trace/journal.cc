@@ -55,10 +55,7 @@ Result<Fd> make_private_file(const std::string& file) {
   if (!fd) return errno_error("open the journal " + file);
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return errno_error("stat the journal " + file);
-  if (!S_ISREG(status.st_mode))
-    return Error{
-        fmt::format("cannot use the journal {}: it is no regular file; move it away", file),
-        EINVAL};
+  if (!S_ISREG(status.st_mode)) return no_regular_journal(file);
   // Root may write a user's journal (sudo keeps HOME); nobody else writes somebody else's.
   if (status.st_uid != ::geteuid() && ::geteuid() != 0)
     return Error{

@@ -21,7 +21,9 @@ namespace bulkhead {
 namespace {
 
 using namespace std::string_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class JournalTest : public ::testing::Test {
@@ -329,6 +331,25 @@ TEST_F(JournalTest, AFolderInItsPlaceIsRefused) {
   auto journal = Journal::open(file_, {.id = "x", .subject = "", .command = "", .workspace = ""});
   ASSERT_FALSE(journal.ok());
   EXPECT_THAT(journal.error().message, HasSubstr(file_));
+  EXPECT_THAT(read_journal(file_, {}).error().message, HasSubstr(file_ + ": it is no regular"));
+}
+
+TEST_F(JournalTest, AReaderDoesNotWaitForAFifo) {
+  std::filesystem::create_directories(std::filesystem::path(file_).parent_path());
+  ASSERT_EQ(::mkfifo(file_.c_str(), 0400), 0);
+  EXPECT_THAT(read_journal(file_, {}).error().message, HasSubstr(file_ + ": it is no regular"));
+}
+
+TEST_F(JournalTest, ErrorsNameTheFileAndTheFirstCause) {
+  // What SQLite cannot open: the name is not known to it yet.
+  std::filesystem::create_directories(file_);
+  EXPECT_THAT(Database::open(file_, Database::Mode::kReadOnly).error().message, HasSubstr(file_));
+  // An empty file's log that cannot be removed ends the transaction in which the file is looked at.
+  std::filesystem::remove(file_);
+  std::filesystem::create_directory(file_ + "-wal");
+  auto journal = Journal::open(file_, {.id = "x", .subject = "", .command = "", .workspace = ""});
+  ASSERT_FALSE(journal.ok());
+  EXPECT_THAT(journal.error().message, AllOf(HasSubstr(file_), Not(HasSubstr("savepoint"))));
 }
 
 TEST_F(JournalTest, RecordsFromManyThreadsAddUp) {

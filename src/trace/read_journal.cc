@@ -1,5 +1,6 @@
 // Reading the journal, while others write it.
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +19,9 @@ Clock::time_point time_of(int64_t microseconds) {
 }
 
 Result<Database> open_for_reading(const std::string& file) {
-  if (::access(file.c_str(), F_OK) != 0) return errno_error("read the journal " + file);
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return errno_error("read the journal " + file);
+  if (!S_ISREG(status.st_mode)) return no_regular_journal(file);
   // A reader of WAL joins in its shared memory and so needs to write it; where it may not, SQLite
   // can still read what a clean end left.
   const bool writable = ::access(file.c_str(), W_OK) == 0;

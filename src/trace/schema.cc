@@ -63,10 +63,12 @@ Result<bool> is_current(Database& database, const std::string& file) {
   const Result<int64_t> versions = pragma(database, "PRAGMA user_version");
   const Result<int64_t> applications = pragma(database, "PRAGMA application_id");
   const Result<int64_t> table_counts = pragma(database, "SELECT count(*) FROM sqlite_schema");
-  BULKHEAD_CHECK(database.execute("RELEASE look"));
+  const Status released = database.execute("RELEASE look");
+  // First what went wrong first: an error of the disk may have released already.
   BULKHEAD_TRY(const int64_t version, versions);
   BULKHEAD_TRY(const int64_t application, applications);
   BULKHEAD_TRY(const int64_t tables, table_counts);
+  BULKHEAD_CHECK(released);
   if (version == kJournalSchema && application == kApplication) return true;
   if (version == 0 && application == 0 && tables == 0) return false;
   if (application != kApplication)
@@ -88,6 +90,11 @@ Result<std::string> journal_mode(Database& database, const char* sql) {
 }
 
 }  // namespace
+
+Error no_regular_journal(const std::string& file) {
+  return Error{fmt::format("cannot use the journal {}: it is no regular file; move it away", file),
+               EINVAL};
+}
 
 Status check_schema(Database& database, const std::string& file) {
   BULKHEAD_TRY(const bool current, is_current(database, file));

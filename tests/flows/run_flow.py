@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 
@@ -501,6 +502,15 @@ class Refusing(Flow):
         self.assertIn("move it away", done.stderr)
         self.assertNotIn("writable", done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
+
+    def test_a_newer_journal_says_what_to_do(self):
+        self.assertEqual(self.run_program("--", "true").returncode, 0)
+        with contextlib.closing(sqlite3.connect(os.path.join(self.home, ".local/state/bulkhead/journal.db"))) as newer:
+            newer.execute("PRAGMA user_version=99")
+        done = self.run_program("--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("version 99", done.stderr)
+        self.assertNotIn("writable", done.stderr)
 
     def test_dry_run_runs_nothing(self):
         done = self.run_program("--dry-run", "--", "touch", "ran")
