@@ -15,6 +15,9 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return errno_error("stat " + path);
   if (S_ISDIR(status.st_mode)) return errno_error("read " + path, EISDIR);
+  // A pipe that nobody has written to yet would look empty.
+  if (!S_ISREG(status.st_mode))
+    return Error{fmt::format("cannot read {}: not a regular file", path), EINVAL};
   std::string content;
   char buffer[65536];
   for (;;) {

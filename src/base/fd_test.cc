@@ -73,7 +73,9 @@ TEST_F(Files, ReadFileHonoursItsLimit) {
 TEST_F(Files, ReadFileDoesNotWaitForAFifo) {
   const std::string path = folder_ + "/fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(read_file(path, 5).value(), "");
+  const auto refused = read_file(path, 5);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "cannot read " + path + ": not a regular file");
 }
 
 TEST_F(Files, WritesWholeFilesWithTheModeGiven) {

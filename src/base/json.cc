@@ -348,11 +348,13 @@ Result<Document> parse(const std::string& file, std::string_view bytes) {
     return refuse(
         0, fmt::format("the file has {} bytes; at most {} are read", bytes.size(), kMaxBytes),
         "shorten it");
+  // Of UTF-8 and UTF-16. Before the next: what is UTF-16 is full of NUL bytes.
+  if (bytes.substr(0, 3) == "\xEF\xBB\xBF" || bytes.substr(0, 2) == "\xFF\xFE" ||
+      bytes.substr(0, 2) == "\xFE\xFF")
+    return refuse(0, "the file starts with a byte order mark", "save it as UTF-8 without one");
   // The library takes a NUL for the end of the text, which would let anything stand behind it.
   if (const size_t nul = bytes.find('\0'); nul != std::string_view::npos)
     return refuse(nul, "the file holds a NUL byte", "remove it");
-  if (bytes.substr(0, 3) == "\xEF\xBB\xBF")
-    return refuse(0, "the file starts with a byte order mark", "save it as UTF-8 without one");
 
   Builder builder(file, bytes);
   nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &builder,

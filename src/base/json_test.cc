@@ -116,6 +116,9 @@ TEST(Json, RefusesInvalidUtf8) {
         "[\"\xE2\x82\"]", "[\"\\uD800\"]", "[\"\\uDC00\\uD800\"]"})
     EXPECT_THAT(finding_of(bad), HasSubstr("not valid JSON")) << bad;
   EXPECT_THAT(finding_of("\xEF\xBB\xBF{}"), HasSubstr("byte order mark"));
+  for (const std::string_view utf16 :
+       {std::string_view("\xFF\xFE{\0}\0", 6), std::string_view("\xFE\xFF\0{\0}", 6)})
+    EXPECT_THAT(finding_of(utf16), HasSubstr("byte order mark (save it as UTF-8"));
   EXPECT_TRUE(parse("f.json", "[\"\\uD83D\\uDE00 \xF0\x9F\x98\x80\"]").ok());
 }
 
