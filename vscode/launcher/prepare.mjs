@@ -24,12 +24,18 @@ const HOST = "out/vs/workbench/api/node/extensionHostProcess.js";
 
 /** Throws an error for people where the folder holds no server that we know. */
 function published(server) {
-  for (const file of ["out/server-main.js", "product.json", SCRIPT, HTML, HOST]) {
+  for (const file of ["out/server-main.js", "product.json", "package.json", SCRIPT, HTML, HOST]) {
     if (!fs.existsSync(path.join(server, file)))
       throw new Error(`${server} holds no VS Code server: ${file} is missing`);
   }
-  const product = JSON.parse(fs.readFileSync(path.join(server, "product.json"), "utf8"));
-  const packaged = JSON.parse(fs.readFileSync(path.join(server, "package.json"), "utf8"));
+  const [product, packaged] = ["product.json", "package.json"].map((file) => {
+    try {
+      return JSON.parse(fs.readFileSync(path.join(server, file), "utf8"));
+    } catch (error) {
+      throw new Error(`${path.join(server, file)}: ${error.message}`, { cause: error });
+    }
+  });
+  if (typeof packaged?.version !== "string") throw new Error(`${server} holds no VS Code server: package.json names no version`);
   const called = product.codeServerVersion ? `code-server ${product.codeServerVersion} (VS Code ${packaged.version})` : `VS Code ${packaged.version}`;
   return { version: packaged.version, commit: product.commit, called };
 }
@@ -129,6 +135,26 @@ export function diagnose(server) {
 }
 
 /**
+ * Removes what starts left half written that were killed, or ours where the disk is full.
+ * @param {string} folder
+ */
+function sweep(folder) {
+  for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
+    const [, pid] = /\.(\d+)$/.exec(name) ?? [];
+    if (pid && (Number(pid) === process.pid || !fs.existsSync(`/proc/${pid}`))) fs.rmSync(path.join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** What was prepared before, if all of it is there. */
+function launchBefore(/** @type {string} */ file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/**
  * @param {object} options
  * @param {string} options.server code-server's lib/vscode
  * @param {string} options.state bulkhead's state folder
@@ -155,6 +181,8 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   for (const part of [source, placed, ...passed, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
+  sweep(folder);
+  process.once("exit", () => sweep(folder));
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
   const told = { builtin: ids, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
@@ -182,7 +210,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     fs.writeFileSync(temporary, text, { mode: 0o600 });
     fs.renameSync(temporary, file);
   };
-  const before = fs.existsSync(launchFile) ? JSON.parse(fs.readFileSync(launchFile, "utf8")) : null;
+  const before = launchBefore(launchFile);
   if (before && fs.existsSync(launch.workbench)) {
     launch.actors = before.actors;
   } else {
@@ -197,9 +225,11 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const options = JSON.parse(process.argv[2]);
   try {
-    process.stdout.write(prepare(JSON.parse(process.argv[2])));
+    process.stdout.write(prepare(options));
   } catch (error) {
+    if (error.syscall === "write") error.message = `cannot write below ${options.state}: ${error.message}`; // Node has no path there
     // For people where it is about the server; where it is about us, they report where it was.
     process.stderr.write(error.code || error.constructor === Error || error.name === "EditError" ? error.message : error.stack);
     process.exitCode = 1;

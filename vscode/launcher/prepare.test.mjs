@@ -25,7 +25,8 @@ for (const name of ["product.json", "package.json", "extensions", "out/server-ma
 function serve(/** @type {string} */ text) {
   fs.writeFileSync(path.join(server, SCRIPT), text);
 }
-const prepared = () => prepare({ server, state: path.join(folder, "state"), sockets: folder, bulkhead: "bulkhead", builtin: [] });
+const options = { server, state: path.join(folder, "state"), sockets: folder, bulkhead: "bulkhead", builtin: [] };
+const prepared = () => prepare(options);
 
 /** What no longer fits, and how a build is changed for that. */
 const CHANGES = {
@@ -82,4 +83,46 @@ test("doctor tells all of it in advance", () => {
 test("methods that cannot be read are no internal error", () => {
   serve(source.slice(0, 1000));
   assert.throws(() => actorsOf(server), /^Error: the methods of this version of VS Code cannot be read: no table/);
+});
+
+test("a server whose own papers cannot be read says which", () => {
+  serve(source);
+  for (const [name, text, message] of /** @type {[string, string, RegExp][]} */ ([
+    ["product.json", "{", /server\/product\.json: Expected property name/],
+    ["package.json", "null", /server holds no VS Code server: package\.json names no version/],
+    ["package.json", "{}", /package\.json names no version/],
+  ])) {
+    const file = path.join(server, name);
+    fs.unlinkSync(file);
+    fs.writeFileSync(file, text);
+    const done = spawnSync(process.execPath, [path.join(here, "prepare.mjs"), JSON.stringify(options)], { encoding: "utf8" });
+    fs.unlinkSync(file);
+    fs.symlinkSync(path.join(published, name), file);
+    assert.equal(done.status, 1);
+    assert.match(done.stderr, message);
+    assert.doesNotMatch(done.stderr, /\n +at /);
+  }
+  fs.unlinkSync(path.join(server, "package.json"));
+  assert.throws(prepared, /package\.json is missing/);
+  fs.symlinkSync(path.join(published, "package.json"), path.join(server, "package.json"));
+});
+
+test("what was left half written is made anew, and goes", () => {
+  serve(source);
+  const made = path.dirname(prepared());
+  const launch = fs.readFileSync(path.join(made, "launch.json"), "utf8");
+  fs.writeFileSync(path.join(made, "launch.json"), "");
+  fs.writeFileSync(path.join(made, "workbench.js.4194305"), "half"); // of a process that there cannot be
+  fs.mkdirSync(path.join(made, "extensions.4194305/bulkhead.companion"), { recursive: true });
+  assert.equal(fs.readFileSync(prepared(), "utf8"), launch);
+  const left = () => fs.readdirSync(made).filter((name) => /\.\d+$/.test(name));
+  assert.deepEqual(left(), []);
+
+  // A disk that is full, or as here a limit.
+  fs.unlinkSync(path.join(made, "workbench.js"));
+  const done = spawnSync("sh", ["-c", 'ulimit -f 2000; exec "$@"', "sh", process.execPath, path.join(here, "prepare.mjs"), JSON.stringify(options)], { encoding: "utf8" });
+  assert.equal(done.status, 1, done.stderr);
+  assert.equal(done.stderr, `cannot write below ${options.state}: EFBIG: file too large, write`);
+  assert.deepEqual(left(), []);
+  assert.equal(fs.readFileSync(prepared(), "utf8"), launch);
 });
