@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import net from "node:net";
+import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -185,6 +186,13 @@ const base = `/code-${values.port === "0" ? randomBytes(6).toString("hex") : val
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
 if (values.trace) environment.BULKHEAD_TRACE = "1";
+// Before there is a server: what comes in between is for it.
+let ended; // by which signal somebody ended us
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
+  process.on(signal, () => {
+    ended = signal;
+    child.kill(signal);
+  });
 const child = spawn(
   process.execPath,
   [
@@ -203,7 +211,6 @@ const child = spawn(
   { env: environment, stdio: ["ignore", "pipe", "pipe"] },
 );
 process.on("exit", () => child.kill());
-for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
 
 let told = false;
 let text = "";
@@ -235,6 +242,10 @@ child.stderr.on("data", (part) => {
 });
 child.on("error", (error) => fail(`cannot start the server: ${error.message}`));
 child.on("exit", (code, signal) => {
-  if (!told) fail(`the server ended before it was ready (${signal ?? code}):\n${errors || text}`);
-  process.exit(signal ? 0 : (code ?? 0));
+  if (told) process.exit(signal ? 0 : (code ?? 0));
+});
+child.on("close", (code, signal) => {
+  if (ended) process.exit(128 + os.constants.signals[ended]);
+  if (code !== 0) fail(`the server ended before it was ready (${signal ?? code}):\n${errors || text}`);
+  process.stdout.write(text); // a command of its own, such as --install-extension
 });

@@ -1,6 +1,6 @@
 // What `bulkhead code` refuses before it starts anything.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
@@ -82,4 +82,30 @@ test("a package that takes the companion's place", () => {
   const { status, stderr } = start("--extensions", path.join(server, "extensions"), server);
   assert.equal(status, 125);
   assert.match(stderr, /some-folder calls itself bulkhead\.companion, as bulkhead's own does: remove it/);
+});
+
+test("a command to the server is done when it is, and says what the server says", () => {
+  const words = [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", path.join(server, "state"), "--sockets", path.join(server, "state/sockets"), server];
+  const run = (...more) => spawnSync(process.execPath, [...words, ...more], { encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = run("--help");
+  assert.deepEqual([status, stderr], [0, ""]);
+  assert.match(stdout, /--install-extension/);
+  assert.deepEqual(fs.readdirSync(path.join(server, "state/code/data")).filter((name) => name.startsWith("token-")), []);
+  const failed = run("--install-extension", path.join(server, "none.vsix"));
+  assert.equal(failed.status, 125);
+  assert.match(failed.stderr, /none\.vsix/);
+});
+
+test("who ends it before it is ready reads of no failure", async () => {
+  const state = path.join(server, "state");
+  const child = spawn(process.execPath, [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", state, "--sockets", path.join(state, "sockets"), server],
+    { stdio: ["ignore", "ignore", "pipe"] });
+  let stderr = "";
+  child.stderr.on("data", (part) => (stderr += part));
+  const servers = () => fs.readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim().split(" ")
+    .filter((pid) => /server-main/.test(fs.readFileSync(`/proc/${pid || "self"}/cmdline`, "utf8")));
+  while (child.exitCode === null && servers().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill("SIGINT");
+  const [code] = await new Promise((resolve) => child.once("close", (...ended) => resolve(ended)));
+  assert.deepEqual([code, stderr], [130, ""]);
 });
