@@ -141,7 +141,7 @@ if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened
 const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
 // VS Code would load it in the companion's place: it would run in a compartment, but nobody would be asked anything.
-for (const name of fs.existsSync(extensions) ? fs.readdirSync(extensions) : []) {
+for (const name of fs.statSync(extensions, { throwIfNoEntry: false })?.isDirectory() ? fs.readdirSync(extensions) : []) {
   const installed = path.join(extensions, name);
   let id;
   try {
