@@ -46,6 +46,22 @@ size_t disarm_resources(Json& value, const Disarm& disarm, bool may_fetch, int d
   return changed;
 }
 
+// What lies in these folders, the workbench reads for a page: none that holds a blocked path.
+template <typename Holds>
+size_t strip_roots(Json& value, const Holds& holds_blocked) {
+  size_t changed = 0;
+  if (!value.is_structured()) return changed;
+  for (Json& each : value) changed += strip_roots(each, holds_blocked);
+  const auto roots = value.is_object() ? value.find("localResourceRoots") : value.end();
+  if (roots == value.end() || !roots->is_array()) return changed;
+  Json kept = Json::array();
+  for (Json& root : *roots)
+    if (!holds_blocked(root)) kept.push_back(std::move(root));
+  changed += roots->size() - kept.size();
+  *roots = std::move(kept);
+  return changed;
+}
+
 }  // namespace
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
@@ -246,6 +262,15 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       };
       const bool looks = request.method == "$registerTextEditorDecorationType";
       const bool decorates = request.method == "$trySetDecorations";
+      const auto holds_blocked = [&](const Json& root) {
+        const auto resource = parse_resource(root, remote_authority_);
+        const auto folder =
+            resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
+        if (!folder || !arbiter_.policy().above_read_block(*folder)) return false;
+        arbiter_.note_refusal(Kind::kRead, *folder, "a page could load what is blocked in it",
+                              Attempt{0, 0, std::string(request.method), nullptr});
+        return true;
+      };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
         const bool spelt = spells(text);
         // What an extension only keeps for itself is shown to nobody.
@@ -253,7 +278,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
         const bool loads = request.method.ends_with("Kernel") && may_name(text, {"preloads"});
         const bool resources = request.method == "$spliceResourceStates";
-        if (!spelt && !styles && !loads && !resources && shown == Shown::kNothing &&
+        const bool roots = may_name(text, {"localResourceRoots"});
+        if (!spelt && !roots && !styles && !loads && !resources && shown == Shown::kNothing &&
             (is_kept || !Disarm::concerns(text)))
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
@@ -265,7 +291,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         }
         const size_t here =
-            (spelt ? strip_cached_spellings(value) : 0) + (loads ? strip_preloads(value) : 0) +
+            (spelt ? strip_cached_spellings(value) : 0) +
+            (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_preloads(value) : 0) +
             (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
             (styles ? strip_styles(value, granted("open-external")) : 0) +
             (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);

@@ -144,6 +144,7 @@ class Broker final : public Judge {
   // Allowed to the compartment because it has a file of its own by that name.
   bool is_elsewhere(std::string_view canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
+  bool may_read_named(const std::string& query);
   bool may_write(const Json& uri);
   bool may_know(const Json& uri) const;  // that there is a file of that name
   Status initialise(Bytes body, Outbox& outbox);
@@ -175,6 +176,7 @@ class Broker final : public Judge {
     kMessage,
     kSnippets,
     kItems,
+    kItemsAlone,  // and nothing besides: their document may not be written
     kResource,
     kBadges,
   };
@@ -219,6 +221,7 @@ class Broker final : public Judge {
   std::set<std::string> quick_inputs_;       // ids that have a title
   // Requests of the workbench that the host was passed, and has not answered.
   std::unordered_map<uint32_t, Awaited> unanswered_;
+  Awaited completed_ = Awaited::kItemsAlone;  // of the last completions, whose items are asked for
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
   std::map<uint32_t, std::string> registering_;          // requests that register such handles

@@ -111,6 +111,9 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
     return Ruling::deny(fmt::format("bulkhead: {} ({})", why, path), "NoPermissions");
   };
   const std::string entry = join(*folder, last_of(named));
+  // By another name it would not be blocked.
+  if (arbiter_.policy().above_read_block(*canonical))
+    return refuse(entry, "a folder with a blocked path in it");
   std::optional<std::string> astray;
   const int error = for_each_symlink(
       AT_FDCWD, entry.c_str(), [&](const std::string& path, const std::string& target) {

@@ -336,5 +336,27 @@ TEST_F(ForgedTest, DecorationsAreNoRulesForTheWholeWindow) {
       EXPECT_EQ(sent(method, {"editor,1", name, Json::object()}), "refused") << name;
 }
 
+// A block by its place holds by whichever way one comes: not in a copy, nor in a page.
+TEST_F(ForgedTest, WhatIsBlockedInAFolderIsNotTakenAlongWithIt) {
+  start({"me.mine"}, nullptr, R"("webview","workspace-files")", R"("${home}")");
+  const auto copies = [this](const std::string& from) {
+    return call("MainThreadFileSystem", "$copy",
+                {uri((folder_ / from).string()), uri(work("copy")), Json::object()});
+  };
+  fs::create_directories(folder_ / "home/plain");
+  EXPECT_EQ(copies("home/plain"), "passed");
+  EXPECT_THAT(copies("home"), HasSubstr("NoPermissions"));
+  fs::create_directory_symlink(folder_ / "home", folder_ / "work/by-link");
+  EXPECT_THAT(copies("work/by-link/"), HasSubstr("NoPermissions"));
+  const Json roots = Json::array({uri((folder_ / "home/plain").string()),
+                                  uri((folder_ / "home").string()), uri(work("by-link"))});
+  EXPECT_EQ(call("MainThreadWebviews", "$setOptions", {"1", Json{{"localResourceRoots", roots}}}),
+            "passed");
+  const auto passed = parse_rpc(sent_.workbench.at(0));
+  const Json left = Json::parse(std::get<RpcRequest>(*passed).json)[1]["localResourceRoots"];
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_THAT(left[0]["path"].get<std::string>(), HasSubstr("plain"));
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

@@ -29,10 +29,30 @@ bool Broker::may_read(const Json& uri) {
   }
   // Everything else comes from an extension that decided to show it.
   if (!resource->is_file && !stands_for_file(scheme)) return true;
+  if (!resource->is_file && !may_read_named(resource->query)) return false;
   const auto canonical = canonical_file(resource->path);
   if (!canonical || is_elsewhere(*canonical)) return false;
   // A file that the user opened is no reason to ask: what would be asked is withheld.
   return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
+}
+
+// What stands for a file may be made of another one, which its query names.
+bool Broker::may_read_named(const std::string& query) {
+  Json named =
+      is_moderate(query) ? Json::parse(query, nullptr, false) : Json(Json::value_t::discarded);
+  if (named.is_discarded()) {
+    if (query.find_first_of("{[\"") != std::string::npos) return false;
+    named = query;
+  }
+  return !anywhere(named, [&](const Json& one) {
+    const auto uri =
+        one.is_string()
+            ? resource_text(one.get_ref<const std::string&>())
+            : (one.is_object() && is_resource_like(one) ? std::optional(one) : std::nullopt);
+    if (!uri) return false;
+    const auto resource = parse_resource(*uri, remote_authority_);
+    return !resource || !resource->is_file || !may_read(*uri);
+  });
 }
 
 bool Broker::may_write(const Json& uri) {
@@ -231,7 +251,15 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
     BULKHEAD_CHECK(check_changes(*request));
     {
       const std::lock_guard lock(mutex_);
-      unanswered_[request->number] = awaited_of(request->method);
+      Awaited awaited = awaited_of(request->method);
+      if (request->method == "$provideCompletionItems") {
+        const Json document = arguments_of(*request, [](size_t i) { return i == 1; });
+        if (!may_write(at(document, 1))) awaited = Awaited::kItemsAlone;
+        completed_ = awaited;
+      } else if (request->method == "$resolveCompletionItem") {
+        awaited = completed_;
+      }
+      unanswered_[request->number] = awaited;
     }
     Watched watched(outbox);
     if (!filter_incoming(*request, watched)) watched.to_host(copy(body));

@@ -341,6 +341,7 @@ inline bool stands_for_file(const std::string& scheme) {
                                                  "vscode-bulkeditpreview-editor",
                                                  "chat-editing-snapshot-text-model",
                                                  "chat-editing-text-model",
+                                                 "chat-editing-notebook-snapshot-model",
                                                  "modified-file-entry",
                                                  "private",
                                                  "showmodifications",
@@ -356,17 +357,15 @@ inline bool stands_for_file(const std::string& scheme) {
 // Documents of the editor that no extension needs: what others write to their output, settings,
 // what was found in all files, what a terminal or the clipboard holds. In small letters.
 inline bool is_editors_own(const std::string& scheme) {
-  static const std::set<std::string> kSchemes = {"output",
-                                                 "vscode-userdata",
-                                                 "vscode-userdata-sync",
-                                                 "vscode-settings",
-                                                 "vscode-terminal",
-                                                 "vscode-test-data",
-                                                 "terminal_output",
-                                                 "environment_changes_collection",
-                                                 "accessible-view",
-                                                 "search-editor",
-                                                 "debug"};
+  static const std::set<std::string> kSchemes = {
+      "output", "vscode-userdata", "vscode-userdata-sync", "vscode-settings", "vscode-terminal",
+      "vscode-test-data", "terminal_output", "environment_changes_collection", "accessible-view",
+      "search-editor", "debug",
+      // The page fetches these, with what opens the server.
+      "http", "https", "vscode-remote-resource", "vscode-managed-remote-resource",
+      "vscode-agent-host", "vscode-synced-customization", "agent-host-settings",
+      "agent-session-settings", "userdataprofileexport", "userdataprofileexportpreview",
+      "mcp-resource"};
   return kSchemes.contains(scheme) || scheme.starts_with("clipboardcompare");
 }
 

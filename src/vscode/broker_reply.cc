@@ -24,6 +24,19 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   return Awaited::kShown;
 }
 
+namespace {
+
+// A completion changes the line that a person sees, these any other ("l" of a completion).
+size_t strip_edits_elsewhere(Json& value) {
+  size_t changed = 0;
+  if (value.is_object()) changed += value.erase("l") + value.erase("additionalTextEdits");
+  if (value.is_structured())
+    for (Json& each : value) changed += strip_edits_elsewhere(each);
+  return changed;
+}
+
+}  // namespace
+
 // The workbench makes the edits of a rename, a quick fix (some when a file is saved), a
 // paste or an inline suggestion by itself: they are decided like those that a host asks for,
 // but nobody is asked.
@@ -82,7 +95,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
-                         awaited == Awaited::kBadges ||
+                         awaited == Awaited::kBadges || awaited == Awaited::kItemsAlone ||
                          (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
@@ -96,10 +109,12 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     auto strings = Disarm::Strings::kText;
     if (awaited == Awaited::kMessage) strings = Disarm::Strings::kMessages;
     if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
-    if (awaited == Awaited::kItems) strings = Disarm::Strings::kItems;
+    if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone)
+      strings = Disarm::Strings::kItems;
     changes = disarm().disarm(value, strings);
     if (edits || awaited == Awaited::kResource) changes += strip_cached_spellings(value);
     if (edits) changes += refuse_edits(value, &unfit);
+    if (awaited == Awaited::kItemsAlone) changes += strip_edits_elsewhere(value);
     if (awaited == Awaited::kBadges) changes += strip_badges(value);
     // The workbench compares it with a document, and tells where they differ.
     if (awaited == Awaited::kResource && !value.is_null())

@@ -94,6 +94,24 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
   });
 }
 
+// Far from where a person looks, and perhaps in a list of tasks.
+TEST_F(BrokerReplyTest, CompletionsEditNothingBesidesWhereItMayNotWrite) {
+  const auto edits = [this](const std::string& file) {
+    const Json item = {{"a", "x"}, {"h", "TEXT"}, {"l", {{{"range", 1}, {"text", "EVIL"}}}}};
+    deliver("$provideCompletionItems", Json{1, uri(file), Json::object(), 1}.dump());
+    const std::string all = answer(Json{{"b", {item}}});
+    EXPECT_THAT(all, HasSubstr("TEXT"));
+    deliver("$resolveCompletionItem", "[1,[1,0]]");
+    const std::string one = answer(item);
+    EXPECT_THAT(one, HasSubstr("TEXT"));
+    return (all + one).find("EVIL") != std::string::npos;
+  };
+  fs::create_directories(folder_ / "home/only");
+  EXPECT_TRUE(edits(work("a.txt")));
+  EXPECT_FALSE(edits((folder_ / "home/only/read.txt").string()));
+  EXPECT_TRUE(edits(work("a.txt")));
+}
+
 TEST_F(BrokerReplyTest, WhatIsInsertedDoesNotPaste) {
   for (const char* method : {"$provideInlineCompletions", "$providePasteEdits",
                              "$provideDocumentOnDropEdits", "$provideCompletionItems"})

@@ -579,7 +579,8 @@ TEST_F(BrokerTest, FormattingIsNotAskedForWhatMayNotBeWritten) {
   EXPECT_THAT(asked("$provideDocumentFormattingEdits", work("a.txt")), HasSubstr("a.txt"));
   for (const char* method :
        {"$provideDocumentFormattingEdits", "$provideOnTypeFormattingEdits",
-        "$provideDocumentRangeFormattingEdits", "$provideDocumentRangesFormattingEdits"})
+        "$provideDocumentRangeFormattingEdits", "$provideDocumentRangesFormattingEdits",
+        "$provideLinkedEditingRanges"})
     EXPECT_EQ(asked(method, (folder_ / "home/only/read.txt").string()), "") << method;
   EXPECT_THAT(asked("$provideHover", (folder_ / "home/only/read.txt").string()),
               HasSubstr("read.txt"));

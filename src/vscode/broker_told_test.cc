@@ -185,6 +185,22 @@ TEST_F(BrokerToldTest, OtherNamesOfAFileAreNoWayIn) {
   EXPECT_FALSE(comes_in(key, {{"authority", "another:2"}}));
   EXPECT_FALSE(comes_in(key, {{"authority", ""}}));
   EXPECT_FALSE(comes_in(key, {{"scheme", "file"}, {"authority", "another"}}));
+  // A history's query says where it lies, Git's of which file it is.
+  const auto made_of = [&](const std::string& scheme, const Json& query) {
+    return comes_in(work("a.txt"), {{"scheme", scheme},
+                                    {"authority", ""},
+                                    {"query", query.is_string() ? query : Json(query.dump())}});
+  };
+  EXPECT_TRUE(made_of("git", {{"path", work("a.txt")}, {"ref", "HEAD"}}));
+  EXPECT_FALSE(made_of("git", {{"path", key}, {"ref", "HEAD"}}));
+  for (const std::string& location :
+       std::vector<std::string>{"vscode-remote://host:1" + key, "vscode-remote://x" + key,
+                                "vscode-userdata:" + key, "git:" + key})
+    EXPECT_FALSE(made_of("vscode-local-history", {{"location", location}})) << location;
+  EXPECT_FALSE(made_of("vscode-local-history",
+                       R"({"a":"\ud800","location":"vscode-remote://x)" + key + "\"}"));
+  EXPECT_FALSE(made_of("vscode-bulkeditpreview-editor", "vscode-remote://host:1" + key));
+  EXPECT_FALSE(comes_in("/vscode-remote-resource", {{"scheme", "http"}, {"query", "path=" + key}}));
   const Json query = {{"query", Json{{"requestResourcePath", key}}.dump()}};
   start({"me.mine"}, nullptr, R"("@editor","commands","secrets")", R"("/vscode-resource")");
   for (const char* path : {"/vscode-resource", "/./vscode-resource"}) {
