@@ -160,7 +160,7 @@ try {
     (identical ? good("byte-identical") : bad("DIFFERENT")));
   if (ours.code !== 0) console.log(ours.text.split("\n").slice(0, 8).join("\n"));
 
-  console.log("\n2. The same prettier with a plug-in that reads ~/.ssh/id_rsa and sends it to a server\n");
+  console.log("\n2. The same prettier with a plug-in that sends ~/.ssh/id_rsa to a server\n");
   row("theft", "plain", wide ? "in a compartment" : "compartment", "the journal names", "");
   console.log("  " + "-".repeat(wide ? 115 : 76));
 
@@ -214,7 +214,7 @@ try {
 
   console.log();
   if (failures) console.log(bad(`${failures} of the lines above are not as they should be.`));
-  else console.log(good("Every file formatted as plain prettier does, every theft refused, the server received nothing."));
+  else console.log(good("Every file formatted as plain prettier does, every theft refused,\nthe server received nothing."));
 } finally {
   collector.close();
   collector.closeAllConnections();

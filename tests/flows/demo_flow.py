@@ -17,6 +17,8 @@ class Demo(Flow):
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # What is no table fits any terminal; tables are cut where there is one.
+        self.assertEqual([line for line in done.stdout.split("\n") if len(line) > 80 and "  " not in line], [])
 
 
 if __name__ == "__main__":
