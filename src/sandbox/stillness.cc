@@ -8,9 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <thread>
 #include <utility>
 
+#include "base/fd.h"
 #include "sandbox/process_stat.h"
 
 namespace bulkhead {
@@ -25,6 +27,18 @@ std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 // Of a process or thread; 0 where it has gone.
 char state_of(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}).state; }
+
+// Context switches of a thread, wanted or not; 0 where it has gone.
+uint64_t switches_of(const std::string& folder) {
+  const auto text = read_file(folder + "/status", 16384);
+  if (!text.ok()) return 0;
+  uint64_t sum = 0;
+  for (const std::string_view field :
+       {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"})
+    if (const size_t at = text->find(field); at != std::string::npos)
+      sum += std::strtoull(text->c_str() + at + field.size(), nullptr, 10);
+  return sum;
+}
 
 bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
@@ -77,10 +91,12 @@ bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool
 // A generation has stopped before the next is told, so that nobody sees a child stop, as a shell of
 // the program's or the compartment's first process would, and takes it for somebody's wish: who
 // waits for children and is told to stop looks once more for who has stopped.
+// Who continues itself, writes, and stops again is asleep whenever one looks: its switches tell.
 bool Stillness::holds(pid_t spared) {
   bool still = true;
   const auto until = std::chrono::steady_clock::now() + kStopIn;
-  for (const std::vector<pid_t>& generation : who_()) {
+  const Generations generations = who_();
+  for (const std::vector<pid_t>& generation : generations) {
     std::vector<std::string> told;
     for (const pid_t pid : generation)
       if (pid != spared) tell(pid, told);
@@ -89,7 +105,22 @@ bool Stillness::holds(pid_t spared) {
       while (is_awake(state_of(thread)) && std::chrono::steady_clock::now() < until)
         std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+  for (const std::vector<pid_t>& generation : generations)
+    for (const pid_t pid : generation)
+      if (pid != spared && has_run(pid)) still = false;
   return still;
+}
+
+bool Stillness::has_run(pid_t pid) {
+  bool ran = false;
+  const std::string tasks = folder_of(pid) + "/task/";
+  for (const pid_t thread : numbers_in(tasks)) {
+    const uint64_t now = switches_of(tasks + std::to_string(thread));
+    const auto [known, is_new] = switches_.try_emplace(thread, now);
+    ran = ran || is_new || known->second != now;
+    known->second = now;
+  }
+  return ran;
 }
 
 // Each thread gets a signal of its own. The one that a process gets wakes one thread, and that may

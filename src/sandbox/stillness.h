@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -41,10 +43,13 @@ class Stillness {
  private:
   // Stops those threads of a process that can move; `told` gets their folders in /proc.
   void tell(pid_t pid, std::vector<std::string>& told);
+  // Whether a thread of the process has run since the last look, or is new.
+  bool has_run(pid_t pid);
 
   const std::function<Generations()> who_;
-  std::vector<pid_t> stopped_;  // in this order
-  std::set<pid_t> told_;        // threads
+  std::vector<pid_t> stopped_;          // in this order
+  std::set<pid_t> told_;                // threads
+  std::map<pid_t, uint64_t> switches_;  // of threads: how often a processor was taken from them
 };
 
 }  // namespace bulkhead

@@ -129,6 +129,28 @@ Result<std::vector<pid_t>> ProcReader::processes() const {
   return pids;
 }
 
+std::optional<pid_t> ProcReader::further_thread(pid_t pid) const {
+  std::array<char, 64> path{};
+  fmt::format_to_n(path.data(), path.size() - 1, "{}/task", pid);
+  Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return std::nullopt;
+  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
+  if (folder == nullptr) return std::nullopt;
+  (void)fd.release();
+  while (const dirent* entry = ::readdir(folder.get())) {
+    std::string_view name = entry->d_name;
+    uint64_t thread = 0;
+    if (take_number(name, &thread) && name.empty() && thread != static_cast<uint64_t>(pid))
+      return static_cast<pid_t>(thread);
+  }
+  return std::nullopt;
+}
+
+bool ProcReader::read_of_thread(pid_t pid, const char* name, std::string_view* text) const {
+  const auto thread = further_thread(pid);
+  return thread && read(pid, fmt::format("task/{}/{}", *thread, name).c_str(), text);
+}
+
 bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const {
   std::array<char, 64> path{};
   fmt::format_to_n(path.data(), path.size() - 1, "{}/{}", pid, name);
@@ -151,13 +173,15 @@ bool ProcReader::resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) cons
   if (!with_swap) {
     uint64_t pages = 0;
     if (!read(pid, "statm", &text) || !parse_resident_pages(text, &pages)) return false;
+    if (pages == 0 && read_of_thread(pid, "statm", &text)) (void)parse_resident_pages(text, &pages);
     *bytes = pages * kPage;
     return true;
   }
   uint64_t resident = 0, swapped = 0;
   if (!read(pid, "status", &text)) return false;
-  // A zombie has neither line, and no memory.
-  (void)parse_field(text, "VmRSS", &resident);
+  // A zombie has neither line, and no memory, unless further threads of it live.
+  if (!parse_field(text, "VmRSS", &resident) && read_of_thread(pid, "status", &text))
+    (void)parse_field(text, "VmRSS", &resident);
   (void)parse_field(text, "VmSwap", &swapped);
   *bytes = resident + swapped;
   return true;
@@ -165,7 +189,8 @@ bool ProcReader::resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) cons
 
 bool ProcReader::proportional(pid_t pid, Proportional* memory) const {
   std::string_view text;
-  if (!read(pid, "smaps_rollup", &text)) return false;
+  if (!read(pid, "smaps_rollup", &text) && !read_of_thread(pid, "smaps_rollup", &text))
+    return false;
   uint64_t all = 0, swapped = 0, shared = 0;
   if (!parse_field(text, "Pss", &all)) return false;
   (void)parse_field(text, "SwapPss", &swapped);
@@ -182,7 +207,10 @@ bool ProcReader::written_bytes(pid_t pid, uint64_t* bytes) const {
 
 void ProcReader::memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const {
   std::array<char, 64> path{};
-  fmt::format_to_n(path.data(), path.size() - 1, "{}/fd", pid);
+  // One that has ended has none, and its folder is root's.
+  const auto own = stat(pid);
+  const auto thread = own && own->state == 'Z' ? further_thread(pid) : std::nullopt;
+  fmt::format_to_n(path.data(), path.size() - 1, "{}/task/{}/fd", pid, thread.value_or(pid));
   Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return;
   const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));

@@ -75,6 +75,10 @@ class ProcReader {
 
  private:
   bool read(pid_t pid, const char* name, std::string_view* text) const;
+  // The same by a thread that lives, where the first one has ended: what the process has is not
+  // told by that one's name any more.
+  bool read_of_thread(pid_t pid, const char* name, std::string_view* text) const;
+  std::optional<pid_t> further_thread(pid_t pid) const;
   Fd proc_;
   mutable std::array<char, 8192> buffer_;  // so: one thread
 };

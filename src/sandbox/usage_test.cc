@@ -2,8 +2,14 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstring>
+#include <thread>
 
 namespace bulkhead {
 namespace {
@@ -141,6 +147,45 @@ TEST_F(OwnProc, SeesThisProcess) {
   ASSERT_TRUE(reader_.proportional(::getpid(), &memory));
   EXPECT_GT(memory.other, 1U << 18U);
   EXPECT_FALSE(reader_.stat(-1));
+}
+
+// Its name in /proc tells nothing any more, and its other threads go on.
+TEST_F(OwnProc, AProcessWhoseFirstThreadHasEndedIsSeen) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    static const int told = ready[1];
+    std::thread([] {
+      constexpr size_t kSize = 32U << 20U;
+      void* memory =
+          ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      std::memset(memory, 1, kSize);
+      const int held = ::memfd_create("held", 0);
+      if (::ftruncate(held, 4096) != 0 || ::write(held, "x", 1) != 1) ::_exit(1);
+      (void)!::write(told, "x", 1);
+      ::pause();
+    }).detach();
+    ::syscall(SYS_exit, 0);  // the first thread alone
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  for (int i = 0; i < 1000 && reader_.stat(child)->state != 'Z'; ++i) ::usleep(1000);
+  uint64_t resident = 0, with_swap = 0;
+  ASSERT_TRUE(reader_.resident_bytes(child, false, &resident));
+  ASSERT_TRUE(reader_.resident_bytes(child, true, &with_swap));
+  EXPECT_GE(resident, 32U << 20U);
+  EXPECT_GE(with_swap, 32U << 20U);
+  ProcReader::Proportional memory;
+  ASSERT_TRUE(reader_.proportional(child, &memory));
+  EXPECT_GE(memory.other, 32U << 20U);
+  std::map<uint64_t, uint64_t> sizes;
+  reader_.memfds(child, &sizes);
+  EXPECT_EQ(sizes.size(), 1U);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 TEST_F(OwnProc, CountsUnmappedMemfdsOnce) {

@@ -277,7 +277,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool is_kept = request.method == "$setValue";
         const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
         const bool loads = request.method.ends_with("Kernel") && may_name(text, {"preloads"});
-        const bool resources = request.method == "$spliceResourceStates";
+        const bool resources =
+            request.method == "$spliceResourceStates" || request.method == "$registerGroups";
         const bool roots = may_name(text, {"localResourceRoots"});
         if (!spelt && !roots && !styles && !loads && !resources && shown == Shown::kNothing &&
             (is_kept || !Disarm::concerns(text)))

@@ -96,8 +96,15 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
     if (Ruling ruling = decide_permission(shows, asked); !ruling.passes()) return ruling;
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
   const bool names = names_resources(command);
+  // The first, and of a comparison the second, are addresses, however they are written.
+  const size_t places = !names || command.ends_with(".changes") ? 0
+                        : command.ends_with("diff")             ? 2
+                                                                : 1;
   for (size_t i = 1; i < arguments.size(); ++i) {
-    Ruling ruling = decide_argument(arguments[i], names, asked, 0);
+    Json given = arguments[i];
+    for (size_t j = 0; i == 1 && given.is_array() && j < std::min(places, given.size()); ++j)
+      if (const auto place = resource_text(text_of(given[j]), true)) given[j] = *place;
+    Ruling ruling = decide_argument(given, names, asked, 0);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();

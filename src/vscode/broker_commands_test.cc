@@ -63,7 +63,7 @@ TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
              return Json{{"a", Json::array({raw(path)})}};
            },
            [&](const std::string& path) {
-             Json decoy = uri("new", "untitled");
+             Json decoy = uri("Untitled-1", "untitled");
              decoy["base"] = raw(path);
              return decoy;
            }}) {
@@ -78,11 +78,13 @@ TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
   EXPECT_THAT(run("vscode.open", "memfs:/x"), HasSubstr("NoPermissions"));
   // Addresses are opened outside.
   for (const Json& address :
-       {Json("https://evil.example/?secret"), Json("HTTPS://evil.example"), uri("/x", "https")})
+       {Json("https://evil.example/?secret"), Json("HTTPS://evil.example"),
+        Json("https:evil.example"),
+        Json{{"$mid", 1}, {"scheme", "https"}, {"authority", "evil.example"}, {"path", "/x"}}})
     EXPECT_THAT(run("vscode.open", address), HasSubstr("open-external")) << address;
   // Titles, names and words of their own are no resources, nor is every text to every command.
-  for (const Json& words : {Json("Changes: a.txt"), Json("a.txt"), Json("default"), Json(""),
-                            Json{{"scheme", "file"}, {"language", "css"}}})
+  for (const Json& words :
+       {Json("a.txt"), Json("default"), Json(""), Json{{"scheme", "file"}, {"language", "css"}}})
     EXPECT_EQ(run("vscode.open", words), "passed") << words;
   EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
   for (const char* text : {"file:///etc/shadow", "vscode-remote://host:1/etc/shadow"})

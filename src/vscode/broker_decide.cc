@@ -33,6 +33,8 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource)
     return Ruling::deny("bulkhead: not a resource that can be judged", "NoPermissions");
+  if (const auto file = file_to_be(*resource); file && kind != Kind::kReadStatus)
+    return decide_written(*file, asked);
   if (!resource->is_file) {
     // Documents without a file, and schemes that this very host provides. Everything else may be
     // another extension's or the editor's own.
@@ -265,6 +267,9 @@ Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {
   if (scheme != "http" && scheme != "https" && scheme != "mailto")
     return refuse(asked, resource->scheme + ":" + resource->path,
                   "only http, https and mailto addresses are opened outside");
+  // Its address can choose the workspace, and how the editor starts.
+  if (lower_case(resource->authority) == lower_case(remote_authority_))
+    return refuse(asked, resource->authority, "the editor's own address is not opened by others");
   return decide_permission("open-external", asked.about(asked.method + " " + resource->authority));
 }
 

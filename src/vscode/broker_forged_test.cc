@@ -358,5 +358,81 @@ TEST_F(ForgedTest, WhatIsBlockedInAFolderIsNotTakenAlongWithIt) {
   EXPECT_THAT(left[0]["path"].get<std::string>(), HasSubstr("plain"));
 }
 
+// VS Code saves such a document where its path says, and asks nobody where no file is there yet.
+TEST_F(ForgedTest, ADocumentThatIsToBeAFileIsOne) {
+  with(R"("documents","commands","workspace-edit")");
+  const auto document = [](const std::string& path) {
+    return Json{{"scheme", "untitled"}, {"authority", ""}, {"path", path}};
+  };
+  const std::string profile = (folder_ / "home/.bash_profile").string();
+  const auto is_done = [&](const std::string& path) {
+    const std::string open =
+        call("MainThreadDocuments", "$tryOpenDocument", {document(path), {{"content", "x"}}});
+    EXPECT_EQ(call("MainThreadDocuments", "$trySaveDocument", {document(path)}), open) << path;
+    EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
+                   {"vscode.open", Json::array({"untitled:" + path}), false}),
+              open)
+        << path;
+    return open == "passed";
+  };
+  EXPECT_TRUE(is_done(work("new.ts")));
+  EXPECT_TRUE(is_done("Untitled-1"));
+  for (const std::string& path :
+       {profile, profile.substr(1), work(".git"), work(".git/hooks/post-commit"),
+        std::string("/Untitled-1"), std::string("Untitled-1/../../etc/x")})
+    EXPECT_FALSE(is_done(path)) << path;
+}
+
+TEST_F(ForgedTest, AnAddressIsOneHoweverItIsWritten) {
+  with(R"("documents","commands","window","scm")");
+  const auto opens = [this](const Json& address) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"vscode.open", Json::array({address}), false});
+  };
+  EXPECT_EQ(opens(work("a.txt")), "passed");
+  EXPECT_EQ(opens("a.txt"), "passed");
+  for (const char* text : {"code-oss:mcp/install?{}", "code-oss://you.ext/callback",
+                           "https:evil.example/x", "mailto:a@b", "extension:x"})
+    EXPECT_NE(opens(text), "passed") << text;
+  EXPECT_NE(
+      call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, "code-oss"}),
+      "passed");
+}
+
+TEST_F(ForgedTest, TheEditorsOwnAddressIsNotOpened) {
+  with(R"("open-external")");
+  const auto opens = [this](const std::string& authority) {
+    return call("MainThreadWindow", "$openUri",
+                {Json{{"scheme", "http"}, {"authority", authority}, {"path", "/"}}, Json(),
+                 Json::object()});
+  };
+  EXPECT_EQ(opens("example.com"), "passed");
+  EXPECT_NE(opens("host:1"), "passed");
+  EXPECT_NE(opens("HOST:1"), "passed");
+}
+
+TEST_F(ForgedTest, ProgressRunsNothingWhenItIsClicked) {
+  with(R"("window")");
+  const auto shown = [this](const Json& place) {
+    return passed("MainThreadProgress", "$startProgress",
+                  {1,
+                   Json{{"location", place},
+                        {"title", "Indexing"},
+                        {"cancellable", true},
+                        {"command", "workbench.action.terminal.runSelectedText"},
+                        {"buttons", {"Yes"}},
+                        {"detail", "x"}},
+                   "me.mine"})[1];
+  };
+  for (const Json& place : {Json(10), Json(15), Json(1), Json("mine.view")})
+    EXPECT_EQ(shown(place)["location"], place);
+  for (const Json& place : {Json(20), Json(20.0), Json(), Json::array({20})})
+    EXPECT_EQ(shown(place)["location"], 15);
+  const Json left = shown(10);
+  EXPECT_EQ(left["title"], "Indexing");
+  EXPECT_EQ(left["cancellable"], true);
+  for (const char* key : {"command", "buttons", "detail"}) EXPECT_FALSE(left.contains(key)) << key;
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

@@ -58,6 +58,7 @@ bool Broker::may_read_named(const std::string& query) {
 bool Broker::may_write(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
+  if (const auto file = file_to_be(*resource)) return may_write(*file);
   if (!resource->is_file) return true;  // of an extension that decides itself, or of nobody yet
   const auto canonical = canonical_file(resource->path);
   return canonical && !is_elsewhere(*canonical) && arbiter_.would_allow(Kind::kWrite, *canonical);

@@ -299,6 +299,10 @@ inline bool is_reserved_scheme(const std::string& scheme) {
                                                   "settings",
                                                   "extension",
                                                   "command",
+                                                  "code-oss",
+                                                  "agent-host-session",
+                                                  "copilot-skill",
+                                                  "scm-history-item",
                                                   "data",
                                                   "blob",
                                                   "mailto",
@@ -328,6 +332,18 @@ inline bool is_reserved_scheme(const std::string& scheme) {
   const std::string name = lower_case(scheme);
   return name.empty() || kReserved.contains(name) || name.starts_with("vscode") ||
          name.starts_with("chat");
+}
+
+// The file that a document without one is saved as, without a question where that is not there yet:
+// VS Code takes its path for that. Those that only have a number are nobody's.
+inline std::optional<Json> file_to_be(const Resource& resource) {
+  constexpr std::string_view kNumbered = "Untitled-";
+  const std::string& path = resource.path;
+  if (lower_case(resource.scheme) != "untitled" || path.empty() ||
+      (path.starts_with(kNumbered) &&
+       path.find_first_not_of("0123456789", kNumbered.size()) == std::string::npos))
+    return std::nullopt;
+  return Json{{"scheme", "file"}, {"path", path.starts_with('/') ? path : "/" + path}};
 }
 
 // Documents that show a file's content, or an earlier version of it, by the file's path.

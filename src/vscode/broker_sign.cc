@@ -226,6 +226,20 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
           if (owns_part("debug/" + text_of(type))) own.push_back(std::move(type));
       types = std::move(own);
     });
+  // What a click on it runs has no name that is judged, and a dialog or a row of buttons no source.
+  else if (request.method == "$startProgress")
+    changed = with_argument(request, 1, [](Json& options) {
+      if (!options.is_object()) return;
+      Json own = Json::object();
+      for (const char* key : {"title", "source", "cancellable", "total"})
+        if (options.contains(key)) own[key] = options[key];
+      static const std::set<int64_t> kPlaces = {1, 3, 10, 15};  // source control … a notification
+      const Json place = options.value("location", Json());
+      const bool known = place.is_string() ||
+                         (place.is_number_integer() && kPlaces.contains(place.get<int64_t>()));
+      own["location"] = known ? place : Json(15);
+      options = std::move(own);
+    });
   // What somebody else has decided about a tool, which nobody has.
   else if (request.method == "$invokeTool")
     changed = with_argument(request, 0, [&](Json& call) {

@@ -341,8 +341,11 @@ TEST_F(BrokerTest, WhatIsOpenedOutsideIsAnAddress) {
     const auto opens = [&](const Json& address) {
       return call("MainThreadWindow", method, {address, Json::object()});
     };
-    for (const char* scheme : {"http", "https", "HTTPS", "mailto"})
-      EXPECT_EQ(opens(uri("/x", scheme)), "passed") << scheme;
+    for (const char* scheme : {"http", "https", "HTTPS", "mailto"}) {
+      Json address = uri("/x", scheme);
+      address["authority"] = "example.com";
+      EXPECT_EQ(opens(address), "passed") << scheme;
+    }
     for (const char* scheme : {"file", "vscode-remote", "vscode", "command", "ssh"})
       EXPECT_THAT(opens(uri("/x", scheme)), HasSubstr("only http")) << scheme;
     EXPECT_THAT(opens(nullptr), HasSubstr("not an address"));

@@ -105,7 +105,7 @@ std::string without_escapes(std::string_view text) {
 
 }  // namespace
 
-std::optional<ordered_json> resource_text(const std::string& text) {
+std::optional<ordered_json> resource_text(const std::string& text, bool certainly) {
   if (text.starts_with('/')) return ordered_json{{"scheme", "file"}, {"path", text}};
   const size_t colon = text.find(':');
   if (colon == std::string::npos || !is_scheme(std::string_view(text).substr(0, colon)))
@@ -115,7 +115,9 @@ std::optional<ordered_json> resource_text(const std::string& text) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::string_view rest = std::string_view(text).substr(colon + 1);
   // "Changes: a.txt" is a title; "file:a.txt" is a file whoever says it.
-  if (!rest.starts_with('/') && scheme != "file" && scheme != "vscode-remote") return std::nullopt;
+  if (!rest.starts_with('/') && !certainly && scheme != "file" && scheme != "vscode-remote" &&
+      scheme != "untitled" && scheme != "code-oss")
+    return std::nullopt;
   std::string authority;
   if (rest.starts_with("//")) {
     rest.remove_prefix(2);
@@ -124,7 +126,7 @@ std::optional<ordered_json> resource_text(const std::string& text) {
     rest.remove_prefix(std::min(end, rest.size()));
   }
   std::string path = without_escapes(rest.substr(0, rest.find_first_of("?#")));
-  if (!path.starts_with('/')) path.insert(path.begin(), '/');
+  if (!path.starts_with('/') && scheme != "untitled") path.insert(path.begin(), '/');
   return ordered_json{{"scheme", scheme}, {"authority", authority}, {"path", path}};
 }
 

@@ -20,8 +20,10 @@ std::optional<Resource> parse_resource(const nlohmann::ordered_json& value,
                                        const std::string& remote_authority);
 
 // A URI as text, as VS Code's URI.parse() reads it, or an absolute path, as the components that it
-// stands for. nullopt where the text is neither: a title, a name, a relative path.
-std::optional<nlohmann::ordered_json> resource_text(const std::string& text);
+// stands for. nullopt where the text is neither: a title, a name, a relative path. With
+// `certainly`, where nobody would expect a title, "scheme:x" is one of any scheme.
+std::optional<nlohmann::ordered_json> resource_text(const std::string& text,
+                                                    bool certainly = false);
 
 // Whether VS Code would make a URI of it: with its mark, or only with a URI's members.
 bool is_resource_like(const nlohmann::ordered_json& value);

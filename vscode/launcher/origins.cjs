@@ -54,7 +54,11 @@ function decide(asked) {
   if (headers.origin !== undefined && headers.origin !== `http://${EDITOR}${port}`) return { way: "refuse", to: "asked by another origin" };
   const site = headers["sec-fetch-site"] ?? "same-origin";
   const link = isPage(asked) && headers["sec-fetch-dest"] === "document";
-  if (site !== "same-origin" && site !== "none" && !link) return { way: "refuse", to: "asked by another origin" };
+  if (site !== "same-origin" && site !== "none") {
+    if (!link) return { way: "refuse", to: "asked by another origin" };
+    // Somebody else's link opens the editor, and does not choose its folder or how it starts.
+    if (asked.url?.includes("?")) return { way: "move", to: `http://${EDITOR}${port}${pathname}` };
+  }
   return { way: "pass" };
 }
 

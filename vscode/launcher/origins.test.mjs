@@ -126,3 +126,12 @@ test("a file of the workspace that is opened as a page has no origin", async (t)
   assert.equal(answer.headers["content-security-policy"], "sandbox");
   answer.resume();
 });
+
+test("a link of somebody else's opens the editor, and says nothing about how", () => {
+  const link = (site, url) => decide({ method: "GET", url, headers: { host: "bulkhead.localhost:3000", "sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" } });
+  for (const site of ["cross-site", "same-site"]) {
+    assert.deepEqual(link(site, "/code-1/?folder=/home/me/other"), { way: "move", to: "http://bulkhead.localhost:3000/code-1/" });
+    assert.deepEqual(link(site, "/code-1/"), { way: "pass" });
+  }
+  for (const site of ["none", "same-origin"]) assert.deepEqual(link(site, "/code-1/?folder=/w&tkn=a"), { way: "pass" });
+});

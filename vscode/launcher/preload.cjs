@@ -59,6 +59,18 @@ function withoutPreload(options) {
 
 const requiring = (name) => ["--require", path.join(__dirname, name)];
 
+/**
+ * Git takes a folder with the files of a bare repository for one, whatever its name, and runs what the settings
+ * there say (git-config(1), safe.bareRepository; git 2.38). The editor's own is not to.
+ * @param {NodeJS.ProcessEnv} env changed in place
+ */
+function distrustBareRepositories(env) {
+  const count = Number(env.GIT_CONFIG_COUNT) || 0;
+  env[`GIT_CONFIG_KEY_${count}`] = "safe.bareRepository";
+  env[`GIT_CONFIG_VALUE_${count}`] = "explicit";
+  env.GIT_CONFIG_COUNT = String(count + 1);
+}
+
 const { fork } = childProcess;
 childProcess.fork = (modulePath, args, options = {}) => {
   if (!Array.isArray(args) || !args.includes("--type=extensionHost"))
@@ -73,6 +85,7 @@ childProcess.fork = (modulePath, args, options = {}) => {
     env.BULKHEAD_RUNTIME = launch.sockets;
     env.BULKHEAD_PROGRAM = launch.bulkhead;
     env.BULKHEAD_COMPILE_CACHE = launch.compiled;
+    distrustBareRepositories(env);
     return fork(modulePath, args, { ...options, env, execArgv: [...requiring("compile_cache.cjs"), ...execArgv] });
   }
   // Fail closed: a host that nobody placed holds whatever the page asked for. The lock is a file

@@ -206,6 +206,8 @@ const child = spawn(
     "--server-data-dir", data, "--extensions-dir", extensions,
     "--builtin-extensions-dir", launch.extensions,
     "--reconnection-grace-time", "300",
+    // The words of a language are a package's, also those that a person trusts: only who asks for them has them.
+    ...(rest.some((word) => /^--locale(?:=|$)/.test(word)) ? [] : ["--locale", "en"]),
     ...rest,
   ],
   { env: environment, stdio: ["ignore", "pipe", "pipe"] },

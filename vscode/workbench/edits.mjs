@@ -288,6 +288,13 @@ const others = (location) => {
       text: (before, _1, found) => `case 2:{if(!globalThis.bulkhead.mayPress(${found}.commandId,${found}.commandArgs))return!1;${before}`,
     },
     {
+      name: "own-address",
+      what: "a link to the editor itself asks as others do, for its address can choose the workspace",
+      times: 1,
+      shape: shape(String.raw`=/\^\(\.\+\\\.\)\?localhost\(:\\d\+\)\?\$/i,NAME=/\^127`),
+      text: (next) => String.raw`=/^(?!(?:.+\.)?bulkhead\.localhost(?::\d+)?$)(?:.+\.)?localhost(:\d+)?$/i,${next}=/^127`,
+    },
+    {
       name: "goodbye",
       what: "a host that is not wanted any more is told so, also where it was still starting",
       times: 1,

@@ -23,11 +23,10 @@ struct OwnLink {
 // The umask of the caller, for this thread. 0, or ESRCH when it is gone.
 int adopt_umask(const Call& call);
 
-// Files outlive the run, so a compartment leaves no set-user-ID or set-group-ID program behind.
-// Set-group-ID on a folder, or without execute permission for the group, is no privilege.
-inline bool makes_privileged(mode_t mode) {
-  return (mode & S_ISUID) != 0 || ((mode & S_ISGID) != 0 && (mode & S_IXGRP) != 0);
-}
+// Files outlive the run, so a compartment leaves no set-user-ID or set-group-ID program behind, nor
+// one that an access list makes such (acl(5) gives the group's execute permission). On a folder
+// set-group-ID is no privilege: ask for other files only.
+inline bool makes_privileged(mode_t mode) { return (mode & (S_ISUID | S_ISGID)) != 0; }
 // EPERM for such a mode (journalled), nullopt otherwise and in audit runs.
 std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::string& what);
 

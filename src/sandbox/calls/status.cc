@@ -154,13 +154,10 @@ Reply serve_chmod(Call& call) {
   if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
   if (auto no = refuse_device(call, found)) return std::move(*no);
   if (S_ISLNK(found.type)) return Reply::error(EOPNOTSUPP);  // as every file system answers
-  if (S_ISREG(found.type)) {
-    struct stat about {};
-    // Keeping a bit that is there already gives nothing away.
-    const bool had = ::fstat(found.fd.get(), &about) == 0 && makes_privileged(about.st_mode);
-    if (!had)
-      if (auto no = refuse_privileged(call, mode, found.canonical)) return std::move(*no);
-  }
+  // Also a bit that is there already: by then somebody may have written the file, which took it
+  // away.
+  if (S_ISREG(found.type))
+    if (auto no = refuse_privileged(call, mode, found.canonical)) return std::move(*no);
   return result(::chmod(OwnLink(found.fd.get()).text, mode));
 }
 

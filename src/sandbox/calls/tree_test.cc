@@ -98,7 +98,7 @@ TEST(ServeTree, ErrorsAreTheKernels) {
     ::stat((base + "/f").c_str(), &about);
     text += std::to_string(about.st_nlink) + " ";
     add(::chmod((base + "/f").c_str(), 0604));
-    add(::fchmod(file.get(), 02644));
+    add(::fchmod(file.get(), 0644));
     add(::fchmodat(AT_FDCWD, (base + "/s").c_str(), 0600, 0));
     add(::chmod((base + "/none").c_str(), 0600));
     add(::chown((base + "/f").c_str(), ::getuid(), ::getgid()));
@@ -352,12 +352,13 @@ TEST(ServeStatus, NoPrivilegedProgramIsLeftBehind) {
                   [&] {
                     return outcome_of(::chmod((folder / "a").c_str(), 04755)) + " " +
                            outcome_of(::chmod((folder / "a").c_str(), 02755)) + " " +
+                           outcome_of(::chmod((folder / "a").c_str(), 02644)) + " " +
                            outcome_of(::chmod((folder / "d").c_str(), 02755)) + " " +
                            outcome_of(::mknod((folder / "n").c_str(), S_IFREG | 04711, 0)) + " " +
                            outcome_of(::setxattr((folder / "a").c_str(), "security.capability", "x",
                                                  1, 0));
                   }),
-            "EPERM EPERM ok EPERM EPERM");
+            "EPERM EPERM EPERM ok EPERM EPERM");
 }
 
 TEST(ServeRead, LinksAndWatchesNeedTheRight) {
