@@ -20,8 +20,6 @@
 namespace bulkhead {
 namespace {
 
-std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
 // Zeros for one that has gone.
 ProcessStat read_stat(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}); }
 

@@ -15,13 +15,12 @@ bool is_ours(pid_t group);
 // orphaned group by Ctrl-Z either (termios(3), credentials(7)).
 bool is_under_job_control();
 
-// Who is to keep still at a question: the program's processes
-// wherever they have gone, and whoever else is in our group or in the terminal's foreground
-// (`| tee log`), with what they started. None of them may read an answer, write over a question or
-// change the terminal; the kernel's own way (SIGTTIN, SIGTTOU) does not stop who ignores these
-// signals, who has left the session, or an orphaned group. Left running: who started us, whom a
-// shell would take for a job that its user has stopped, and other supervisors, which have a program
-// and its limits to watch.
+// Who is to keep still at a question: the program's processes wherever they have gone, and whoever
+// else is in our group or in the terminal's foreground (`| tee log`), with what they started. None
+// of them may read an answer, write over a question or change the terminal; the kernel's own way
+// (SIGTTIN, SIGTTOU) does not stop who ignores these signals, who has left the session, or an
+// orphaned group. Left running: who started us, whom a shell would take for a job that its user has
+// stopped, and other supervisors, which have a program and its limits to watch.
 Generations processes_of_job(pid_t foreground);
 
 // True where a SIGINT waits for this process to unblock it.

@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 // For who is told to stop and gets no processor; all of a pass together.
 constexpr std::chrono::seconds kStopIn{1};
 
-std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
 // Of a process or thread; 0 where it has gone.
 char state_of(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}).state; }
 
@@ -43,6 +41,8 @@ uint64_t switches_of(const std::string& folder) {
 bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
+
+std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 std::vector<pid_t> numbers_in(const std::string& folder) {
   std::vector<pid_t> found;

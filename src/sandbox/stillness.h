@@ -15,6 +15,9 @@
 
 namespace bulkhead {
 
+// "/proc/PID".
+std::string folder_of(pid_t pid);
+
 // The numbers that a folder of /proc has entries for; none where it has gone.
 std::vector<pid_t> numbers_in(const std::string& folder);
 

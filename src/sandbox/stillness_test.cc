@@ -17,7 +17,41 @@ namespace {
 struct Shared {
   std::atomic<int> stops_seen = 0;
   std::atomic<bool> ready = false;
-  std::atomic<bool> still = true;
+};
+
+// Runs `run` in a process of its own, beside one that `beside` is, once that is ready. Returns the
+// status that the first ended with.
+template <typename Beside, typename Run>
+int run_beside(Shared& shared, const Beside& beside, const Run& run) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fork() == 0) beside(shared);
+    while (!shared.ready) usleep(100);
+    _exit(run());
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+class StillnessTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    void* memory =
+        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    shared_ = new (memory) Shared;
+  }
+  void TearDown() override {
+    if (shared_ != nullptr) munmap(shared_, sizeof(Shared));
+  }
+  static bool reach(Stillness& still) {
+    const std::atomic<bool> cancelled = false;
+    return still.reach(std::chrono::seconds(10), cancelled);
+  }
+  static Generations ours() { return descendants_of(getpid()); }
+
+  Shared* shared_ = nullptr;
 };
 
 // As a shell with job control, or the compartment's first process: waits for its child to stop.
@@ -35,28 +69,18 @@ struct Shared {
   }
 }
 
-TEST(Stillness, NobodySeesTheStops) {
-  void* memory =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  Shared& shared = *new (memory) Shared;
-  const pid_t run = fork();
-  if (run == 0) {
-    if (fork() == 0) watch_a_child(shared);
-    while (!shared.ready) usleep(100);
-    const std::atomic<bool> cancelled = false;
-    for (int i = 0; i < 300; ++i) {
-      Stillness still([] { return descendants_of(getpid()); });
-      if (!still.reach(std::chrono::seconds(10), cancelled)) _exit(3);
-    }
-    usleep(20'000);
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(run, &status, 0), run);
-  EXPECT_EQ(status, 0);
-  EXPECT_EQ(shared.stops_seen, 0);
-  munmap(memory, sizeof(Shared));
+TEST_F(StillnessTest, NobodySeesTheStops) {
+  EXPECT_EQ(run_beside(*shared_, watch_a_child,
+                       [] {
+                         for (int i = 0; i < 300; ++i) {
+                           Stillness still(ours);
+                           if (!reach(still)) return 3;
+                         }
+                         usleep(20'000);
+                         return 0;
+                       }),
+            0);
+  EXPECT_EQ(shared_->stops_seen, 0);
 }
 
 // As one that draws over a question, and is asleep again before anybody looks.
@@ -76,25 +100,15 @@ TEST(Stillness, NobodySeesTheStops) {
   for (;;) raise(SIGSTOP);
 }
 
-TEST(Stillness, WhoContinuesItselfHasMoved) {
-  void* memory =
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  Shared& shared = *new (memory) Shared;
-  const pid_t run = fork();
-  if (run == 0) {
-    if (fork() == 0) wake_by_oneself(shared);
-    while (!shared.ready) usleep(100);
-    const std::atomic<bool> cancelled = false;
-    Stillness still([] { return descendants_of(getpid()); });
-    if (!still.reach(std::chrono::seconds(10), cancelled)) _exit(3);
-    usleep(400'000);
-    _exit(still.holds(0) ? 4 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(run, &status, 0), run);
-  EXPECT_EQ(status, 0);
-  munmap(memory, sizeof(Shared));
+TEST_F(StillnessTest, WhoContinuesItselfHasMoved) {
+  EXPECT_EQ(run_beside(*shared_, wake_by_oneself,
+                       [] {
+                         Stillness still(ours);
+                         if (!reach(still)) return 3;
+                         usleep(400'000);
+                         return still.holds(0) ? 4 : 0;
+                       }),
+            0);
 }
 
 }  // namespace

@@ -113,37 +113,34 @@ uint64_t Inheritance::update(const std::map<uint64_t, Sample>& living) {
   return total_;
 }
 
-Result<std::vector<pid_t>> ProcReader::processes() const {
-  Fd copy(::openat(proc_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!copy) return errno_error("list the compartment's processes");
-  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(copy.get()));
-  if (folder == nullptr) return errno_error("list the compartment's processes");
-  (void)copy.release();  // closedir closes it
-  std::vector<pid_t> pids;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    std::string_view name = entry->d_name;
-    uint64_t pid = 0;
-    if (take_number(name, &pid) && name.empty()) pids.push_back(static_cast<pid_t>(pid));
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
-}
-
-std::optional<pid_t> ProcReader::further_thread(pid_t pid) const {
-  std::array<char, 64> path{};
-  fmt::format_to_n(path.data(), path.size() - 1, "{}/task", pid);
-  Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+std::optional<std::vector<pid_t>> ProcReader::numbers(const char* name) const {
+  Fd fd(::openat(proc_.get(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return std::nullopt;
   const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
   if (folder == nullptr) return std::nullopt;
-  (void)fd.release();
+  (void)fd.release();  // closedir closes it
+  std::vector<pid_t> found;
   while (const dirent* entry = ::readdir(folder.get())) {
-    std::string_view name = entry->d_name;
-    uint64_t thread = 0;
-    if (take_number(name, &thread) && name.empty() && thread != static_cast<uint64_t>(pid))
-      return static_cast<pid_t>(thread);
+    std::string_view text = entry->d_name;
+    uint64_t number = 0;
+    if (take_number(text, &number) && text.empty()) found.push_back(static_cast<pid_t>(number));
   }
-  return std::nullopt;
+  return found;
+}
+
+Result<std::vector<pid_t>> ProcReader::processes() const {
+  auto pids = numbers(".");
+  if (!pids) return errno_error("list the compartment's processes");
+  std::sort(pids->begin(), pids->end());
+  return std::move(*pids);
+}
+
+std::optional<pid_t> ProcReader::further_thread(pid_t pid) const {
+  const auto threads = numbers(fmt::format("{}/task", pid).c_str());
+  if (!threads) return std::nullopt;
+  const auto other =
+      std::find_if(threads->begin(), threads->end(), [pid](pid_t thread) { return thread != pid; });
+  return other == threads->end() ? std::nullopt : std::optional(*other);
 }
 
 bool ProcReader::read_of_thread(pid_t pid, const char* name, std::string_view* text) const {

@@ -100,11 +100,14 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   const size_t places = !names || command.ends_with(".changes") ? 0
                         : command.ends_with("diff")             ? 2
                                                                 : 1;
+  for (size_t i = 0; i < places; ++i) {
+    const std::string text = text_of(at(at(arguments, 1), i));
+    const auto place = resource_text(text) ? std::nullopt : resource_text(text, true);
+    if (!place) continue;  // or judged below
+    if (Ruling ruling = decide_argument(*place, names, asked, 0); !ruling.passes()) return ruling;
+  }
   for (size_t i = 1; i < arguments.size(); ++i) {
-    Json given = arguments[i];
-    for (size_t j = 0; i == 1 && given.is_array() && j < std::min(places, given.size()); ++j)
-      if (const auto place = resource_text(text_of(given[j]), true)) given[j] = *place;
-    Ruling ruling = decide_argument(given, names, asked, 0);
+    Ruling ruling = decide_argument(arguments[i], names, asked, 0);
     if (!ruling.passes()) return ruling;
   }
   return Ruling::pass();

@@ -9,9 +9,7 @@
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in a = at_v4("127.0.0.1", number("GRANTED"));
-  if (connect(fd, (struct sockaddr*)&a, sizeof a) != 0) refused("the granted server");
+  const int fd = granted_connection();
   const int first = 1;
   if (setsockopt(fd, SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */, &first, sizeof first) == 0) effect("bound to interface 1");
   else refused("SO_BINDTOIFINDEX");

@@ -14,9 +14,7 @@ static int is_address(const void* bytes) { return memcmp(bytes, "\0\0\0\0\0\0", 
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in a = at_v4("127.0.0.1", number("GRANTED"));
-  if (connect(fd, (struct sockaddr*)&a, sizeof a) != 0) refused("the granted server");
+  const int fd = granted_connection();
   struct ifreq cards[32];
   struct ifconf all = {.ifc_len = sizeof cards, .ifc_req = cards};
   if (ioctl(fd, SIOCGIFCONF, &all) != 0) refused("the names of the cards");

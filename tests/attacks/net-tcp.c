@@ -26,9 +26,7 @@ int main(int argc, char** argv) {
   struct sockaddr_in a = at_v4("127.0.0.1", port);
   connect_and_tell(socket(AF_INET, SOCK_STREAM, 0), &a, 8, "a short address");
   // A granted destination first; then, on the same socket, another.
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  struct sockaddr_in granted = at_v4("127.0.0.1", number("GRANTED"));
-  if (connect(fd, (struct sockaddr*)&granted, sizeof granted) != 0) refused("the granted server");
+  const int fd = granted_connection();
   connect_and_tell(fd, &a, sizeof a, "a connected socket");
   return 0;
 }

@@ -49,6 +49,14 @@ static UNUSED void connect_and_tell(int fd, const void* address, size_t size, co
   if (fd >= 0) close(fd);
 }
 
+// A connection to the server that a flag grants (fact GRANTED).
+static UNUSED int granted_connection(void) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  struct sockaddr_in a = at_v4("127.0.0.1", number("GRANTED"));
+  if (connect(fd, (struct sockaddr*)&a, sizeof a) != 0) refused("the granted server");
+  return fd;
+}
+
 // The helper server of the world that is always granted (fact DIAL): it connects to the loopback
 // port that it is told, from outside, and the runner notes when that succeeds.
 static UNUSED void ask_to_dial(int port) {
