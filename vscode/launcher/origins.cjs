@@ -21,6 +21,9 @@ const WEBVIEW = /^[0-9a-v]{52}\.bulkhead\.localhost$/;
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const FRAMES = "out/vs/workbench/contrib/webview/browser/pre";
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8" };
+const TOKEN = "vscode-tkn";
+/** Bytes. A browser keeps 180 cookies of 4 KiB for a name and those below it, where Node takes 16 KiB of headers. */
+const MOST_HEADERS = 1 << 20;
 const FRAME_SOURCES = "frame-src 'self' ";
 
 /** @typedef {{ method?: string, url?: string, headers: import("node:http").IncomingHttpHeaders }} Asked */
@@ -84,6 +87,17 @@ function protect(request, response) {
   };
 }
 
+/**
+ * The page's own cookie, of all that come. A webview can set more for the name above its own: others that are called the same,
+ * and as many as there is room for.
+ * @param {string | undefined} cookies
+ * @param {string} token
+ */
+const ownCookie = (cookies, token) => {
+  const own = `${TOKEN}=${token}`;
+  return cookies?.split(/;\s*/).includes(own) ? own : undefined;
+};
+
 function sendFrame(request, response, folder, file) {
   fs.readFile(path.join(folder, file), (error, content) => {
     response.setHeader("X-Content-Type-Options", "nosniff");
@@ -98,14 +112,17 @@ function sendFrame(request, response, folder, file) {
  * Stands before a server that listens on TCP: it sees what decide() passes.
  * @param {import("node:http").Server} server
  * @param {string} root code-server's lib/vscode
+ * @param {string} token which opens it
  */
-function guard(server, root) {
+function guard(server, root, token) {
   const emit = server.emit.bind(server);
+  Object.assign(server, { maxHeaderSize: MOST_HEADERS });
   const frames = path.join(root, FRAMES);
   server.emit = (event, ...rest) => {
     if ((event !== "request" && event !== "upgrade") || typeof server.address() === "string") return emit(event, ...rest);
     const [request, answer] = rest;
     const decided = decide(request);
+    request.headers.cookie = ownCookie(request.headers.cookie, token);
     if (event === "upgrade") {
       if (decided.way === "pass") return emit(event, ...rest);
       answer.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");

@@ -68,8 +68,8 @@ test("a server behind it", async (t) => {
   fs.writeFileSync(path.join(frames, "index.html"), "<p>frame</p>");
   const server = guard(http.createServer((request, response) => {
     response.writeHead(200, { "Content-Type": "text/html", "Content-Security-Policy": "default-src 'self'; frame-src 'self' data:;" });
-    response.end(`passed ${request.url}`);
-  }), root);
+    response.end(request.headers.cookie ?? `passed ${request.url}`);
+  }), root, "t0ken");
   let upgrades = 0;
   server.on("upgrade", (_request, socket) => {
     upgrades += 1;
@@ -94,6 +94,12 @@ test("a server behind it", async (t) => {
   assert.match(page.headers["content-security-policy"], new RegExp(`frame-src 'self' http://\\*\\.bulkhead\\.localhost:${port} data:`));
   assert.equal(page.headers["x-frame-options"], "SAMEORIGIN");
   assert.equal(page.headers["cross-origin-resource-policy"], "same-origin");
+  // What a webview can set for the name above its own: more than Node takes, and others of the same name.
+  const many = Array.from({ length: 180 }, (_, i) => `c${i}=${"x".repeat(4090)}`).join("; ");
+  for (const cookies of ["vscode-tkn=t0ken", `${many}; vscode-tkn=t0ken`, `vscode-tkn=other; a=b; vscode-tkn=t0ken; ${many}`, "vscode-tkn=;vscode-tkn=t0ken"])
+    assert.equal((await get("bulkhead.localhost", "/", { cookie: cookies })).body, "vscode-tkn=t0ken");
+  for (const cookies of [many, "vscode-tkn=other", "x-vscode-tkn=t0ken", "vscode-tkn=t0ken2", "vscode.nls.locale=de"])
+    assert.equal((await get("bulkhead.localhost", "/", { cookie: cookies })).body, "passed /", "none is the page's");
   const frame = await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/index.html`);
   assert.equal(frame.body, "<p>frame</p>");
   assert.equal(frame.headers["content-security-policy"], `frame-ancestors 'self' http://bulkhead.localhost:${port}`);

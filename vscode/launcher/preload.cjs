@@ -43,8 +43,9 @@ fs.promises.readFile = async (file, ...rest) => {
   return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
 };
 
+const token = fs.readFileSync(process.argv[process.argv.indexOf("--connection-token-file") + 1], "utf8");
 const { createServer } = http;
-http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server);
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server, token);
 
 const own = new Set(["--require", "-r"]);
 /** Node's options less the one that loads this file, which must not reach an extension host. */
