@@ -95,6 +95,15 @@ export function requireFramePolicy(server) {
 }
 
 /**
+ * The page has to name the workbench as preload.cjs looks for it.
+ * @param {string} server code-server's lib/vscode
+ */
+export function requirePage(server) {
+  const times = fs.readFileSync(path.join(server, HTML), "utf8").split(SCRIPT).length - 1;
+  if (times !== 1) throw new Error(`${HTML} names ${SCRIPT} ${times} times, expected once`);
+}
+
+/**
  * The actors by their numbers, where the table of methods is about this version.
  * @param {string} server code-server's lib/vscode
  */
@@ -122,6 +131,7 @@ export function diagnose(server) {
     { name: "settings", what: "which settings are the editor's own", read: () => settingFamilies(source) },
     { name: "packages", what: "what is read of packages", read: () => extensionPoints(source) },
     { name: "frames", what: "which frames the page may hold", read: () => requireFramePolicy(server) },
+    { name: "page", what: "which workbench the page loads", read: () => requirePage(server) },
     { name: "methods", what: "what hosts and the workbench call, and with how many arguments", read: () => actorsOf(server) },
   ].map(({ name, what, read }) => {
     try {
@@ -216,6 +226,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   } else {
     const workbench = of(called, () => edit(source, placement));
     of(called, () => requireFramePolicy(server));
+    of(called, () => requirePage(server));
     launch.actors = of(called, () => actorsOf(server));
     whole(launch.workbench, workbench);
   }

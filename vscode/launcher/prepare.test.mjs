@@ -80,6 +80,26 @@ test("doctor tells all of it in advance", () => {
     assert.match(done.stdout, line);
 });
 
+test("a page that does not name the workbench, or an empty one, fits no more", () => {
+  serve(source);
+  const html = path.join(server, path.dirname(SCRIPT), "workbench.html");
+  const page = fs.readFileSync(html, "utf8");
+  fs.unlinkSync(html);
+  try {
+    for (const [text, times] of /** @type {[string, number][]} */ ([["", 0], [page.replaceAll("workbench.js", "other.js"), 0], [page + page, 2]])) {
+      fs.writeFileSync(html, text);
+      fs.rmSync(options.state, { recursive: true, force: true });
+      assert.throws(prepared, (error) => error instanceof Error && error.message.startsWith(called) && error.message.includes(`workbench.js ${times} times, expected once`));
+      const { status, stdout } = spawnSync(process.execPath, [path.join(here, "start.mjs"), "--diagnose", "--server", server], { encoding: "utf8" });
+      assert.equal(status, 1);
+      assert.match(stdout, new RegExp(`UNKNOWN  page: .* ${times} times`));
+    }
+  } finally {
+    fs.rmSync(html);
+    fs.symlinkSync(path.join(published, path.dirname(SCRIPT), "workbench.html"), html);
+  }
+});
+
 test("methods that cannot be read are no internal error", () => {
   serve(source.slice(0, 1000));
   assert.throws(() => actorsOf(server), /^Error: the methods of this version of VS Code cannot be read: no table/);
