@@ -26,6 +26,12 @@ function schema() {
 }
 
 /**
+ * Of two packages with one id VS Code loads the one of the higher version, and of the same version the built-in one. No
+ * version is higher than this, so none that is installed takes the companion's place, in which nobody would be asked anything.
+ */
+const HIGHEST = Array(3).fill(Number.MAX_SAFE_INTEGER).join(".");
+
+/**
  * The files of the companion as they are installed.
  * @returns {Map<string, string>} path → text, sorted
  */
@@ -40,6 +46,7 @@ export function companion() {
   };
   walk("");
   files.set("schema/manifest.schema.json", schema());
+  files.set("package.json", JSON.stringify({ ...JSON.parse(files.get("package.json")), version: HIGHEST }, null, 1));
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

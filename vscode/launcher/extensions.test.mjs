@@ -18,6 +18,12 @@ test("the companion is whole, without its tests, under its own id", () => {
       assert.ok(files.has(required), `${name} requires ${required}`);
 });
 
+test("no version is higher than the companion's", () => {
+  const { version } = JSON.parse(companion().get("package.json"));
+  // As semver has it: a number above this is none, and the workbench asks for no version of such.
+  assert.equal(version, "9007199254740991.9007199254740991.9007199254740991");
+});
+
 test("every command of a menu, a welcome text or a row exists", () => {
   const files = companion();
   const { contributes } = JSON.parse(files.get("package.json"));

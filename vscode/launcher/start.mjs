@@ -13,7 +13,6 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { COMPANION_ID } from "./extensions.mjs";
 import { diagnose } from "./prepare.mjs";
 import { builtinSetting } from "./settings.mjs";
 
@@ -140,18 +139,6 @@ if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened
 
 const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
-// VS Code would load it in the companion's place: it would run in a compartment, but nobody would be asked anything.
-for (const name of fs.statSync(extensions, { throwIfNoEntry: false })?.isDirectory() ? fs.readdirSync(extensions) : []) {
-  const installed = path.join(extensions, name);
-  let id;
-  try {
-    const manifest = JSON.parse(fs.readFileSync(path.join(installed, "package.json"), "utf8"));
-    id = `${manifest.publisher}.${manifest.name}`.toLowerCase();
-  } catch {
-    continue; // no extension
-  }
-  if (id === COMPANION_ID) fail(`${installed} calls itself ${id}, as bulkhead's own does: remove it`);
-}
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
 function prepared(builtin) {
   const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin };
@@ -240,14 +227,24 @@ child.stdout.on("data", (part) => {
 });
 let errors = "";
 child.stderr.on("data", (part) => {
-  errors = (errors + part).slice(-4000);
+  errors = (errors + part).slice(-20_000);
 });
 child.on("error", (error) => fail(`cannot start the server: ${error.message}`));
+/**
+ * What it says before it ends, without where in its code that was.
+ * @param {string} output
+ */
+const inWords = (output) =>
+  output
+    .replace(/^Error: Could not locate the bindings file\.[^]*?\n\}\n/gm, "") // a logger that it does without
+    .replace(/ \{\n(?: {2}.*\n)*\}$/gm, "")
+    .replace(/^ +at .*\n?/gm, "")
+    .trim();
 child.on("exit", (code, signal) => {
   if (told) process.exit(signal ? 0 : (code ?? 0));
 });
 child.on("close", (code, signal) => {
   if (ended) process.exit(128 + os.constants.signals[ended]);
-  if (code !== 0) fail(`the server ended before it was ready (${signal ?? code}):\n${errors || text}`);
+  if (code !== 0) fail(`the server ended before it was ready (${signal ?? code}):\n${inWords(errors || text)}`);
   process.stdout.write(text); // a command of its own, such as --install-extension
 });
