@@ -9,6 +9,7 @@
 
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"
+#include "vscode/typed_text.h"
 
 namespace bulkhead {
 
@@ -208,6 +209,11 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const std::lock_guard lock(mutex_);
         registered_commands_.erase(command);
       }
+      if (request.method == "$unregisterTestController") {
+        const std::string controller = text_at(0);
+        const std::lock_guard lock(mutex_);
+        own_controllers_.erase(controller);
+      }
       for (const auto& [method, index, names] :
            {std::tuple("$registerTestController", 0, &own_controllers_),
             std::tuple("$createTerminal", 0, &made_terminals_),
@@ -280,8 +286,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool resources =
             request.method == "$spliceResourceStates" || request.method == "$registerGroups";
         const bool roots = may_name(text, {"localResourceRoots"});
-        if (!spelt && !roots && !styles && !loads && !resources && shown == Shown::kNothing &&
-            (is_kept || !Disarm::concerns(text)))
+        const bool types = request.method == "$setLanguageConfiguration";
+        if (!spelt && !roots && !styles && !loads && !resources && !types &&
+            shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
         // cleaned does not pass.
@@ -296,7 +303,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
             (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_preloads(value) : 0) +
             (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
             (styles ? strip_styles(value, granted("open-external")) : 0) +
-            (is_kept ? 0 : disarm().disarm(value, strings)) + sign_in(value, index);
+            (types ? strip_typed(value) : 0) + (is_kept ? 0 : disarm().disarm(value, strings)) +
+            sign_in(value, index);
         if (here == 0) return text;
         changes += here;
         texts.push_back(dumped(value));

@@ -176,11 +176,19 @@ class Broker final : public Judge {
     kMessage,
     kSnippets,
     kItems,
-    kItemsAlone,  // and nothing besides: their document may not be written
+    kItemsAlone,  // as they are called, and nothing besides: their document may not be written
+    kHints,
+    kHintsAlone,  // which are shown alone, for the same reason
+    kItemAlone,   // one of either
+    kOperation,   // edits beside what a person does with files, and whose they are
+    kCopied,      // what is pasted of it later, wherever that is
     kResource,
     kBadges,
   };
   static Awaited awaited_of(std::string_view method);
+  // The same where the document decides, with mutex_ held. What is asked of something that the
+  // reply was marked for comes without the mark, in `unmarked`.
+  Awaited awaited_of(const RpcRequest& request, std::optional<std::vector<uint8_t>>* unmarked);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
   void ask_for_commands(Outbox& outbox);
@@ -221,7 +229,6 @@ class Broker final : public Judge {
   std::set<std::string> quick_inputs_;       // ids that have a title
   // Requests of the workbench that the host was passed, and has not answered.
   std::unordered_map<uint32_t, Awaited> unanswered_;
-  Awaited completed_ = Awaited::kItemsAlone;  // of the last completions, whose items are asked for
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
   std::map<uint32_t, std::string> registering_;          // requests that register such handles

@@ -276,6 +276,9 @@ TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
   EXPECT_EQ(call("MainThreadTesting", "$publishDiff", {"mine", Json::array()}), "passed");
   for (const char* method : {"$publishDiff", "$removeTestProfile", "$unregisterTestController"})
     EXPECT_NE(call("MainThreadTesting", method, {"cloud", Json::array()}), "passed") << method;
+  // What it has given up may be another's by now.
+  EXPECT_EQ(call("MainThreadTesting", "$unregisterTestController", {"mine"}), "passed");
+  EXPECT_NE(call("MainThreadTesting", "$publishDiff", {"mine", Json::array()}), "passed");
   for (const char* method :
        {"$registerDebugAdapterDescriptorFactory", "$registerDebugConfigurationProvider"}) {
     EXPECT_EQ(call("MainThreadDebugService", method, {"mine", 1}), "passed") << method;
@@ -287,6 +290,20 @@ TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
       "passed");
   EXPECT_NE(call("MainThreadTimeline", "$unregisterTimelineProvider", {"timeline.localHistory"}),
             "passed");
+}
+
+// In every document of that language, whatever it may write.
+TEST_F(ForgedTest, WhatALanguageTypesSaysNothing) {
+  const auto rule = [](const char* text) {
+    return Json{{"onEnterRules", Json::array({{{"action", {{"appendText", text}}}}})}};
+  };
+  const auto sent = [&](const char* text) {
+    return passed("MainThreadLanguageFeatures", "$setLanguageConfiguration",
+                  {1, "shellscript", rule(text)})
+        .dump();
+  };
+  EXPECT_THAT(sent(" * "), HasSubstr(" * "));
+  EXPECT_EQ(sent("curl e | sh").find("curl"), std::string::npos);
 }
 
 // "No, thanks" could be the button that trusts.

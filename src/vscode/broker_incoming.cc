@@ -59,7 +59,8 @@ bool Broker::may_write(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
   if (const auto file = file_to_be(*resource)) return may_write(*file);
-  if (!resource->is_file) return true;  // of an extension that decides itself, or of nobody yet
+  // Others are of an extension that decides itself, or of nobody yet.
+  if (!resource->is_file && !stands_for_file(lower_case(resource->scheme))) return true;
   const auto canonical = canonical_file(resource->path);
   return canonical && !is_elsewhere(*canonical) && arbiter_.would_allow(Kind::kWrite, *canonical);
 }
@@ -250,20 +251,14 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
+    std::optional<std::vector<uint8_t>> unmarked;
     {
       const std::lock_guard lock(mutex_);
-      Awaited awaited = awaited_of(request->method);
-      if (request->method == "$provideCompletionItems") {
-        const Json document = arguments_of(*request, [](size_t i) { return i == 1; });
-        if (!may_write(at(document, 1))) awaited = Awaited::kItemsAlone;
-        completed_ = awaited;
-      } else if (request->method == "$resolveCompletionItem") {
-        awaited = completed_;
-      }
-      unanswered_[request->number] = awaited;
+      unanswered_[request->number] = awaited_of(*request, &unmarked);
     }
     Watched watched(outbox);
-    if (!filter_incoming(*request, watched)) watched.to_host(copy(body));
+    if (!filter_incoming(*request, watched))
+      watched.to_host(unmarked ? std::move(*unmarked) : copy(body));
     const std::lock_guard lock(mutex_);
     if (!watched.reached()) unanswered_.erase(request->number);
     if (unanswered_.size() > kMaxUnanswered)

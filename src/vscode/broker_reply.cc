@@ -1,6 +1,7 @@
 // What a host answers to the workbench. Most of it is only shown; some acts when a person picks it,
 // or by itself: commands, snippets, edits of other files.
 #include <algorithm>
+#include <optional>
 
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"
@@ -13,8 +14,11 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideTooltip") return Awaited::kTooltip;
   if (method == "$validateInput") return Awaited::kMessage;
   if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
-      method == "$provideNotebookCellStatusBarItems")
+      method == "$provideNotebookCellStatusBarItems" || method == "$provideKernelSourceActions")
     return Awaited::kItems;
+  if (method == "$provideInlayHints" || method == "$resolveInlayHint") return Awaited::kHints;
+  if (method == "$onWillRunFileOperation") return Awaited::kOperation;
+  if (method == "$prepareDocumentPaste") return Awaited::kCopied;
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
   if (method == "$provideDecorations") return Awaited::kBadges;
@@ -26,16 +30,68 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
 
 namespace {
 
-// A completion changes the line that a person sees, these any other ("l" of a completion).
-size_t strip_edits_elsewhere(Json& value) {
-  size_t changed = 0;
-  if (value.is_object()) changed += value.erase("l") + value.erase("additionalTextEdits");
-  if (value.is_structured())
-    for (Json& each : value) changed += strip_edits_elsewhere(each);
-  return changed;
+// By this the workbench asks for the rest of a completion or a hint of a document that may not be
+// written. The host's own name for it stands behind.
+constexpr std::string_view kMark = "bulkhead: not written";
+
+void mark(Json& item, const char* key) {
+  if (const auto id = item.find(key); id != item.end() && !is_none(*id))
+    *id = Json::array({kMark, std::move(*id)});
+}
+
+// Where what they are called is written, and nothing besides: a completion may bring other text
+// and edits of other lines, and be picked by any letter.
+void strip_item(Json& item) {
+  if (!item.is_object()) return;
+  for (const char* key : {"h", "i", "k", "l", "textEdits"}) item.erase(key);
+  const Json label = item.value("a", Json());
+  const std::string called = text_of(label.is_object() ? label.value("label", Json()) : label);
+  constexpr size_t kSeen = 100;
+  if (called.size() > kSeen || called.find_first_of("\r\n\t") != std::string::npos) item["h"] = "";
+  mark(item, "x");
+  mark(item, "cacheId");
+}
+
+void strip_items(Json& value, const char* list) {
+  const auto items = value.is_object() ? value.find(list) : value.end();
+  if (items != value.end() && items->is_structured())
+    for (Json& each : *items) strip_item(each);
+}
+
+// Texts and addresses are what an editor pastes by itself; what is a product's own
+// ("application/vnd.…"), whoever made it asks for.
+void strip_pasted(Json& value) {
+  const auto items = value.is_object() ? value.find("items") : value.end();
+  if (items == value.end() || !items->is_structured()) return;
+  Json kept = Json::array();
+  for (Json& each : *items)
+    if (lower_case(text_of(at(each, 0))).starts_with("application/vnd."))
+      kept.push_back(std::move(each));
+  *items = std::move(kept);
 }
 
 }  // namespace
+
+Broker::Awaited Broker::awaited_of(const RpcRequest& request,
+                                   std::optional<std::vector<uint8_t>>* unmarked) {
+  const Awaited awaited = awaited_of(request.method);
+  const bool hints = awaited == Awaited::kHints;
+  if (!hints && !request.method.ends_with("CompletionItem") &&
+      !request.method.ends_with("CompletionItems"))
+    return awaited;
+  if (request.method.starts_with("$provide")) {
+    const Json document = arguments_of(request, [](size_t i) { return i == 1; });
+    if (may_write(at(document, 1))) return awaited;
+    return hints ? Awaited::kHintsAlone : Awaited::kItemsAlone;
+  }
+  bool is_marked = false;
+  auto without = with_argument(request, 1, [&](Json& id) {
+    is_marked = text_of(at(id, 0)) == kMark;
+    if (is_marked) id = Json(at(id, 1));
+  });
+  if (is_marked) *unmarked = std::move(without);
+  return is_marked || !without ? Awaited::kItemAlone : awaited;
+}
 
 // The workbench makes the edits of a rename, a quick fix (some when a file is saved), a
 // paste or an inline suggestion by itself: they are decided like those that a host asks for,
@@ -96,6 +152,8 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
                          awaited == Awaited::kBadges || awaited == Awaited::kItemsAlone ||
+                         awaited == Awaited::kItemAlone || awaited == Awaited::kHintsAlone ||
+                         awaited == Awaited::kOperation || awaited == Awaited::kCopied ||
                          (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
@@ -109,13 +167,34 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     auto strings = Disarm::Strings::kText;
     if (awaited == Awaited::kMessage) strings = Disarm::Strings::kMessages;
     if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
-    if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone)
+    if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone ||
+        awaited == Awaited::kItemAlone)
       strings = Disarm::Strings::kItems;
     changes = disarm().disarm(value, strings);
     if (edits || awaited == Awaited::kResource) changes += strip_cached_spellings(value);
     if (edits) changes += refuse_edits(value, &unfit);
-    if (awaited == Awaited::kItemsAlone) changes += strip_edits_elsewhere(value);
     if (awaited == Awaited::kBadges) changes += strip_badges(value);
+    ++changes;
+    switch (awaited) {
+      case Awaited::kItemsAlone:
+        strip_items(value, "b");
+        break;
+      case Awaited::kHintsAlone:
+        strip_items(value, "hints");
+        break;
+      case Awaited::kItemAlone:
+        strip_item(value);
+        break;
+      case Awaited::kCopied:
+        strip_pasted(value);
+        break;
+      case Awaited::kOperation:
+        // A person is asked whether these names may edit.
+        if (value.is_object()) value["extensionNames"] = Json::array({signatures()});
+        break;
+      default:
+        --changes;
+    }
     // The workbench compares it with a document, and tells where they differ.
     if (awaited == Awaited::kResource && !value.is_null())
       unfit = unfit ||

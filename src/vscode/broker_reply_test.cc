@@ -1,4 +1,6 @@
 // What a host answers, and what the workbench would do with it without asking again.
+#include <set>
+
 #include "vscode/broker_fixture.h"
 
 namespace bulkhead::testing {
@@ -75,6 +77,15 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
   const auto item = [](const std::string& id) { return Json{{"a", "x"}, {"o", id}, {"p", {1}}}; };
   expect("$provideCompletionItems", [&](const std::string& id) { return Json{{"b", {item(id)}}}; });
   expect("$resolveCompletionItem", item);
+  expect("$provideCompletionItems", [&](const std::string& id) {
+    return Json{{"b", {{{"a", "x"}, {"o", id}, {"n", "handle"}}}}};
+  });
+  expect("$provideKernelSourceActions", [](const std::string& id) {
+    return Json::array({{{"label", "x"}, {"command", id}}});
+  });
+  expect("$provideKernelSourceActions", [&](const std::string& id) {
+    return Json::array({{{"label", "x"}, {"command", command(id)}}});
+  });
   expect("$provideNotebookCellStatusBarItems", [](const std::string& id) {
     return Json{{"items", {{{"command", id}}}}};
   });
@@ -82,6 +93,14 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
     expect("$provideInlineCompletions", [&](const std::string& id) {
       return Json{{"items", {{{field, command(id)}}}}};
     });
+  // By its handle a completion's command is given that, and not what stands beside it.
+  EXPECT_THAT(reply_to("$provideCompletionItems",
+                       {{"b", {{{"o", "vscode.open"}, {"n", uri(work("a.txt"))}}}}}),
+              HasSubstr("vscode.open"));
+  EXPECT_EQ(reply_to("$provideCompletionItems",
+                     {{"b", {{{"o", "vscode.open"}, {"n", uri(key())}, {"p", Json::array()}}}}})
+                .find("vscode.open"),
+            std::string::npos);
   for (const char* field : {"statusBarCommands", "secondaryCommands"})
     expect("$getChildren", [&](const std::string& id) {
       return Json{{field, Json::array({Json::array({command(id)})})}};
@@ -94,22 +113,135 @@ TEST_F(BrokerReplyTest, NothingThatIsPickedRunsOutside) {
   });
 }
 
-// Far from where a person looks, and perhaps in a list of tasks.
-TEST_F(BrokerReplyTest, CompletionsEditNothingBesidesWhereItMayNotWrite) {
-  const auto edits = [this](const std::string& file) {
-    const Json item = {{"a", "x"}, {"h", "TEXT"}, {"l", {{{"range", 1}, {"text", "EVIL"}}}}};
-    deliver("$provideCompletionItems", Json{1, uri(file), Json::object(), 1}.dump());
-    const std::string all = answer(Json{{"b", {item}}});
-    EXPECT_THAT(all, HasSubstr("TEXT"));
-    deliver("$resolveCompletionItem", "[1,[1,0]]");
-    const std::string one = answer(item);
-    EXPECT_THAT(one, HasSubstr("TEXT"));
-    return (all + one).find("EVIL") != std::string::npos;
+// What the workbench would write into a document of itself, or when a person picks it: in a list of
+// tasks, say, it would be run.
+TEST_F(BrokerReplyTest, NothingIsWrittenIntoADocumentThatMayOnlyBeRead) {
+  struct Case {
+    const char* method;
+    size_t document;  // the argument
+    const char* reply;
+  };
+  const std::vector<Case> cases = {
+      {"$provideInlineCompletions", 1, R"({"items":[{"insertText":"EVIL"}]})"},
+      {"$provideColorPresentations", 1, R"([{"label":"x","textEdit":{"text":"EVIL"}}])"},
+      {"$provideColorPresentations", 1, R"([{"additionalTextEdits":[{"text":"EVIL"}]}])"},
+      {"$provideInlayHints", 1, R"({"hints":[{"label":"x","textEdits":[{"text":"EVIL"}]}]})"},
+      {"$provideDocumentOnDropEdits", 2, R"([{"insertText":"EVIL"}])"},
+      {"$providePasteEdits", 2, R"([{"insertText":"EVIL"}])"},
+      {"$provideDocumentFormattingEdits", 1, R"([{"text":"EVIL"}])"},
+      {"$provideDocumentRangeFormattingEdits", 1, R"([{"text":"EVIL"}])"},
+      {"$provideDocumentRangesFormattingEdits", 1, R"([{"text":"EVIL"}])"},
+      {"$provideOnTypeFormattingEdits", 1, R"([{"text":"EVIL"}])"},
+      {"$provideLinkedEditingRanges", 1, R"({"ranges":[],"wordPattern":"EVIL"})"},
+      {"$provideCompletionItems", 1, R"({"b":[{"a":"x","h":"EVIL"}]})"},
+      {"$provideCompletionItems", 1, R"({"b":[{"a":"x","k":"EVIL"}]})"},
+      {"$provideCompletionItems", 1, R"({"b":[{"a":"x","l":[{"text":"EVIL"}]}]})"},
+      {"$provideRenameEdits", 1, R"({"edits":[{"resource":0,"textEdit":{"text":"EVIL"}}]})"},
+      {"$provideCodeActions", 1,
+       R"({"actions":[{"edit":{"edits":[{"resource":0,"textEdit":"EVIL"}]}}]})"},
   };
   fs::create_directories(folder_ / "home/only");
-  EXPECT_TRUE(edits(work("a.txt")));
-  EXPECT_FALSE(edits((folder_ / "home/only/read.txt").string()));
-  EXPECT_TRUE(edits(work("a.txt")));
+  const std::string only = (folder_ / "home/only/read.txt").string();
+  const auto reaches = [&](const Case& one, const Json& document) {
+    Json arguments = Json::array({1, 2, 3, Json::object()});
+    arguments[one.document] = document;
+    if (deliver(one.method, arguments.dump()).empty()) return false;
+    const std::function<void(Json&)> fill = [&](Json& value) {
+      if (value.is_object() && value.contains("resource")) value["resource"] = document;
+      if (value.is_structured())
+        for (Json& each : value) fill(each);
+    };
+    Json reply = Json::parse(one.reply);
+    fill(reply);
+    return answer(reply).find("EVIL") != std::string::npos;
+  };
+  std::set<std::string> covered;
+  for (const Case& one : cases) {
+    covered.insert(one.method);
+    EXPECT_TRUE(reaches(one, uri(work("a.txt")))) << one.reply;
+    EXPECT_FALSE(reaches(one, uri(only))) << one.method << one.reply;
+    EXPECT_FALSE(reaches(one, uri(only, "vscode-notebook-cell"))) << one.method << one.reply;
+    EXPECT_FALSE(reaches(one, uri(only, "untitled"))) << one.method << one.reply;
+  }
+  // Whatever else there is by such names was looked at, and writes nothing.
+  const std::set<std::string> others = {"$provideTerminalCompletions", "$providePromptFiles",
+                                        "$provideEditSessionIdentityMatch"};
+  const Json told = Json::parse(
+      std::ifstream(std::string(std::getenv("BULKHEAD_DATA")) + "/vscode/api/table.json"))["told"];
+  for (const auto& [method, rule] : told.items()) {
+    if (!method.starts_with("$provide")) continue;
+    for (const char* word : {"Edit", "Complet", "Presentation", "Hint", "Format", "CodeAction"}) {
+      if (method.find(word) == std::string::npos) continue;
+      EXPECT_TRUE(covered.contains(method) || others.contains(method)) << method;
+    }
+  }
+}
+
+// Between the list and what is picked of it, a list for another document may have come.
+TEST_F(BrokerReplyTest, WhatIsResolvedIsOfItsOwnDocument) {
+  fs::create_directories(folder_ / "home/only");
+  const Json only = uri((folder_ / "home/only/read.txt").string()), own = uri(work("a.txt"));
+  const auto name_of = [this](const char* method, const Json& document, const Json& list) {
+    deliver(method, Json{1, document, 3}.dump());
+    const std::string told = answer(list);
+    const Json value = Json::parse(told.substr(told.find('{')));
+    const Json& items = value.contains("b") ? value["b"] : value["hints"];
+    return items[0].contains("x") ? items[0]["x"] : items[0]["cacheId"];
+  };
+  for (const bool hints : {false, true}) {
+    const char* provide = hints ? "$provideInlayHints" : "$provideCompletionItems";
+    const char* resolve = hints ? "$resolveInlayHint" : "$resolveCompletionItem";
+    const Json list = hints
+                          ? Json::parse(R"({"hints":[{"label":"x","cacheId":[3,4]}],"cacheId":3})")
+                          : Json::parse(R"({"b":[{"a":"x","x":[3,4]}],"x":3})");
+    const Json of_only = name_of(provide, only, list), of_own = name_of(provide, own, list);
+    const auto edits = [&](const Json& name) {
+      EXPECT_THAT(deliver(resolve, Json{1, name}.dump()), HasSubstr("[1,[3,4]]"))
+          << "as it named it";
+      const std::string told = answer(Json::parse(
+          R"({"a":"x","label":"x","h":"EVIL","l":["EVIL"],"textEdits":["EVIL"],"b":[],"hints":[]})"));
+      EXPECT_THAT(told, HasSubstr("\"x\""));
+      return told.find("EVIL") != std::string::npos;
+    };
+    EXPECT_FALSE(edits(of_only)) << resolve;
+    EXPECT_TRUE(edits(of_own)) << resolve;
+    EXPECT_FALSE(edits(of_only)) << resolve;
+  }
+}
+
+// A list shows the beginning of what an item is called.
+TEST_F(BrokerReplyTest, WhatIsWrittenIsWhatAPersonReads) {
+  fs::create_directories(folder_ / "home/only");
+  const Json only = uri((folder_ / "home/only/read.txt").string());
+  for (const Json& label : {Json("x\nEVIL"), Json(std::string(200, ' ') + "EVIL"),
+                            Json{{"label", "x\r\nEVIL"}, {"detail", ""}}}) {
+    deliver("$provideCompletionItems", Json{1, only, 3}.dump());
+    EXPECT_THAT(answer({{"b", {{{"a", label}}}}}), HasSubstr(R"("h":"")"));
+  }
+}
+
+// What is copied here is pasted anywhere.
+TEST_F(BrokerReplyTest, CopyingPutsNoTextIntoWhatIsPasted) {
+  for (const char* type :
+       {"text/plain", "text", "text/uri-list", "text/html", "Text/Plain", "files"}) {
+    deliver("$prepareDocumentPaste",
+            Json{1, uri(work("a.txt")), Json::array(), Json::object()}.dump());
+    const auto item = [](const char* of, const char* content) {
+      return Json::array({of, {{"asString", content}}});
+    };
+    const std::string told =
+        answer({{"items", Json::array({item(type, "EVIL"), item("application/vnd.mine", "own")})}});
+    EXPECT_EQ(told.find("EVIL"), std::string::npos) << type;
+    EXPECT_THAT(told, HasSubstr("own"));
+  }
+}
+
+TEST_F(BrokerReplyTest, WhoEditsBesideAPersonsRenameIsNamed) {
+  deliver("$onWillRunFileOperation", Json{0, Json::array(), 1000}.dump());
+  const std::string told =
+      answer({{"edit", {{"edits", Json::array()}}}, {"extensionNames", {"Git"}}});
+  EXPECT_THAT(told, HasSubstr("me.mine"));
+  EXPECT_EQ(told.find("\"Git\""), std::string::npos);
 }
 
 TEST_F(BrokerReplyTest, WhatIsInsertedDoesNotPaste) {

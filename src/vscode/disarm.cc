@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kMaxDepth = 200;  // as is_moderate() has it
+constexpr int kMaxDepth = 200;      // as is_moderate() has it
+constexpr size_t kMaxLinks = 1000;  // of one text, with arguments that are judged
 
 // Fields of VS Code's messages that are pictures: fetched by the page as soon as they are shown.
 bool is_picture(const std::string& key) {
@@ -140,6 +141,33 @@ std::optional<std::string> linked_command(const Json& link, bool is_link) {
   return path != link.end() && path->is_string() ? path->get<std::string>() : std::string();
 }
 
+std::string dumped_plainly(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// What stands behind "command:ID?" is decoded and read by the opener, twice decoded if need be.
+// Only what is written as everybody writes it, and means one thing: a list, as JSON.stringify has
+// it.
+std::optional<Json> link_arguments(const std::string& encoded) {
+  std::string text;
+  const auto digit = [](char c) { return std::string_view("0123456789abcdef").find(lower(c)); };
+  for (size_t i = 0; i < encoded.size(); ++i) {
+    if (encoded[i] != '%') {
+      text += encoded[i];
+      continue;
+    }
+    if (i + 2 >= encoded.size()) return std::nullopt;
+    const size_t high = digit(encoded[i + 1]), low = digit(encoded[i + 2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    text += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  if (text.find('%') != std::string::npos || !is_moderate(text)) return std::nullopt;
+  Json value = Json::parse(text, nullptr, false);
+  if (!value.is_array() || dumped_plainly(value) != text) return std::nullopt;
+  return value;
+}
+
 size_t replace_all(std::string& text, std::string_view from, std::string_view to) {
   size_t count = 0;
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -157,6 +185,14 @@ bool are_files(const Json& uris) {
     if (scheme == uri.end() || (*scheme != "file" && *scheme != "vscode-remote")) return false;
   }
   return true;
+}
+
+// Of a completion, "p", or where "n" is something, that alone; of others "arguments".
+Json arguments_of_item(const Json& item, bool completion) {
+  if (!completion) return item.value("arguments", Json());
+  const Json handle = item.value("n", Json());
+  const bool given = !(handle.is_null() || handle == false || handle == 0 || handle == "");
+  return given ? Json::array({handle}) : item.value("p", Json());
 }
 
 bool is_web_address(const Json& value) {
@@ -192,19 +228,38 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
       trusted != object.end() && !trusted->is_null() && *trusted != false) {
     // Links run the commands that are named here and no others.
     Json enabled = Json::array();
-    if (trusted->is_object() && trusted->contains("enabledCommands") &&
-        (*trusted)["enabledCommands"].is_array()) {
-      for (const Json& each : (*trusted)["enabledCommands"])
-        if (each.is_string() && rules_.may_run(each.get<std::string>())) enabled.push_back(each);
-    } else if (const auto text = object.find("value"); text != object.end() && text->is_string()) {
+    std::set<std::string> named;
+    const auto enable = [&](const std::string& id, const Json& link) {
+      if (named.insert(id).second) enabled.push_back(link);
+    };
+    const bool listed = trusted->is_object() && trusted->contains("enabledCommands") &&
+                        (*trusted)["enabledCommands"].is_array();
+    std::set<std::string> others;  // which may be run with some arguments alone
+    if (listed)
+      for (const Json& each : (*trusted)["enabledCommands"]) {
+        if (!each.is_string()) continue;
+        if (rules_.may_run(each.get<std::string>()))
+          enable(each.get<std::string>(), each);
+        else
+          others.insert(each.get<std::string>());
+      }
+    if (const auto text = object.find("value"); text != object.end() && text->is_string()) {
       const std::string& markdown = text->get_ref<const std::string&>();
-      std::set<std::string> named;
       for (size_t at = 0; (at = markdown.find("command:", at)) != std::string::npos;) {
         at += 8;
-        const size_t end = markdown.find_first_of("?)\"' >\n\t#&", at);
-        std::string id =
-            markdown.substr(at, end == std::string::npos ? std::string::npos : end - at);
-        if (named.insert(id).second && rules_.may_run(id)) enabled.push_back(std::move(id));
+        const size_t end = std::min(markdown.find_first_of("?)\"' >\n\t#&", at), markdown.size());
+        std::string id = markdown.substr(at, end - at);
+        if (listed && !others.contains(id)) continue;
+        if (rules_.may_run(id)) {
+          enable(id, id);
+        } else if (end < markdown.size() && markdown[end] == '?' && named.size() < kMaxLinks) {
+          const size_t last =
+              std::min(markdown.find_first_of(")\"' >\n\t#&", end), markdown.size());
+          if (const auto given = link_arguments(markdown.substr(end + 1, last - end - 1));
+              given && may_run(id, *given))
+            enable(id + "?" + dumped_plainly(*given),
+                   {{"command", id}, {"arguments", dumped_plainly(*given)}});
+        }
       }
     }
     const Json allowed = {{"enabledCommands", enabled}};
@@ -313,8 +368,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
       const auto linked = linked_command(*member, is_address(key));
       if ((linked && !rules_.may_run(*linked)) ||
           (by_id && !(member->is_string() &&
-                      may_run(member->get<std::string>(),
-                              value.value(key == "o" ? "p" : "arguments", Json()))))) {
+                      may_run(member->get<std::string>(), arguments_of_item(value, key == "o"))))) {
         member = value.erase(member);
         ++changed;
         continue;

@@ -47,6 +47,37 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
          R"j([{"tooltip": {"value": "[a](command:mine.x)"}}])j", Disarm::Strings::kPicks);
 }
 
+// What is not run with just any arguments may be run with these. The opener compares them as it
+// read them, so there is one way to write them that counts.
+TEST(Disarm, LinksRunWhatMayBeRunWithTheirArguments) {
+  const Disarm disarm({.may_run = [](const std::string&) { return false; },
+                       .may_run_with =
+                           [](const std::string& id, const Json& arguments) {
+                             return id == "open.it" && arguments == Json::array({"a b"});
+                           }});
+  const auto enabled = [&](const std::string& links, Json trusted = true) {
+    Json value = {{"value", links}, {"isTrusted", std::move(trusted)}};
+    disarm.disarm(value, Disarm::Strings::kText);
+    return value["isTrusted"]["enabledCommands"];
+  };
+  const Json open = Json::array({{{"command", "open.it"}, {"arguments", R"(["a b"])"}}});
+  EXPECT_EQ(enabled("[x](command:open.it?%5B%22a%20b%22%5D)"), open);
+  EXPECT_EQ(
+      enabled("[x](command:open.it?%5b%22a%20b%22%5d) [y](command:open.it?%5B%22a%20b%22%5D)"),
+      open);
+  EXPECT_EQ(enabled("[x](command:open.it?%5B%22a%20b%22%5D)", {{"enabledCommands", {"open.it"}}}),
+            open);
+  EXPECT_EQ(enabled("[x](command:open.it?%5B%22a%20b%22%5D)", {{"enabledCommands", {"other"}}}),
+            Json::array());
+  for (const char* arguments : {"", "?", "?%5B%22other%22%5D", "?%5B%22a%20b%22%5D%20",
+                                "?%5B%22a%2520b%22%5D", "?%22a%20b%22", "?%5B%22a%20b",
+                                "?%5B%22a%20b%22%5", "?%5B%22a%20b%22%5G", "?%5B%22a%20b%22,%5D"})
+    EXPECT_EQ(enabled("[x](command:open.it" + std::string(arguments) + ")"), Json::array())
+        << arguments;
+  EXPECT_EQ(enabled("x", {{"enabledCommands", {open[0], "open.it?[\"a b\"]"}}}), Json::array())
+      << "an extension's own words for it";
+}
+
 TEST(Disarm, ButtonsRunOwnCommandsOnly) {
   expect(R"j([{"range": 1, "command": {"id": "run.it", "title": "Run", "arguments": [1]}}])j",
          R"j([{"range": 1, "command": {"id": "bulkhead.refused", "title": "Run",

@@ -167,6 +167,14 @@ test("no method that names a file is free of checks", () => {
     for (const name of names) assert.ok(methods[actor][name].check?.length > 0, `${actor}.${name}`);
 });
 
+test("what a kernel holds is not a language's", () => {
+  const { commands } = read("commands.json");
+  for (const command of ["_executeNotebookVariableProvider", "_executeDataToNotebook", "_executeNotebookToData", "_executeHoverProvider"]) {
+    const [, needs] = Object.entries(commands).filter(([one]) => one === command || (one.endsWith("*") && command.startsWith(one.slice(0, -1)))).sort(([a], [b]) => b.length - a.length)[0];
+    assert.equal(needs, command.includes("Notebook") ? "notebooks" : "languages", command);
+  }
+});
+
 test("commands have rules that exist", () => {
   const permissions = new Set(["free", "refuse"]);
   for (const rules of Object.values(methods))
