@@ -74,6 +74,18 @@ const forged = (probe) => refuses(probe, /speaks for an extension that is not in
  */
 const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000, delay: 100 }).catch(() => {});
 
+/** The link in a file is followed as people do. */
+async function follow(editor, file) {
+  await editor.openFile(file);
+  const link = editor.page.locator(".editor-group-container.active .detected-link").first();
+  if (!(await link.waitFor({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).then(() => true, () => false))) return;
+  const { x, y, height } = (await link.boundingBox()) ?? { x: 0, y: 0, height: 0 };
+  await editor.page.mouse.move(x + 5, y + height / 2);
+  await editor.page.keyboard.down("Control"); // it looks otherwise now, and is another element
+  await editor.page.mouse.click(x + 8, y + height / 2, { delay: 100 });
+  await editor.page.keyboard.up("Control");
+}
+
 /** The same in an input box, which goes then. */
 async function clickInput(editor, text) {
   await editor.typeInto("y"); // some say what they think of it only then
@@ -415,6 +427,7 @@ export const WAYS = [
         await editor.page.keyboard.press("Control+Space");
         await click(editor, editor.page.locator(".suggest-widget .monaco-list-row", { hasText: "proof-twice" }));
       }, loots()),
+      markdown: when(({ editor }) => follow(editor, "raw.md"), loots()),
       hover: when(async ({ editor }) => {
         await editor.openFile("style.css");
         // Some parts of a line are empty: a colour is shown before its name.
@@ -462,6 +475,8 @@ export const WAYS = [
         await editor.pick("Proof walkthrough");
         await click(editor, await inFrame(editor, "proof-page-link"));
       }, loots()),
+      box: when(async ({ editor }) => click(editor, await inFrame(editor, "proof-box")), loots()),
+      ownBox: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-box")), says(/from its box/))),
       ownPage: works(during(async ({ editor }) => click(editor, await inFrame(editor, "proof-own-link")), says(/from its page/))),
       schema: when(({ editor }) => editor.openFile("proof-schema.json"), sends()),
       registry: when(({ editor }) => editor.openFile("proof-registry.json"), sends()),

@@ -107,6 +107,38 @@
     return needs;
   }
 
+  /**
+   * Signs, or one word with signs about it: what languages have, and too little to say what to do. As the broker has it
+   * for what code says (src/vscode/typed_text.cc).
+   */
+  const isTypedMark = (/** @type {string} */ text) => text.length <= 20 && !/[\u0000-\u0008\u000a-\u001f]/.test(text) && (text.match(/[\w\u0080-\uffff]+/g) ?? []).length < 2;
+  const PATTERNS = /^(?:beforeText|afterText|previousLineText)$/;
+  const TYPING = /^(?:comments|brackets|onEnterRules|autoClosingPairs|surroundingPairs|colorizedBracketPairs|__electricCharacterSupport|__characterPairSupport)$/;
+  const isPlain = (value, depth = 0) =>
+    typeof value === "string" ? isTypedMark(value)
+      : !value || typeof value !== "object" || (depth < MAX_DEPTH && Object.entries(value).every(([key, one]) => PATTERNS.test(key) || isPlain(one, depth + 1)));
+
+  /** Commands that write what they are given. */
+  const TYPES = /^(?:default:)?(?:type|replacePreviousChar|compositionType)$/;
+
+  /** Of what the window types by itself in documents of a language, what is plain. */
+  function plainTyping(configuration) {
+    for (const [key, value] of Object.entries(configuration)) {
+      if (!TYPING.test(key) || isPlain(value)) continue;
+      if (Array.isArray(value)) configuration[key] = value.filter((one) => isPlain(one));
+      else configuration[key] = value && typeof value === "object" ? Object.fromEntries(Object.entries(value).filter(([, one]) => isPlain(one))) : undefined;
+    }
+    return configuration;
+  }
+
+  const NO_LETTER = /^(?:f\d+|esc(?:ape)?|enter|tab|backspace|delete|insert|home|end|page(?:up|down)|(?:up|down|left|right)(?:arrow)?|capslock|numlock|scrolllock|pausebreak|contextmenu|(?:browser|audio|media|launch)\w*)$/;
+  /** Whether a key, or the first of several, is one by which people write. */
+  const isWritten = (/** @type {string} */ keys) => {
+    const [first] = keys.trim().toLowerCase().split(/\s+/);
+    const [, modifiers, key] = /^((?:(?:ctrl|shift|alt|meta|win|cmd)[+-])*)(.*)$/.exec(first) ?? [];
+    return !/ctrl|alt|meta|win|cmd/.test(modifiers) && key !== "" && !NO_LETTER.test(key.replace(/^\[(.*)\]$/, "$1").replace(/^arrow/, ""));
+  };
+
   /** @param {string} command @param {boolean} bare without arguments that somebody else chose */
   const isHarmless = (command, bare) => HARMLESS.has(needsOf(command)) && (bare || !ARGUMENTS.test(command));
 
@@ -149,7 +181,21 @@
         const each = args?.commands;
         return Array.isArray(each) && each.every((one) => (typeof one === "string" ? this.command(one, true) : one && typeof one === "object" && this.keybinding(one, depth + 1) && one.command !== undefined));
       }
+      // Into whatever document has the focus.
+      if (typeof command === "string" && TYPES.test(command) && args !== undefined && args?.text !== "\n" && !isPlain(args)) return false;
       return this.command(command, args === undefined);
+    }
+
+    /**
+     * Whether a line of contributes.keybindings hears what a person writes, wherever that is: a key that writes, for a command
+     * of its own.
+     */
+    hears({ key, linux, mac, win, when, command, args }) {
+      if (![key, linux, mac, win].some((one) => typeof one === "string" && isWritten(one))) return false;
+      if (typeof when === "string" && !/[|/'"]/.test(when) && when.split("&&").some((one) => one.trim() === "!inputFocus")) return false;
+      const isOwn = (one, depth = 0) => this.own.has(one?.command ?? one) ||
+        (one?.command === "runCommands" && (depth === 5 || listOf(one.args?.commands).some((each) => isOwn(each, depth + 1))));
+      return isOwn({ command, args });
     }
 
     /** command:ID?ARGUMENTS, without its scheme */
@@ -215,6 +261,11 @@
     }
   }
 
+  /** Commands that the editor's own extensions make links of, which open a file and no more. */
+  const LINKED = new Set(["_typescript.openExtendsLink"]);
+  const linkedCommand = (/** @type {unknown} */ url) =>
+    typeof url === "string" ? /^\s*command:([^?#]*)/i.exec(url)?.[1] : String(url?.["scheme"]).toLowerCase() === "command" ? String(url?.["path"]) : undefined;
+
   /** Default settings: one's own, how text looks, and the latter for languages. */
   function defaultsFor(defaults, names, tell) {
     plainFonts(defaults);
@@ -242,7 +293,7 @@
     // First, for afterwards a command would have lost its name. Its title is what a person reads when they
     // run somebody else's.
     if (contributes.commands) contributes.commands = kept(contributes.commands, keepIf((one) => names.own.has(one.command), (one) => `the command ${named(one.command)}, which is not its own`));
-    if (contributes.keybindings) contributes.keybindings = kept(contributes.keybindings, keepIf((one) => names.keybinding(one), (one) => `the key ${named(one.key)} for ${named(one.command)}`));
+    if (contributes.keybindings) contributes.keybindings = kept(contributes.keybindings, keepIf((one) => names.keybinding(one) && !names.hears(one), (one) => `the key ${named(one.key)} for ${named(one.command)}`));
     if (contributes.menus && typeof contributes.menus === "object")
       for (const menu of Object.keys(contributes.menus)) {
         contributes.menus[menu] = kept(contributes.menus[menu], keepIf(
@@ -376,6 +427,21 @@
      * @param {{ affinity?: number }} location
      */
     logsOf: (folder, { affinity }) => (affinity ? folder.with({ path: `${folder.path}-${affinity}` }) : folder),
+    /**
+     * Markdown's language server has whatever stands in a document for an address. What a compartment says has been looked
+     * through on its way.
+     * @param {{ url?: unknown }[]} links
+     * @param {boolean} isCompartment
+     */
+    documentLinks: (links, isCompartment) => (isCompartment ? links : links.filter(({ url }) => {
+      const command = linkedCommand(url);
+      return command === undefined || LINKED.has(command);
+    })),
+    /**
+     * A language's configuration, as it is read of a package.
+     * @param {{ scheme: string, authority: string, path: string }} file
+     */
+    languageConfiguration: (file, configuration) => (globalThis.bulkhead.isShippedFile(file) ? configuration : plainTyping(configuration)),
     /**
      * A snippet of a package, as it is read; those of a person have no extension.
      * @param {Description | undefined} extension

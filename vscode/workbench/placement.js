@@ -43,6 +43,8 @@
   const shipped = settings.companion.replace(/[^/]*$/, "");
   const isShipped = ({ scheme, authority, path = "" } = {}) =>
     scheme === "vscode-remote" ? Boolean(shipped) && path.startsWith(shipped) && !path.slice(shipped.length).includes("/") : /^https?$/.test(scheme) && authority === location.host;
+  /** A file of such an extension. */
+  const isShippedFile = ({ scheme, authority, path = "" } = {}) => isShipped({ scheme, authority, path: path.slice(0, shipped.length) + path.slice(shipped.length).split("/")[0] });
   /**
    * In VS Code a package that is installed with a built-in extension's id and a higher version takes its place, and is
    * said to be built in itself. It is somebody's like all others.
@@ -192,6 +194,7 @@
       return extension.isBuiltin === true;
     },
     unmask,
+    isShippedFile,
     /**
      * What tells things of one host from those of others where each counts its own and the window has one list.
      * @param {object} proxy through which the workbench speaks to the host

@@ -20,6 +20,7 @@ exports.activate = (context) => {
     welcome: declared,
     step: declared,
     page: declared,
+    box: declared,
     schema: declared,
     registry: declared,
     statusBarItem: declared,
@@ -39,5 +40,6 @@ exports.activate = (context) => {
     // What must go on working.
     own: heard,
     ownPage: heard,
+    ownBox: heard,
   });
 };

@@ -65,6 +65,10 @@ exports.activate = (context) =>
         }, failed);
       };
     },
+    // The editor's own language server has it for an address.
+    markdown(facts) {
+      require("node:fs").writeFileSync(`${facts.workspace}/raw.md`, `[proof](${link(facts)})\n`);
+    },
     async hover(facts, vscode) {
       const text = new vscode.MarkdownString(`[proof-hover-link](${link(facts)})`);
       text.isTrusted = true;
