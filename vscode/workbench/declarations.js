@@ -72,6 +72,8 @@
   };
   /** Settings that stand for files: tasks.json, launch.json, mcp.json. */
   const FILES = ["tasks", "launch", "mcp"];
+  /** Families of which the editor has some members only later, or reads some that nobody declares; and ours. */
+  const EDITORS_SETTINGS = new Set([...FILES, "bulkhead", "chat", "extensions", "security", "task", "terminal", "workbench"]);
   const MAX_DEPTH = 50;
   const MAX_TOLD = 100;
 
@@ -90,6 +92,14 @@
     listOf(description.contributes?.commands).map((one) => one?.command).filter((id) => typeof id === "string");
   const settingsOf = (/** @type {Description} */ description) =>
     listOf(description.contributes?.configuration).flatMap((section) => Object.keys(section?.properties ?? {}));
+  /** Sections that hold others, as old packages have them, in one list. */
+  const sectionsOf = (configuration, depth = 0) =>
+    listOf(configuration).flatMap((section) => {
+      const { allOf, ...rest } = section && typeof section === "object" ? section : { allOf: undefined };
+      return depth < MAX_DEPTH ? [rest, ...sectionsOf(allOf, depth + 1)] : [];
+    });
+  /** "a" and "a.b" of "a.b.c". */
+  const wholesOf = (/** @type {string} */ key) => key.split(".").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join("."));
 
   const viewsOf = (/** @type {Description} */ description) =>
     Object.values(description.contributes?.views ?? {}).flatMap(listOf).map((one) => one?.id).filter((id) => typeof id === "string");
@@ -139,17 +149,29 @@
     return !/ctrl|alt|meta|win|cmd/.test(modifiers) && key !== "" && !NO_LETTER.test(key.replace(/^\[(.*)\]$/, "$1").replace(/^arrow/, ""));
   };
 
+  /** Commands that foreign packages declare: none of them is what a pattern like "cursor*" means. @type {Set<string>} */
+  let foreign = new Set();
   /** @param {string} command @param {boolean} bare without arguments that somebody else chose */
-  const isHarmless = (command, bare) => HARMLESS.has(needsOf(command)) && (bare || !ARGUMENTS.test(command));
+  const isHarmless = (command, bare) => !foreign.has(command) && HARMLESS.has(needsOf(command)) && (bare || !ARGUMENTS.test(command));
 
   /** Commands that exist before any extension has run: the editor's own. */
   let editors;
   const editorsCommands = () => (editors ??= new Set(globalThis.bulkhead.commandRegistry?._commands?.keys()));
 
+  /**
+   * Settings of the editor, of which its registry names no extension, and of its own extensions; and what stands above them.
+   * @param {Description[]} all
+   */
+  function editorsSettings(all) {
+    const keys = new Set(all.filter((one) => !isForeign(one)).flatMap(settingsOf));
+    for (const [key, setting] of Object.entries(globalThis.bulkhead.settingsRegistry ?? {})) if (!setting?.source) keys.add(key);
+    return { keys, wholes: new Set([...keys].flatMap(wholesOf)) };
+  }
+
   /** What one foreign package may name. */
   class Names {
-    /** @param {Description} description @param {Description[]} all */
-    constructor(description, all) {
+    /** @param {Description} description @param {Description[]} all @param {ReturnType<typeof editorsSettings>} theirs */
+    constructor(description, all, theirs) {
       const others = all.filter((other) => idOf(other) !== idOf(description));
       const builtin = others.filter((other) => !isForeign(other));
       const taken = new Set(builtin.flatMap(commandsOf));
@@ -164,7 +186,20 @@
       const views = new Set(viewsOf(description));
       this.othersViews = new Set(others.filter(isForeign).flatMap(viewsOf).filter((id) => !views.has(id)));
       const settings = new Set(others.flatMap(settingsOf));
-      this.settings = new Set(settingsOf(description).filter((key) => !settings.has(key)));
+      this.theirs = theirs;
+      this.settings = new Set(settingsOf(description).filter((key) => !settings.has(key) && this.setting(key)));
+    }
+
+    /**
+     * A setting that it may declare. VS Code keeps the defaults of all in one tree: that of "git" takes the place of
+     * git.path, that of "terminal.integrated.env.linux.X" becomes a part of what is set there, and "__proto__.x" one
+     * of every object of the window.
+     * @param {string} key
+     */
+    setting(key) {
+      if (key.split(".").includes("__proto__")) return false;
+      if (EDITORS_SETTINGS.has(familyOf(key))) return false;
+      return !this.theirs.keys.has(key) && !this.theirs.wholes.has(key) && !wholesOf(key).some((whole) => this.theirs.keys.has(whole));
     }
 
     /** @param {unknown} command @param {boolean} [bare] without arguments that the package chose */
@@ -271,7 +306,8 @@
     plainFonts(defaults);
     const chosen = {};
     for (const [key, value] of Object.entries(defaults)) {
-      if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell);
+      if (key.split(".").includes("__proto__")) tell(`a default for the setting ${key}`);
+      else if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell);
       else if (names.settings.has(key) && !settingFamilies.includes(familyOf(key)) && !FILES.includes(familyOf(key))) chosen[key] = value;
       else if (HARMLESS_SETTING.test(key)) chosen[key] = value;
       else tell(`a default for the setting ${key}`);
@@ -279,12 +315,13 @@
     return chosen;
   }
 
-  /** @param {Description} description @param {Description[]} all */
-  function disarm(description, all) {
+  /** @param {Description} description @param {Description[]} all @param {ReturnType<typeof editorsSettings>} theirs */
+  function disarm(description, all, theirs) {
     delete description.bulkheadWithheld; // nobody else's word
     const { contributes } = description;
     if (!contributes || typeof contributes !== "object") return;
-    const names = new Names(description, all);
+    if (contributes.configuration) contributes.configuration = sectionsOf(contributes.configuration);
+    const names = new Names(description, all, theirs);
     /** @type {Set<string>} */
     const withheld = new Set();
     const tell = (what) => void (withheld.size < MAX_TOLD && withheld.add(what.slice(0, 200)));
@@ -313,6 +350,12 @@
       }
     }
     if (contributes.viewsWelcome) contributes.viewsWelcome = kept(contributes.viewsWelcome, keepIf((one) => !isOurs(one.view) && !names.othersViews.has(one.view), (one) => `words in the view ${named(one.view)}`));
+    for (const { properties } of listOf(contributes.configuration))
+      for (const key of Object.keys(properties ?? {}))
+        if (!names.setting(key)) {
+          tell(`the setting ${key}, which is the editor's`);
+          delete properties[key];
+        }
     if (contributes.configurationDefaults && typeof contributes.configurationDefaults === "object")
       contributes.configurationDefaults = defaultsFor(contributes.configurationDefaults, names, tell);
     for (const [what, left] of Object.entries({ ...LEFT_OUT, "what nobody has looked through": points.filter((point) => !KNOWN.has(point)) }))
@@ -374,8 +417,10 @@
      */
     disarm(added, present) {
       const all = [...present, ...added];
+      for (const description of added) globalThis.bulkhead.unmask(description);
+      const theirs = editorsSettings(all);
+      foreign = new Set(all.filter(isForeign).flatMap(commandsOf).filter((id) => !has(commands, id) && !editorsCommands().has(id)));
       for (const description of added) {
-        globalThis.bulkhead.unmask(description);
         if (isCompanion(description)) description.bulkheadBrowserOnly = browserOnly;
         if (!isForeign(description)) {
           trusted.add(idOf(description));
@@ -383,8 +428,8 @@
         }
         trusted.delete(idOf(description));
         try {
-          disarm(description, all);
-          names.set(idOf(description), new Names(description, all));
+          disarm(description, all, theirs);
+          names.set(idOf(description), new Names(description, all, theirs));
         } catch (error) {
           console.error(`bulkhead: the declarations of ${description.identifier?.value} cannot be read, so none of them count:`, error);
           description.contributes = {};
@@ -392,6 +437,15 @@
       }
     },
     fontOf,
+    /** Whether a browser that follows the link asks this server. @param {unknown} link a text or VS Code's URI */
+    isOwnAddress(link) {
+      try {
+        const { hostname } = new URL(String(link));
+        return hostname === location.hostname || hostname.endsWith(`.${location.hostname}`);
+      } catch {
+        return true;
+      }
+    },
     /**
      * A webview's scripts can say so of any key, and none was pressed.
      * @param {string | undefined} id of the extension whose webview it is; notebooks' is nobody's

@@ -30,7 +30,7 @@ function page(points = ["commands", "newlyInvented"]) {
     bulkhead.disarm([one], others);
     return one;
   };
-  return { bulkhead, extension, disarmed, told };
+  return { bulkhead, context, extension, disarmed, told };
 }
 
 const NPM = { identifier: { value: "vscode.npm" }, isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path: "/opt/npm" }, contributes: { commands: [{ command: "npm.runScript" }], configuration: { properties: { "npm.path": {} } } } };
@@ -114,6 +114,16 @@ test("a document's text is no link that runs a command", () => {
   for (const url of ["command:workbench.action.terminal.sendSequence?%5B%5D", "Command:x", { scheme: "command", path: "x" }, { scheme: "COMMAND", path: "x" }, { scheme: "command" }, "command:_typescript.openExtendsLink2"])
     assert.equal(kept(url), 0, JSON.stringify(url));
   assert.equal(kept("command:mine.hello", true), 1, "was looked through by the broker");
+});
+
+test("a pattern of harmless commands means none of another package's", () => {
+  const { extension, bulkhead } = page();
+  const keyed = (id, command) => extension(id, { keybindings: [{ key: "a", command }] });
+  const [mine, theirs] = [keyed("Me.mine", "cursorTools.run"), extension("you.yours", { commands: [{ command: "cursorTools.run" }, { command: "cursorMove" }] })];
+  const plain = keyed("he.his", "cursorMove");
+  bulkhead.disarm([mine, plain, theirs], []);
+  assert.deepEqual(keys(mine.contributes), []);
+  assert.deepEqual(keys(plain.contributes), ["cursorMove"]);
 });
 
 test("keys do not run what reaches out of a compartment", () => {
@@ -222,6 +232,33 @@ test("defaults are for one's own settings and for how text looks", () => {
     "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "[markdown]": { "editor.wordWrap": "on" },
   });
   assert.ok(bulkheadWithheld.includes("a default for the setting terminal.integrated.env.linux"));
+});
+
+test("what is declared takes the place of no setting of the editor's, nor a part of one", () => {
+  const { bulkhead, disarmed } = page();
+  bulkhead.settingsRegistry = { "editor.tabSize": {}, "files.associations": {}, "theirs.url": { source: { id: "you.theirs" } } };
+  const declared = (...names) => ({ properties: Object.fromEntries(names.map((key) => [key, { default: { x: 1 } }])) });
+  const own = ["mine", "mine.path", "npm.mine", "editor.mine", "theirs", "mine.constructor.x"];
+  const theirs = ["npm", "npm.path", "npm.path.x", "editor", "editor.tabSize", "files.associations.x", "terminal.later", "tasks.x", "bulkhead.x", "__proto__.x", "mine.__proto__.x"];
+  const left = (configuration, rest) => {
+    const { contributes, bulkheadWithheld = [] } = disarmed({ configuration, ...rest }, NPM);
+    return [[...contributes.configuration].flatMap(({ properties }) => Object.keys(properties ?? {})), [...bulkheadWithheld], contributes];
+  };
+  for (const configuration of [declared(...own, ...theirs), [{}, declared(...own, ...theirs)], { title: "x", ...declared(...own), allOf: [{ allOf: declared(...theirs) }] }]) {
+    const [kept, withheld] = left(configuration);
+    assert.deepEqual(kept, own);
+    assert.deepEqual(withheld, theirs.map((key) => `the setting ${key}, which is the editor's`));
+  }
+  const [, , { configurationDefaults }] = left(declared("npm"), { configurationDefaults: { npm: { path: "/x" }, "editor.__proto__.x": 1, "[css]": { "editor.__proto__.x": 1, "editor.wordWrap": "on" } } });
+  assert.deepEqual(JSON.parse(JSON.stringify(configurationDefaults)), { "[css]": { "editor.wordWrap": "on" } });
+});
+
+test("a link to the editor is known as one, however it is written", () => {
+  const { bulkhead, context } = page();
+  context.location.hostname = "bulkhead.localhost";
+  for (const own of ["http://bulkhead.localhost:3000/", "https://X.BULKHEAD.localhost", "http://a@bulkhead.localhost/?x", "http://bulk\thead.localhost:1", "http://%62ulkhead.localhost", "http://\uff42ulkhead.localhost", "no address"])
+    assert.ok(bulkhead.isOwnAddress(own), own);
+  for (const other of ["http://localhost:3000/", "http://bulkhead.localhost.example.com", "https://example.com/?http://bulkhead.localhost"]) assert.ok(!bulkhead.isOwnAddress(other), other);
 });
 
 test("the families of the editor's own settings are found in the installed build", () => {

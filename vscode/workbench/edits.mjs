@@ -139,6 +139,13 @@ const others = (location) => {
         `${registry}=globalThis.bulkhead.commandRegistry=new class{constructor(){this._commands=new Map;this._onDidRegisterCommand=new ${emitter};`,
     },
     {
+      name: "settings-registry",
+      what: "it is known which settings are the editor's own",
+      times: 1,
+      shape: /getConfigurationProperties\(\)\{return this\.configurationProperties\}/g,
+      text: () => "getConfigurationProperties(){return globalThis.bulkhead.settingsRegistry=this.configurationProperties}",
+    },
+    {
       name: "declarations",
       what: "what a package declares is looked through before the workbench acts on it",
       times: 1,
@@ -345,7 +352,16 @@ const others = (location) => {
       what: "a link to the editor itself asks as others do, for its address can choose the workspace",
       times: 1,
       shape: shape(String.raw`=/\^\(\.\+\\\.\)\?localhost\(:\\d\+\)\?\$/i,NAME=/\^127`),
-      text: (next) => String.raw`=/^(?!(?:.+\.)?bulkhead\.localhost(?::\d+)?$)(?:.+\.)?localhost(:\d+)?$/i,${next}=/^127`,
+      // Plain letters: a browser takes out tabs, and what stands before an "@", and reads wide letters as these.
+      text: (next) => String.raw`=/^(?!(?:.+\.)?bulkhead\.localhost(?::\d+)?$)(?:[\w-]+\.)*localhost(:\d+)?$/i,${next}=/^127`,
+    },
+    {
+      name: "own-links",
+      what: "so does one that stands in a file or a webview",
+      times: 1,
+      shape: shape(String.raw`async validateLink\(NAME,NAME\)\{if\(!NAME\(\1,NAME\.http\)&&!\3\(\1,\4\.https\)\|\|\2\?\.fromWorkspace&&`),
+      text: (link, options, matches, schemes) =>
+        `async validateLink(${link},${options}){if(!${matches}(${link},${schemes}.http)&&!${matches}(${link},${schemes}.https)||${options}?.fromWorkspace&&!globalThis.bulkhead.isOwnAddress(${link})&&`,
     },
     {
       name: "goodbye",

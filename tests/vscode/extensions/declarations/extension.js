@@ -17,6 +17,8 @@ exports.activate = (context) => {
     keybinding: declared,
     runCommands: declared,
     defaults: declared,
+    declared,
+    prototype: declared,
     welcome: declared,
     step: declared,
     page: declared,
