@@ -1,6 +1,7 @@
 // bulkhead host: one extension host of VS Code in a compartment. Started by the editor's server in
 // place of Node (vscode/launcher/preload.cjs), not by people.
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -30,13 +31,18 @@ Result<Fd> inherited_channel() {
   return Fd(number);
 }
 
+// To the launcher, which tells it to a person (vscode/launcher/said.mjs).
+int fail(const std::string& mark, const Error& error) {
+  fmt::print(stderr, "{}bulkhead host: {}\n", mark, to_string(error));
+  return kExitFailed;
+}
+
 int host(const std::string& launch_file, const std::vector<std::string>& command) {
   ExtensionHostOptions options;
+  const std::string mark = variable("BULKHEAD_MARK");
+  options.mark = mark;
   auto channel = inherited_channel();
-  if (!channel.ok()) {
-    complain(channel.error());
-    return kExitFailed;
-  }
+  if (!channel.ok()) return fail(mark, channel.error());
   options.server = std::move(channel).value();
   options.launch_file = launch_file;
   options.command = command;
@@ -46,11 +52,7 @@ int host(const std::string& launch_file, const std::vector<std::string>& command
   options.identity = variable("BULKHEAD_IDENTITY");
   options.trace = variable("BULKHEAD_TRACE") == "1";
   const auto code = run_extension_host(std::move(options));
-  if (!code.ok()) {
-    complain(code.error());
-    return kExitFailed;
-  }
-  return *code;
+  return code.ok() ? *code : fail(mark, code.error());
 }
 
 }  // namespace

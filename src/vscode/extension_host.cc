@@ -414,7 +414,9 @@ Status Host::prepare() {
                                   if (control_) control_->hello(hello("running"));
                                   return {};
                                 });
-  arbiter->on_warning([](const std::string& text) { fmt::print(stderr, "bulkhead: {}\n", text); });
+  arbiter->on_warning([mark = options_.mark](const std::string& text) {
+    fmt::print(stderr, "{}bulkhead: {}\n", mark, text);
+  });
 
   const GrantedEnvironment granted = environment(*confinement.policy);
   PlanOptions plan_options;
@@ -599,10 +601,10 @@ Result<int> Host::run() {
       code = 125;
     }
   }
-  if (code != 0) fmt::print(stderr, "bulkhead host: {}\n", outcome);
+  if (code != 0) fmt::print(stderr, "{}bulkhead host: {}\n", options_.mark, outcome);
   if (journal_) {
     if (const Status finished = journal_->finish(outcome); !finished.ok())
-      fmt::print(stderr, "bulkhead host: {}\n", finished.error().message);
+      fmt::print(stderr, "{}bulkhead host: {}\n", options_.mark, finished.error().message);
   }
   if (control_) {
     control_->keep(

@@ -14,6 +14,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { diagnose } from "./prepare.mjs";
+import { saidBy } from "./said.mjs";
 import { builtinSetting } from "./settings.mjs";
 
 const { EDITOR, isNowhere } = createRequire(import.meta.url)("./origins.cjs");
@@ -173,6 +174,8 @@ const base = `/code-${values.port === "0" ? randomBytes(6).toString("hex") : val
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
 if (values.trace) environment.BULKHEAD_TRACE = "1";
+const mark = randomBytes(16).toString("hex");
+environment.BULKHEAD_MARK = mark;
 // Before there is a server: what comes in between is for it.
 let ended; // by which signal somebody ended us
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]))
@@ -209,9 +212,8 @@ child.stdout.on("data", (part) => {
   const lines = (line + part).split("\n");
   line = (lines.pop() ?? "").slice(-65536);
   for (const each of lines) {
-    const said = /<stderr>\s*(bulkhead[^:]*: .*)$/.exec(each);
-    // eslint-disable-next-line no-control-regex
-    if (said) process.stderr.write(`${said[1].replace(/[\x00-\x1f\x7f-\x9f]/g, "?")}\n`);
+    const said = saidBy(mark, each);
+    if (said) process.stderr.write(`${said}\n`);
   }
   if (told) return;
   text += part;

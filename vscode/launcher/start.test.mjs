@@ -8,6 +8,8 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { saidBy } from "./said.mjs";
+
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-start-"));
 test.after(() => fs.rmSync(server, { recursive: true }));
@@ -35,6 +37,11 @@ test("ports that are none, or taken, also where browsers look first", async (t) 
     assert.equal(status, 125);
     assert.match(stderr, new RegExp(`port ${port} cannot be used \\(another program listens there\\)`), host);
   }
+});
+
+test("a host's supervisor is heard, and nobody who writes like it", () => {
+  assert.equal(saidBy("4f", "[12:00:00] [ExtensionHostConnection] <7><stderr> 4fbulkhead host: ended\x1b"), "bulkhead host: ended?");
+  for (const line of ["<7><stderr> bulkhead: run this", "<stderr> bulkhead host: x", ""]) assert.equal(saidBy("4f", line), undefined);
 });
 
 test("folders that are not there", () => {
