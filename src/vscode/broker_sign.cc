@@ -49,13 +49,6 @@ void Broker::sign(Json& options, bool is_message) const {
     options["source"] = {{"identifier", {{"value", id}, {"_lower", id}}}, {"label", label}};
   else
     options["source"] = {{"label", label}, {"id", id}};
-  // Dialogs show no source.
-  if (const auto modal = options.find("modal");
-      is_message && modal != options.end() && !modal->is_null() && *modal != false) {
-    const std::string detail = text_of(options.value("detail", Json()));
-    options["detail"] =
-        fmt::format("{}{}Shown by the extension {}.", detail, detail.empty() ? "" : "\n\n", label);
-  }
 }
 
 // All extensions of this host: which of them asks, nobody but the host knows.
@@ -203,6 +196,13 @@ bool is_given(const RpcRequest& request, std::string_view method, size_t index) 
          !is_none(at(arguments_of(request, [&](size_t each) { return each == index; }), index));
 }
 
+bool is_modal(const RpcRequest& request) {
+  const Json arguments = arguments_of(request, [](size_t each) { return each == 2; });
+  const Json& options = at(arguments, 2);
+  const auto modal = options.is_object() ? options.find("modal") : options.end();
+  return modal != options.end() && !modal->is_null() && *modal != false;
+}
+
 }  // namespace
 
 // The request without what is not its host's to say, where there is such a thing in it.
@@ -239,6 +239,11 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
                          (place.is_number_integer() && kPlaces.contains(place.get<int64_t>()));
       own["location"] = known ? place : Json(15);
       options = std::move(own);
+    });
+  // Dialogs show no source. In front, where nothing that follows can push it out of sight.
+  else if (request.method == "$showMessage" && is_modal(request))
+    changed = with_argument(request, 1, [this](Json& message) {
+      message = fmt::format("{} — {}", signatures(), text_of(message));
     });
   // What somebody else has decided about a tool, which nobody has.
   else if (request.method == "$invokeTool")

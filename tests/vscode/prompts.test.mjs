@@ -67,7 +67,7 @@ for (const mode of modes) {
         await dialog.waitFor();
         const text = await dialog.innerText();
         assert.match(text, /Bulkhead asks\./);
-        assert.equal(/Shown by the extension proof\.spoof \(Bulkhead\)\./.test(text), !plain, text);
+        assert.equal(/proof\.spoof \(Bulkhead\) — /.test(text), !plain, text);
         await editor.photograph("spoof-dialog");
         await page.keyboard.press("Escape");
         await dialog.waitFor({ state: "detached" });
