@@ -39,8 +39,7 @@ size_t disarm_resources(Json& value, const Disarm& disarm, bool may_fetch, int d
     changed += disarm_resources(each, disarm, may_fetch, depth + 1);
     if (!each.is_object()) continue;
     if (each.contains("arguments")) changed += disarm.disarm_command(each);
-    const std::string scheme = lower_case(text_of(each.value("scheme", Json())));
-    if (!pictures || (scheme != "http" && scheme != "https")) continue;
+    if (!pictures || !is_fetched(each)) continue;
     each = nullptr;
     ++changed;
   }
@@ -61,6 +60,33 @@ size_t strip_roots(Json& value, const Holds& holds_blocked) {
   changed += roots->size() - kept.size();
   *roots = std::move(kept);
   return changed;
+}
+
+// What an argument with buffers is to the workbench: an object whose `value` is the text. Some
+// methods take it out, of this argument.
+bool is_unwrapped(std::string_view method, size_t index) {
+  return (method == "$tryApplyWorkspaceEdit" && index == 0) ||
+         (method == "$tryStartChatRequest" && index == 3) ||
+         ((method == "$executeCommand" || method == "$reportResponsePart" ||
+           method == "$updateExecution" || method == "$completeExecution") &&
+          index == 1);
+}
+
+// Whether the workbench sees the arguments that are judged: in a list, for it takes whatever has a
+// length and members called 0 and 1; a text with buffers where that is unwrapped, and nowhere else;
+// and where it takes out the `value` whatever it was given, nothing else.
+bool has_shape(const RpcRequest& request) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = request.json.find_first_not_of(kSpace);
+  if (!request.mixed && (first == std::string_view::npos || request.json[first] != '['))
+    return false;
+  for (size_t i = 0; i < request.arguments.size(); ++i)
+    if (request.arguments[i].type == RpcArgument::Type::kJsonWithBuffers &&
+        !is_unwrapped(request.method, i))
+      return false;
+  return request.method != "$tryApplyWorkspaceEdit" ||
+         (!request.arguments.empty() &&
+          request.arguments[0].type == RpcArgument::Type::kJsonWithBuffers);
 }
 
 }  // namespace
@@ -106,6 +132,11 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
   if (rule->way == MethodRule::Way::kQuiet) return Ruling::quiet();
   if (rule->way == MethodRule::Way::kRefuse)
     return refuse("no extension in a compartment may call this");
+  if (!has_shape(request)) return refuse("its arguments are in another shape than its caller's");
+  if (names_prototype(request.json) ||
+      std::any_of(request.arguments.begin(), request.arguments.end(),
+                  [](const RpcArgument& each) { return names_prototype(each.json); }))
+    return refuse("its arguments would change the workbench's own objects");
   const Asked asked{method, request.number, may_block && !rule->unasked};
   if (rule->way == MethodRule::Way::kPermission) {
     // What every host asks as it starts says nothing of an extension, to a person or to a trace.
@@ -354,8 +385,13 @@ Disarm Broker::disarm() {
              std::set<std::string> own;
              for (const std::string& command : declared_)
                if (owns_command(command)) own.insert(command);
-             const std::lock_guard lock(mutex_);
-             own.insert(registered_commands_.begin(), registered_commands_.end());
+             std::set<std::string> registered;
+             {
+               const std::lock_guard lock(mutex_);
+               registered = registered_commands_;
+             }
+             for (const std::string& command : registered)
+               if (runs_own(command)) own.insert(command);
              return std::vector<std::string>(own.begin(), own.end());
            },
        .may_fetch = granted("open-external"),

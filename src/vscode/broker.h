@@ -79,7 +79,7 @@ class Broker final : public Judge {
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
   Ruling decide_written(const Json& uri, const Asked& asked);
-  Ruling decide_moved(const Json& uri, const Asked& asked);
+  Ruling decide_moved(const Json& uri, const Json& to, const Asked& asked);
   Ruling use(const std::string& path, const std::string& canonical, RenameLock::Use use,
              const Asked& asked);
   Ruling decide_permission(std::string_view permission, const Asked& asked);
@@ -136,6 +136,7 @@ class Broker final : public Judge {
   size_t sign_quick_input(Json& update);
   bool knows(const std::set<std::string>& names, const std::string& name);
   bool owns_command(const std::string& command);
+  bool runs_own(const std::string& command);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
@@ -166,7 +167,7 @@ class Broker final : public Judge {
   bool knows_all(const Json& value, int depth) const;
   size_t mask_tabs(Json& value, int depth);
   Disarm disarm();
-  std::string permission_of(const std::string& command) const;
+  std::string permission_of(const std::string& command);
   // What the reply to a request of the workbench holds that acts, when a person picks what it
   // offers.
   enum class Awaited : uint8_t {
@@ -223,6 +224,7 @@ class Broker final : public Judge {
   std::set<std::string> others_parts_ = {"timeline.localHistory"};
   std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
+  std::set<std::string> strangers_commands_;     // of these, those of no built-in extension
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
   std::set<std::string> registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'

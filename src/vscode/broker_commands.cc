@@ -10,9 +10,11 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
-std::string Broker::permission_of(const std::string& command) const {
+std::string Broker::permission_of(const std::string& command) {
   if (const auto exact = options_.commands.find(command); exact != options_.commands.end())
     return exact->second;
+  // "cursor*" means the editor's.
+  if (knows(strangers_commands_, command)) return "commands-foreign";
   std::string needs = "commands-foreign";
   size_t longest = 0;
   for (const auto& [pattern, permission] : options_.commands) {
@@ -48,10 +50,17 @@ std::string Broker::viewer_needs(const std::string& command, const Json& argumen
   return notebook ? "notebooks" : "";
 }
 
+// A command that it has registered, and that nobody has declared since: whoever comes last has it.
+bool Broker::runs_own(const std::string& command) {
+  const std::lock_guard lock(mutex_);
+  return registered_commands_.contains(command) &&
+         (declared_.contains(command) || !others_declared_.contains(command));
+}
+
 Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                                       const Asked& asked) {
   const std::string command = text_of(value);
-  if (knows(registered_commands_, command)) return Ruling::pass();
+  if (runs_own(command)) return Ruling::pass();
   const std::string needs = permission_of(command);
   const std::string detail = asked.method + " " + command;
   if (needs == "refuse")
@@ -116,7 +125,7 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
 // Whether a person who clicks may run it for the host: nobody is asked then. `arguments` is null
 // where they stand in a text, which has many ways to spell them.
 bool Broker::may_offer(const std::string& command, const Json* arguments) {
-  if (knows(registered_commands_, command) || owns_command(command)) return true;
+  if (runs_own(command) || owns_command(command)) return true;
   const std::string needs = permission_of(command);
   if (needs != "free" && (needs == "refuse" || !granted(needs))) return false;
   // Writes into whatever has the focus by then.

@@ -218,7 +218,8 @@ TEST_F(BrokerTest, MessagesSayWhoseTheyAre) {
             label);
   const Json dialog = shown("MainThreadMessageService", "$showMessage",
                             {2, "text", Json{{"modal", true}, {"detail", "Why"}}, Json::array()});
-  EXPECT_EQ(dialog[2]["detail"], "Why\n\nShown by the extension " + label + ".");
+  EXPECT_EQ(dialog[1], label + " — text");
+  EXPECT_EQ(dialog[2]["detail"], "Why");
   const Json progress =
       shown("MainThreadProgress", "$startProgress",
             {1, Json{{"location", 15}, {"source", lie}}, "vscode.github-authentication"});
@@ -362,6 +363,12 @@ TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
     return answer(Json{{"b", {{{"a", "x"}, {"o", id}, {"p", arguments}}}}}).find(id) !=
            std::string::npos;
   };
+  // The workbench gives it "n", where that is something.
+  const auto instead = [&](const std::string& id, const Json& arguments) {
+    deliver("$provideCompletionItems", "[1]");
+    const Json item = {{"a", "x"}, {"o", id}, {"p", Json::array()}, {"n", arguments.at(0)}};
+    return answer(Json{{"b", {item}}}).find(id) != std::string::npos;
+  };
   const auto link = [&](const std::string& id, const Json& arguments) {
     deliver("$provideHover", "[1]");
     const Json shown = {{"value", "[x](command:" + id + "?" + arguments.dump() + ")"},
@@ -387,6 +394,10 @@ TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
   const std::string quick = "workbench.action.quickOpen",
                     preview = "vscode.markdown.preview.editor";
   const auto offers = {std::function(lens), std::function(completion), std::function(resource)};
+  EXPECT_TRUE(instead(quick, {"a.txt"}));
+  EXPECT_FALSE(instead(quick, {">Terminal: Run Selected Text"}));
+  EXPECT_FALSE(instead("vscode.open", Json::array({uri((folder_ / "home/.ssh/id_rsa").string())})));
+  EXPECT_TRUE(instead("vscode.open", {""}));
   for (const auto& offered : offers) {
     EXPECT_TRUE(offered(quick, {"a.txt"}));
     EXPECT_FALSE(offered(quick, {">Terminal: Run Selected Text"}));

@@ -1,8 +1,10 @@
 // How the broker decides on one argument of a host's request.
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <optional>
 
@@ -97,8 +99,8 @@ Broker::Ruling Broker::use(const std::string& path, const std::string& canonical
 }
 
 // A tree that the workbench renames or copies takes its links along, and there they
-// would lead elsewhere.
-Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
+// would lead elsewhere. Nor must the new name give the right to read what the old one did not.
+Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked& asked) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource || !resource->is_file || arbiter_.enforcement() == Enforcement::kAuditOnly)
     return Ruling::pass();  // decided on by what else it is
@@ -116,6 +118,20 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Asked& asked) {
   // By another name it would not be blocked.
   if (arbiter_.policy().above_read_block(*canonical))
     return refuse(entry, "a folder with a blocked path in it");
+  struct stat about {};
+  const bool is_folder = ::lstat(entry.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+  const auto readable = [&](const std::string& path) {
+    return arbiter_.would_allow(Kind::kRead, path);
+  };
+  const auto goal = parse_resource(to, remote_authority_);
+  const auto new_name =
+      goal && goal->is_file ? canonical_file(normalize(goal->path)) : std::nullopt;
+  // Where it is no file, it goes to a file system of this host's.
+  const bool shows = !new_name || readable(*new_name) ||
+                     (is_folder && arbiter_.policy().above_read_grant(*new_name));
+  // A name that no rule has: "folder/." grants the folder and nothing in it.
+  if (shows && !(readable(entry) && (!is_folder || readable(join(entry, "\x01")))))
+    return refuse(entry, "what could be read by the new name alone");
   std::optional<std::string> astray;
   const int error = for_each_symlink(
       AT_FDCWD, entry.c_str(), [&](const std::string& path, const std::string& target) {
@@ -214,7 +230,8 @@ Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
       if (Ruling ruling = decide_written(uri, asked); !ruling.passes()) return ruling;
     }
     if (moves)
-      if (Ruling ruling = decide_moved(member("oldResource"), asked); !ruling.passes())
+      if (Ruling ruling = decide_moved(member("oldResource"), member("newResource"), asked);
+          !ruling.passes())
         return ruling;
     if (!named) return Ruling::deny("bulkhead: an edit that names no resource");
   }
@@ -267,6 +284,14 @@ Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {
   if (scheme != "http" && scheme != "https" && scheme != "mailto")
     return refuse(asked, resource->scheme + ":" + resource->path,
                   "only http, https and mailto addresses are opened outside");
+  // A browser takes out tabs and what stands before an "@", and reads wide letters as plain ones.
+  const bool plain =
+      std::all_of(resource->authority.begin(), resource->authority.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 ||
+               std::string_view("-._:[]").find(static_cast<char>(c)) != std::string_view::npos;
+      });
+  if (!plain)
+    return refuse(asked, resource->authority.substr(0, 200), "is no plain name of a server");
   // Its address can choose the workspace, and how the editor starts.
   if (lower_case(resource->authority) == lower_case(remote_authority_))
     return refuse(asked, resource->authority, "the editor's own address is not opened by others");
@@ -322,7 +347,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kUriRemove:
       return decide_written(value, asked);
     case ArgumentKind::kUriMoved:
-      return decide_moved(value, asked);
+      return decide_moved(value, at(arguments, check.argument + 1), asked);
     case ArgumentKind::kEditorRead:
     case ArgumentKind::kEditorWrite: {
       Json document;

@@ -155,13 +155,15 @@ class BrokerTest : public ::testing::Test {
   // Once more, for other extensions or with somebody who answers.
   void start(const std::vector<std::string>& extensions = {"me.mine"}, Asker* asker = nullptr,
              const std::string& permissions = R"("@editor","commands","secrets")",
-             const std::string& readable = R"("${home}/only")") {
+             const std::string& readable = R"("${home}/only")",
+             const std::string& writable = R"("${workspace}")") {
     sent_ = {};
     number_ = 0;
     PolicyInputs inputs;
     const std::string text =
         R"({"manifest":1,"extension":"me.mine","files":{"read":["${workspace}",)" + readable +
-        R"(],"write":["${workspace}"],
+        R"(],"write":[)" + writable +
+        R"(],
             "block":["${home}/.ssh","${workspace}/.git","**/.tool/hooks"]},
             "vscode":[)" +
         permissions + R"(],"otherwise":")" + std::string(asker != nullptr ? "ask" : "deny") + "\"}";
@@ -202,6 +204,7 @@ class BrokerTest : public ::testing::Test {
                         {"paste", "clipboard"},
                         {"classified.here", "commands"},
                         {"bad.*", "refuse"},
+                        {"cursor*", "commands"},
                         {"workbench.action.quickOpen", "commands"}};
     options.renames = &renames_;
     options.resource_commands = {"vscode.open*", "_workbench.*", "_open.*"};
@@ -221,7 +224,7 @@ class BrokerTest : public ::testing::Test {
                                        "debuggers": [{"type": "mine"}, {"type": "node"}], "notebooks": [{"type": "mine"}], "notebookRenderer": [{"id": "mine.renderer"}],
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
-                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}],
+                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}, {"command": "cursorTools.run"}],
                                        "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
                                        "languageModelTools": [{"name": "cloud_tool"}], "chatParticipants": [{"id": "cloud.chat"}], "languageModelChatProviders": [{"vendor": "cloud"}],
                                        "customEditors": [{"viewType": "cloud.editor"}], "notebookRenderer": [{"id": "cloud.renderer"}], "debuggers": [{"type": "node"}],
@@ -302,12 +305,26 @@ class BrokerTest : public ::testing::Test {
     return call(proxy_of(actor), method, Json(arguments).dump());
   }
   std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
-    sent_ = {};
     RpcRequest request;
     request.number = ++number_;
     request.proxy = proxy;
     request.method = method;
     request.json = json;
+    std::vector<std::string> texts;
+    if (method == "$tryApplyWorkspaceEdit") {  // as hosts send it
+      request.json = {};
+      request.mixed = true;
+      for (const Json& each : Json::parse(json)) texts.push_back(each.dump());
+      for (const std::string& each : texts)
+        request.arguments.push_back({request.arguments.empty() ? RpcArgument::Type::kJsonWithBuffers
+                                                               : RpcArgument::Type::kJson,
+                                     each,
+                                     {}});
+    }
+    return call(request);
+  }
+  std::string call(const RpcRequest& request) {
+    sent_ = {};
     const Status status = broker_->from_host(write_request(request), sent_);
     EXPECT_TRUE(status.ok());
     if (sent_.workbench.size() == 1 && sent_.host.empty()) return "passed";

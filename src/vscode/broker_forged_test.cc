@@ -48,6 +48,25 @@ TEST_F(ForgedTest, WhatTheEditorHasOnlyLaterIsNotItsOwnByThen) {
   }
 }
 
+TEST_F(ForgedTest, ACommandThatIsDeclaredMeanwhileIsAnothersNow) {
+  const auto runs = [this] {
+    return call("MainThreadCommands", "$executeCommand", {"late.pay", Json::array(), false});
+  };
+  ASSERT_EQ(call("MainThreadCommands", "$registerCommand", {"late.pay"}), "passed");
+  EXPECT_EQ(runs(), "passed");
+  deliver("$deltaExtensions", R"([{"toAdd": [{"identifier": {"value": "late.comer"},
+      "contributes": {"commands": [{"command": "late.pay"}]}}], "myToAdd": []}])");
+  EXPECT_NE(runs(), "passed");
+}
+
+TEST_F(ForgedTest, APatternMeansTheEditorsCommandsAndNoOnesElse) {
+  const auto runs = [this](const char* command) {
+    return call("MainThreadCommands", "$executeCommand", {command, Json::array(), false});
+  };
+  EXPECT_EQ(runs("cursorMove"), "passed");
+  EXPECT_THAT(runs("cursorTools.run"), HasSubstr("commands-foreign"));
+}
+
 TEST_F(ForgedTest, ContextsHaveTextsForKeys) {
   const auto sets = [this](const Json& key) {
     return call("MainThreadCommands", "$executeCommand",
@@ -426,6 +445,10 @@ TEST_F(ForgedTest, TheEditorsOwnAddressIsNotOpened) {
   EXPECT_EQ(opens("example.com"), "passed");
   EXPECT_NE(opens("host:1"), "passed");
   EXPECT_NE(opens("HOST:1"), "passed");
+  // A browser would ask the same server.
+  for (const char* same :
+       {"x@host:1", "ho\tst:1", "ho%73t:1", "host:1\\@example.com", "\xef\xbd\x88ost:1"})
+    EXPECT_NE(opens(same), "passed") << same;
 }
 
 TEST_F(ForgedTest, ProgressRunsNothingWhenItIsClicked) {
@@ -449,6 +472,92 @@ TEST_F(ForgedTest, ProgressRunsNothingWhenItIsClicked) {
   EXPECT_EQ(left["title"], "Indexing");
   EXPECT_EQ(left["cancellable"], true);
   for (const char* key : {"command", "buttons", "detail"}) EXPECT_FALSE(left.contains(key)) << key;
+}
+
+// What a text with buffers is to the workbench: an object whose `value` is that, which some methods
+// take out whatever they were given.
+TEST_F(ForgedTest, WhatIsJudgedIsWhatTheWorkbenchTakesOut) {
+  using Type = RpcArgument::Type;
+  with(R"("workspace-edit","window","documents","commands")");
+  const auto send = [this](const char* actor, const char* method,
+                           const std::vector<std::pair<Type, Json>>& arguments) {
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = proxy_of(actor);
+    request.method = method;
+    request.mixed = true;
+    std::vector<std::string> texts;
+    for (const auto& [type, value] : arguments) texts.push_back(value.dump());
+    for (size_t i = 0; i < arguments.size(); ++i)
+      request.arguments.push_back({arguments[i].first, texts[i], {}});
+    return call(request);
+  };
+  const auto edits = [this](const std::string& path) {
+    return Json{{"edits", {{{"resource", uri(path)}, {"textEdit", Json::object()}}}}};
+  };
+  Json hidden = edits(work("a.txt"));
+  hidden["value"] = edits((folder_ / "home/.bashrc").string());
+  const auto edit = [&](Type type, const Json& value) {
+    return send("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {{type, value}});
+  };
+  EXPECT_EQ(edit(Type::kJsonWithBuffers, edits(work("a.txt"))), "passed");
+  EXPECT_EQ(edit(Type::kJsonWithBuffers, hidden), "passed") << "its value is nobody's";
+  EXPECT_NE(edit(Type::kJson, hidden), "passed");
+  EXPECT_NE(edit(Type::kJson, edits(work("a.txt"))), "passed");
+  RpcRequest plain;
+  plain.number = ++number_;
+  plain.proxy = proxy_of("MainThreadBulkEdits");
+  plain.method = "$tryApplyWorkspaceEdit";
+  const std::string list = Json::array({hidden}).dump();
+  plain.json = list;
+  EXPECT_NE(call(plain), "passed");
+
+  // Else whose it is would stand where the workbench does not look.
+  const auto shows = [&](Type type) {
+    return send("MainThreadMessageService", "$showMessage",
+                {{Type::kJson, 1},
+                 {Type::kJson, "Bulkhead: allow all?"},
+                 {type, Json::object()},
+                 {Type::kJson, Json::array()}});
+  };
+  EXPECT_EQ(shows(Type::kJson), "passed");
+  EXPECT_NE(shows(Type::kJsonWithBuffers), "passed");
+  const auto runs = [&](Type type) {
+    return send("MainThreadCommands", "$executeCommand",
+                {{Type::kJson, "classified.here"}, {type, Json::array({1})}, {Type::kJson, false}});
+  };
+  EXPECT_EQ(runs(Type::kJson), "passed");
+  EXPECT_EQ(runs(Type::kJsonWithBuffers), "passed");
+}
+
+// VS Code's mixin() goes into what is there already: into the object that all others are like.
+TEST_F(ForgedTest, NothingIsMergedIntoTheObjectThatAllOthersAreLike) {
+  with(R"("window","documents","workspace-files")");
+  const uint8_t proxy = proxy_of("MainThreadMessageService");
+  const auto shows = [&](const std::string& options) {
+    return call(proxy, "$showMessage", R"([1,"x",)" + options + ",[]]");
+  };
+  EXPECT_EQ(shows(R"({"detail":"__proto__","x":["__proto__"],"y\"__proto__\"":1})"), "passed");
+  for (const char* options : {R"({"__proto__":{}})", R"({"a":[{"b":{"\u005f_proto__":1}}]})",
+                              R"({"a":1,"__proto__" : 1})"})
+    EXPECT_THAT(shows(options), HasSubstr("the workbench's own objects")) << options;
+
+  ASSERT_NE(deliver("$getChildren", R"(["mine.view"])"), "");
+  EXPECT_THAT(answer(Json::array({Json{{"handle", "__proto__"}}})), HasSubstr("handle"));
+  ASSERT_NE(deliver("$getChildren", R"(["mine.view"])"), "");
+  const std::string told =
+      answer(Json{{"a", {{"__proto__", {{"__proto__", {{"initialText", "x"}}}}}}}});
+  EXPECT_EQ(told.size(), 5U);
+  EXPECT_EQ(told[0], static_cast<char>(RpcType::kReplyErrorEmpty));
+}
+
+TEST_F(ForgedTest, ArgumentsAreAList) {
+  with(R"("window")");
+  const uint8_t proxy = proxy_of("MainThreadMessageService");
+  EXPECT_EQ(call(proxy, "$showMessage", "\n [1, \"x\", {}, []]"), "passed");
+  for (const char* other : {R"({"0":1,"1":"Bulkhead: allow?","2":{},"3":[],"length":4})",
+                            R"( {"length":0})", "", " ", "null", "1", R"("x")"})
+    EXPECT_NE(call(proxy, "$showMessage", other), "passed") << other;
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ void Broker::learn_extension(const Json& description) {
     if (id == "vscode.git") others_parts_.insert({"git", "git-history"});
     for (std::string& command : declared_commands(description)) {
       others_families_[command_family(command)] |= is_builtin;
+      if (!is_builtin) strangers_commands_.insert(command);
       others_declared_.insert(std::move(command));
     }
   }

@@ -54,6 +54,39 @@ TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
   EXPECT_FALSE(renames_.in_use(work("real/new"), Change::kLinkOrFolder));
 }
 
+// As in the compartment (sandbox/calls/tree.cc).
+TEST_F(BrokerTest, ANewNameGivesNoRightToRead) {
+  start({"me.mine"}, nullptr, R"("@editor","commands")", R"("${home}/only/.")",
+        R"("${workspace}","${home}/inbox","${home}/only")");
+  for (const char* folder : {"home/inbox/sub", "home/only/sub"})
+    fs::create_directories(folder_ / folder);
+  for (const char* file : {"home/inbox/a.txt", "home/only/sub/a.txt"})
+    std::ofstream(folder_ / file) << "a";
+  const auto moves = [&](const std::string& from, const std::string& to) {
+    const Json old_name = uri((folder_ / from).string()), new_name = uri((folder_ / to).string());
+    const std::string renamed =
+        call("MainThreadFileSystem", "$rename", {old_name, new_name, Json::object()});
+    const std::string edited = call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                                    {Json{{"edits",
+                                           {{{"oldResource", old_name},
+                                             {"newResource", new_name},
+                                             {"options", {{"copy", true}}}}}}}});
+    EXPECT_EQ(renamed == "passed", edited == "passed") << from << to;
+    return renamed;
+  };
+  EXPECT_EQ(moves("home/inbox/a.txt", "home/inbox/b.txt"), "passed");
+  EXPECT_EQ(moves("work/a.txt", "work/b.txt"), "passed");
+  EXPECT_EQ(moves("work/a.txt", "home/inbox/b.txt"), "passed");
+  for (const char* from : {"home/inbox/a.txt", "home/inbox/sub", "home/only", "home/only/sub"})
+    EXPECT_THAT(moves(from, "work/c"), HasSubstr("by the new name alone")) << from;
+  ASSERT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "mine", 2, Json()}),
+            "passed");
+  EXPECT_NE(
+      call("MainThreadFileSystem", "$rename",
+           {uri((folder_ / "home/inbox/a.txt").string()), uri("/a.txt", "mine"), Json::object()}),
+      "passed");
+}
+
 // Somebody exchanges names while a person is asked.
 TEST_F(BrokerTest, WhatWasExchangedMeanwhileIsNotOpened) {
   struct : Asker {

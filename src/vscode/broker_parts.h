@@ -186,6 +186,19 @@ bool anywhere(const Json& value, const Is& is, int depth = 0) {
          });
 }
 
+// The workbench merges what hosts say into objects of its own: this member would be the object that
+// all others there are like. No honest host sends it; what cannot be read may.
+inline bool has_prototype(const Json& value) {
+  if (value.is_object() && value.contains("__proto__")) return true;
+  return value.is_structured() && std::any_of(value.begin(), value.end(), has_prototype);
+}
+inline bool names_prototype(std::string_view json) {
+  if (!may_name(json, {"__proto__"})) return false;
+  const Json value =
+      is_moderate(json) ? Json::parse(json, nullptr, false) : Json(Json::value_t::discarded);
+  return value.is_discarded() || has_prototype(value);
+}
+
 // contributes.commands[].command of an extension's description.
 inline std::vector<std::string> declared_commands(const Json& description) {
   std::vector<std::string> found;

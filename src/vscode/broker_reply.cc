@@ -148,6 +148,19 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     return;
   }
   const std::string_view json = reply->json;
+  const auto refuse = [&] {
+    RpcReply none;
+    none.type = RpcType::kReplyErrorEmpty;
+    none.number = reply->number;
+    outbox.to_workbench(write_reply(none));
+  };
+  if (names_prototype(json)) {
+    arbiter_.note_refusal(Kind::kVscode, "__proto__",
+                          "an answer that would change the workbench's own objects",
+                          Attempt{0, 0, "an answer", nullptr});
+    refuse();
+    return;
+  }
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
@@ -207,10 +220,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     }
   }
   if (unfit) {  // it cannot be cleaned
-    RpcReply none;
-    none.type = RpcType::kReplyErrorEmpty;
-    none.number = reply->number;
-    outbox.to_workbench(write_reply(none));
+    refuse();
     return;
   }
   if (changes == 0) {

@@ -269,5 +269,16 @@ TEST_F(TableTest, WhatNeedsAPermissionIsNotToldWithoutIt) {
   }
 }
 
+// The workbench evaluates what these answer, in the program that a person debugs.
+TEST_F(TableTest, WhatIsEvaluatedInADebuggedProgramNeedsDebugging) {
+  for (const char* method :
+       {"$registerEvaluatableExpressionProvider", "$registerInlineValuesProvider"}) {
+    start({"me.mine"}, nullptr, R"("@editor")");
+    EXPECT_EQ(call("MainThreadLanguageFeatures", method, {1, Json::array()}), "quiet") << method;
+    start({"me.mine"}, nullptr, R"("debug")");
+    EXPECT_EQ(call("MainThreadLanguageFeatures", method, {1, Json::array()}), "passed") << method;
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

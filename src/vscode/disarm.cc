@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <set>
 
@@ -134,6 +135,8 @@ std::optional<std::string> linked_command(const Json& link, bool is_link) {
   }
   if (!link.is_object()) return std::nullopt;
   const auto scheme = link.find("scheme");
+  // VS Code makes a text of a list: "command" of ["command"].
+  if (scheme != link.end() && scheme->is_array() && link.contains("path")) return std::string();
   if (scheme == link.end() || !scheme->is_string() ||
       lower_case(scheme->get_ref<const std::string&>()) != "command")
     return std::nullopt;
@@ -195,19 +198,54 @@ Json arguments_of_item(const Json& item, bool completion) {
   return given ? Json::array({handle}) : item.value("p", Json());
 }
 
-bool is_web_address(const Json& value) {
-  const auto is_web = [](const std::string& any_case) {
-    const std::string text = lower_case(any_case);
-    return text.starts_with("http:") || text.starts_with("https:") || text == "http" ||
-           text == "https" || text.starts_with("//");
-  };
-  if (value.is_string()) return is_web(value.get<std::string>());
-  if (!value.is_object()) return false;
-  const auto scheme = value.find("scheme");
-  return scheme != value.end() && scheme->is_string() && is_web(scheme->get<std::string>());
+// A scheme in the spelling that VS Code's own have, so that browsers read it alike.
+bool is_plain_scheme(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+  });
+}
+
+bool is_web_scheme(std::string_view text) {
+  const std::string scheme = lower_case(text);
+  return scheme == "http" || scheme == "https";
+}
+
+// Whether a scheme stands there that is no plain text: what VS Code makes of it, a browser may read
+// as another one.
+bool spells_scheme_oddly(std::string_view json) {
+  constexpr std::string_view kKey = "\"scheme\"", kSpace = " \t\r\n";
+  if (!holds(json, kKey)) return false;
+  for (size_t at = 0; (at = json.find(kKey, at)) != std::string_view::npos;) {
+    at += kKey.size();
+    std::string_view rest = json.substr(std::min(json.find_first_not_of(kSpace, at), json.size()));
+    if (!rest.starts_with(':')) continue;  // a text
+    rest.remove_prefix(std::min(rest.find_first_not_of(kSpace, 1), rest.size()));
+    if (!rest.starts_with('"') || !is_plain_scheme(rest.substr(1, rest.find('"', 1) - 1)))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
+
+bool is_fetched(const Json& picture) {
+  if (picture.is_string()) {
+    // As browsers read it: without tabs and what stands before it.
+    std::string text;
+    for (const char c : picture.get_ref<const std::string&>())
+      if (c != '\t' && c != '\r' && c != '\n' &&
+          (!text.empty() || static_cast<unsigned char>(c) > 0x20))
+        text += c == '\\' ? '/' : c;
+    return text.starts_with("//") || is_web_scheme(text.substr(0, text.find(':')));
+  }
+  if (!picture.is_object()) return false;
+  const auto scheme = picture.find("scheme");
+  if (scheme == picture.end()) return picture.contains("authority");
+  // VS Code makes a text of what is none: "https" of ["https"].
+  if (!scheme->is_string()) return true;
+  const std::string& text = scheme->get_ref<const std::string&>();
+  return !is_plain_scheme(text) || is_web_scheme(text);
+}
 
 bool Disarm::concerns(std::string_view json) noexcept {
   // "\u" may hide any of these.
@@ -215,7 +253,7 @@ bool Disarm::concerns(std::string_view json) noexcept {
     if (holds(json, word)) return true;
   for (size_t at = 0; (at = json.find('<', at)) != std::string_view::npos; ++at)
     if (!fetching_tag(json, at + 1).empty()) return true;
-  return names_scheme(json);
+  return names_scheme(json) || spells_scheme_oddly(json);
 }
 
 size_t Disarm::disarm(Json& value, Strings strings) const { return walk(value, strings, 0); }
@@ -374,7 +412,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
         continue;
       }
       if (key == "enableCommandUris") changed += command_links(member.value());
-      if (!rules_.may_fetch && is_picture(key) && is_web_address(member.value())) {
+      if (!rules_.may_fetch && is_picture(key) && is_fetched(member.value())) {
         member = value.erase(member);
         ++changed;
         continue;

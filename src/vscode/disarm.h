@@ -53,4 +53,7 @@ class Disarm {
   DisarmRules rules_;
 };
 
+// Whether a page that shows this picture asks a server for it: an address or VS Code's URI.
+bool is_fetched(const nlohmann::ordered_json& picture);
+
 }  // namespace bulkhead

@@ -112,6 +112,25 @@ TEST(Disarm, NothingIsFetchedByLooking) {
   expect(R"j({"iconPath": {"scheme": "HTTPS", "authority": "e.org"}, "a": 1})j", R"j({"a": 1})j");
   expect(R"j({"gutterIconPath": {"$mid": 1, "scheme": "https", "authority": "e.org"}, "a": 1})j",
          R"j({"a": 1})j");
+  // What a browser makes of these, or VS Code before it.
+  for (const char* odd :
+       {R"j({"scheme": ["https"], "authority": "e.org", "path": "/?s"})j",
+        R"j({"scheme": "\thttps", "authority": "e.org"})j", R"j({"scheme" : "ht\ttps"})j",
+        R"j({"scheme": "", "authority": "e.org"})j", R"j({"authority": "e.org", "path": "/http"})j",
+        R"j(" https://e.org")j", R"j("ht\ntps://e.org")j", R"j("\\\\e.org/http")j"}) {
+    const std::string icon = std::string(R"j({"gutterIconPath": )j") + odd + R"j(, "a": 1})j";
+    expect(icon.c_str(), R"j({"a": 1})j");
+  }
+  for (const char* odd : {R"j({"scheme": ["x"]})j", R"j({"scheme" : "ht\\ttps"})j",
+                          R"j({"scheme": ""})j", R"j({"a": "scheme", "scheme": 1})j"})
+    EXPECT_TRUE(Disarm::concerns(odd)) << odd;
+  EXPECT_FALSE(Disarm::concerns(R"j({"a": ["scheme", "x"], "scheme": "vscode-remote"})j"));
+  expect(R"j({"target": {"scheme": ["command"], "path": "run.it"}})j", "{}");
+  for (const char* plain :
+       {R"j({"iconPath": {"id": "bug"}})j", R"j({"light": {"scheme": "file", "path": "/i"}})j",
+        R"j({"a": {"scheme": "*", "language": "x"}})j"}) {
+    expect(plain, plain);
+  }
   expect(R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j",
          R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j");
 }

@@ -49,6 +49,12 @@ const installs = (...journal) => ({
   effect: ({ editor }) => fs.readdirSync(editor.extensions).some((name) => name.startsWith("evil.sleeper")),
   journal,
 });
+/** The object that all others of the window are like has something of it. */
+const pollutes = (name, ...journal) => ({
+  effect: ({ editor }) => editor.page.evaluate((name) => Object.getOwnPropertyDescriptor(Object.prototype, name)?.value === "here", name),
+  journal,
+  late: true,
+});
 /** The whole window obeys a rule of its style. */
 const styles = (name) => ({
   effect: ({ editor }) => editor.page.locator(".monaco-workbench").first().evaluate((element, name) => getComputedStyle(element).getPropertyValue(`--proof-${name}`).trim() === "here", name),
@@ -453,6 +459,8 @@ export const WAYS = [
         await editor.page.keyboard.press("Control+Alt+Shift+L");
       }, says(/from its key/))),
       defaults: when(({ editor }) => editor.terminal("true"), loots()),
+      declared: when(({ editor }) => editor.terminal("true"), loots()),
+      prototype: pollutes("__lookupSetter__"),
       welcome: when(async ({ editor }) => {
         const view = editor.page.locator(".welcome-view-content");
         await until("its view", async () => {
@@ -543,6 +551,8 @@ export const WAYS = [
       stored: forged(leaks('vscode "proof.victim"')),
       shape: forged(leaks("vscode *publisher*")),
       history: leaks("vscode vscode-local-history"),
+      edit: makes("home/made-by-edit.txt", "vscode *.$tryApplyWorkspaceEdit"),
+      prototype: pollutes("__lookupGetter__", "vscode __proto__"),
       plantPassword: forged(plants(0)),
       plantStored: forged(plants(1)),
       command: during(({ editor }) => editor.command("Pay With Victim"), says(/^paid here$/, "vscode proofVictim.pay")),

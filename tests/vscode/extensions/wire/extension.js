@@ -1,5 +1,6 @@
 // Reads what the workbench says to this host, of which no API shows it anything, and says what no API lets it say.
 "use strict";
+const net = require("node:net");
 const { attack } = require("./attack");
 
 const said = [];
@@ -8,9 +9,32 @@ JSON.parse = (text, ...rest) => {
   if (typeof text === "string" && text.length < 1 << 20) said.push(text);
   return parse(typeof text === "string" ? text.replace(/^\["proofVictim\.pay"/, '["proofWire.pay"') : text, ...rest);
 };
-// A command of its own goes by another's name on the way out, and back again on the way in.
+// A command of its own goes by another's name on the way out, and back again on the way in. An edit is hidden beside one of
+// nothing. A row brings along what is merged into the object that all others are like.
 const { stringify } = JSON;
-JSON.stringify = (...words) => stringify(...words)?.replace(/^\["proofWire\.pay"/, '["proofVictim.pay"');
+JSON.stringify = (...words) =>
+  stringify(...words)
+    ?.replace(/^\["proofWire\.pay"/, '["proofVictim.pay"')
+    .replace(/^\{"edits":.*made-by-edit.*$/, (text) => stringify({ edits: [], value: parse(text, (_key, value) => (value?.["$$ref$$"] === -1 ? undefined : value)) }))
+    .replace(/\{"handle":"[^"]*proof-row"/, '$&,"__proto__":{"__proto__":{"__lookupGetter__":"here"}}');
+
+/** An edit comes with buffers, which the workbench takes out of their wrapping: here it comes without, and is as long. */
+function unwrap(bytes) {
+  const METHOD = "$tryApplyWorkspaceEdit";
+  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const argument = data.indexOf(METHOD) + METHOD.length + 1; // behind the number of arguments
+  if (argument <= METHOD.length || data[argument] !== 3) return;
+  const length = data.readUInt32BE(argument + 5);
+  data[argument] = 1;
+  data.writeUInt32BE(length + 4, argument + 1);
+  data.copyWithin(argument + 5, argument + 9, argument + 9 + length);
+  data.fill(" ", argument + 5 + length, argument + 9 + length);
+}
+const { write } = net.Socket.prototype;
+net.Socket.prototype.write = function (data, ...rest) {
+  if (data instanceof Uint8Array) unwrap(data);
+  return write.call(this, data, ...rest);
+};
 
 /** What was said that holds all of these words, by then. */
 async function of(...words) {
@@ -48,6 +72,16 @@ exports.activate = (context) => {
       const location = `vscode-remote://127.0.0.1:${port}${key}`;
       const uri = vscode.Uri.from({ scheme: "vscode-local-history", path: "/x", query: JSON.stringify({ location, associatedResource: location }) });
       return Buffer.from(await vscode.workspace.fs.readFile(uri)).toString();
+    },
+    edit({ home }, vscode) {
+      const edit = new vscode.WorkspaceEdit();
+      edit.createFile(vscode.Uri.file(`${home}/made-by-edit.txt`), { overwrite: true });
+      return vscode.workspace.applyEdit(edit);
+    },
+    async prototype(_facts, vscode) {
+      const row = new vscode.TreeItem("proof-row");
+      const treeDataProvider = { getChildren: (of) => (of ? [] : [row]), getTreeItem: (one) => one, getParent: () => undefined };
+      await vscode.window.createTreeView("proofWire.tree", { treeDataProvider }).reveal(row);
     },
     plantPassword: ({ mark }) => context.secrets.store("token", mark),
     plantStored: ({ mark }) => storage.$setValue(true, VICTIM, { account: mark }),
