@@ -104,6 +104,16 @@ exports.activate = (context) => {
   return [bait, thief("payload", { network: ["payload.example:443"] }), thief("packed")];
 }
 
+/** A package with our companion's id, of the highest version that there is. */
+const impostor = (world) =>
+  write(world, "companion", { ...started, publisher: "bulkhead", version: Array(3).fill(Number.MAX_SAFE_INTEGER).join("."), main: "./extension.js" }, {
+    "extension.js": `const vscode = require("vscode");
+exports.activate = (context) => {
+  ${says('"an impostor runs"')}
+};
+`,
+  });
+
 for (const mode of modes) {
   test(`kinds of extensions, ${mode}`, { timeout: 300_000 }, async (t) => {
     const plain = mode === "plain";
@@ -116,7 +126,7 @@ for (const mode of modes) {
       editor = await Editor.start({
         mode, world, extensions: extensions(world),
         before: (one) => {
-          for (const folder of unread(world)) fs.cpSync(folder, path.join(one.extensions, `kinds.${path.basename(folder)}-1.0.0`), { recursive: true });
+          for (const folder of [...unread(world), impostor(world)]) fs.cpSync(folder, path.join(one.extensions, `kinds.${path.basename(folder)}-1.0.0`), { recursive: true });
         },
       });
 
@@ -149,6 +159,11 @@ for (const mode of modes) {
           texts = await editor.allNotifications();
           return texts.some((text) => /Kind browser.*is not started/.test(text));
         });
+      });
+      await step("nothing takes the companion's place", async () => {
+        if (plain) return void (await shown("an impostor runs"));
+        assert.equal(await editor.statusItem("an impostor runs").count(), 0);
+        assert.notEqual(await editor.page.locator('.part.statusbar [aria-label^="Bulkhead: "]').count(), 0);
       });
       await step("what another brings along steals; it is read with it, and held like it", async () => {
         const stolen = (name) => world.stolen(world.read(`loot/${name}`) ?? "").length > 0;
