@@ -183,6 +183,7 @@ class Broker final : public Judge {
     kItemAlone,   // one of either
     kOperation,   // edits beside what a person does with files, and whose they are
     kCopied,      // what is pasted of it later, wherever that is
+    kResult,      // of its command, which may open a folder
     kResource,
     kBadges,
   };

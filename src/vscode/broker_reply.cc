@@ -19,6 +19,7 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideInlayHints" || method == "$resolveInlayHint") return Awaited::kHints;
   if (method == "$onWillRunFileOperation") return Awaited::kOperation;
   if (method == "$prepareDocumentPaste") return Awaited::kCopied;
+  if (method == "$executeContributedCommand") return Awaited::kResult;
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
   if (method == "$provideDecorations") return Awaited::kBadges;
@@ -167,6 +168,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
                          awaited == Awaited::kBadges || awaited == Awaited::kItemsAlone ||
                          awaited == Awaited::kItemAlone || awaited == Awaited::kHintsAlone ||
                          awaited == Awaited::kOperation || awaited == Awaited::kCopied ||
+                         (awaited == Awaited::kResult && may_name(json, {"openFolder"})) ||
                          (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
@@ -200,6 +202,17 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         break;
       case Awaited::kCopied:
         strip_pasted(value);
+        break;
+      case Awaited::kResult:
+        // A click in a walkthrough does so without a question.
+        if (const Json folder = value.is_object() ? value.value("openFolder", Json()) : Json();
+            !folder.is_null()) {
+          const Asked asked{"a folder in a command's answer", 0, false};
+          strip_cached_spellings(value);
+          if (!decide_permission("workspace-folders", asked).passes() ||
+              !decide_file(Kind::kRead, folder, asked).passes())
+            value.erase("openFolder");
+        }
         break;
       case Awaited::kOperation:
         // A person is asked whether these names may edit.

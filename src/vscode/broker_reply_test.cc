@@ -236,6 +236,20 @@ TEST_F(BrokerReplyTest, CopyingPutsNoTextIntoWhatIsPasted) {
   }
 }
 
+// The workbench makes it the workspace, in which every extension may do more.
+TEST_F(BrokerReplyTest, ACommandsAnswerOpensNoFolder) {
+  const auto opens = [&](const std::string& folder) {
+    deliver("$executeContributedCommand", R"(["mine.hello"])");
+    const std::string told = answer({{"openFolder", uri(folder)}, {"other", 1}});
+    EXPECT_THAT(told, HasSubstr("other"));
+    return told.find("openFolder") != std::string::npos;
+  };
+  EXPECT_FALSE(opens(work("sub")));
+  start({"me.mine"}, nullptr, R"("@editor","commands","workspace-folders")");
+  EXPECT_TRUE(opens(work("sub")));
+  EXPECT_FALSE(opens((folder_ / "home").string()));
+}
+
 TEST_F(BrokerReplyTest, WhoEditsBesideAPersonsRenameIsNamed) {
   deliver("$onWillRunFileOperation", Json{0, Json::array(), 1000}.dump());
   const std::string told =
