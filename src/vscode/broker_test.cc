@@ -319,7 +319,7 @@ TEST_F(BrokerTest, EveryResourceOfAnEditIsJudged) {
               std::string(then) == "c.txt");
 }
 
-TEST_F(BrokerTest, AnArgumentWithBuffersIsJudgedAsWell) {
+TEST_F(BrokerTest, AnArgumentThatIsATextOfItsOwnIsJudgedAsWell) {
   for (const std::string& path : {work("a.txt"), (folder_ / "home/.ssh").string()}) {
     const std::string folder = uri(path).dump();
     RpcRequest search;
@@ -327,7 +327,7 @@ TEST_F(BrokerTest, AnArgumentWithBuffersIsJudgedAsWell) {
     search.proxy = proxy_of("MainThreadWorkspace");
     search.method = "$startFileSearch";
     search.mixed = true;
-    search.arguments = {{RpcArgument::Type::kJsonWithBuffers, folder, {}},
+    search.arguments = {{RpcArgument::Type::kJson, folder, {}},
                         {RpcArgument::Type::kJson, "{}", {}}};
     sent_ = {};
     ASSERT_TRUE(broker_->from_host(write_request(search), sent_).ok());

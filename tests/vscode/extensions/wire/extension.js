@@ -16,7 +16,7 @@ JSON.stringify = (...words) =>
   stringify(...words)
     ?.replace(/^\["proofWire\.pay"/, '["proofVictim.pay"')
     .replace(/^\{"edits":.*made-by-edit.*$/, (text) => stringify({ edits: [], value: parse(text, (_key, value) => (value?.["$$ref$$"] === -1 ? undefined : value)) }))
-    .replace(/\{"handle":"[^"]*proof-row"/, '$&,"__proto__":{"__proto__":{"__lookupGetter__":"here"}}');
+    .replace(/^\[\[0,\{"handle":"[^"]*proof-row"/, '$&,"__proto__":{"__proto__":{"__lookupGetter__":"here"}}');
 
 /** An edit comes with buffers, which the workbench takes out of their wrapping: here it comes without, and is as long. */
 function unwrap(bytes) {
