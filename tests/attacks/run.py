@@ -11,8 +11,9 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     journal:  KIND RESOURCE that the journal must name as denied (globs, not both `*`); may be repeated
     inside:   `exit N` or `signal N` where the end of the confined run matters
     as:       root | user, where only one of them can attack
-    act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy: how the runner joins in
+    act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
+    descriptors: N, the most that the attack and bulkhead may have open (RLIMIT_NOFILE)
     summary:  yes, where what bulkhead itself says at the end belongs to what is judged
 
 Each run gets a world of its own below /var/tmp (not /tmp, which a compartment has to itself): a home
@@ -58,7 +59,7 @@ class Header:
         self.fields = {}
         with open(path, encoding="utf-8") as file:
             for line in file.read().split("\n\n")[0].splitlines():
-                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act|otherwise|summary):\s*(.*)$", line)
+                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act|descriptors|otherwise|summary):\s*(.*)$", line)
                 if match:
                     self.fields.setdefault(match[1], []).append(match[2].strip())
         for needed in ("class", "plain"):
@@ -302,6 +303,8 @@ class World:
         self.file(f"{work}/.vscode/settings.json", b"{}\n")
         self.file(f"{work}/.vscode/tasks.json", b"{}\n")
         self.file(f"{work}/sub/file.txt", b"sub\n")
+        if self.header.one("act") == "device" and os.getuid() == 0:
+            os.mknod(f"{work}/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         if self.header.extension == ".c":
             shutil.copy(f"{arguments.programs}/{self.header.name}", f"{work}/attack")
         else:
@@ -464,6 +467,8 @@ class World:
             options.update(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            process_group=self.outsider.pid if act == "group" else 0)
         command = self.command()
+        if most := self.header.one("descriptors"):
+            command = ["prlimit", f"--nofile={most}:{most}", *command]
         if act == "kill-supervisor" and self.where == "plain":
             command = ["/bin/sh", "-c", '"$@" & wait', "launcher", *command]
         started = subprocess.Popen(command, **options)

@@ -315,6 +315,16 @@ class Refusing(Flow):
         done = self.run_program("--unblock", "compiled-code", "--write", "/tmp", "--", "sh", "-c", f"echo x > {folder}/code")
         self.assertEqual((done.returncode, os.listdir(folder)), (0, ["code"]), done.stderr)
 
+    def test_a_mount_point_keeps_its_name(self):
+        """The machine's own lies below it: with that name /tmp would come into the workspace, and be gone outside."""
+        with tempfile.NamedTemporaryFile(dir="/tmp", prefix="bulkhead-bound-") as bound:
+            code = (f"import os\nname = '{bound.name}'\nopen('/tmp/other', 'w').close()\n"
+                    "for change in (lambda: os.unlink(name), lambda: os.rename('/tmp/other', name),\n"
+                    "               lambda: os.rename(name, '/tmp/third'), lambda: os.rmdir('/tmp')):\n"
+                    "    try:\n        change()\n    except OSError as error:\n        print(error.strerror)\n")
+            done = self.run_program("--write", bound.name, "--", "/usr/bin/python3", "-c", code)
+            self.assertEqual(done.stdout, "Device or resource busy\n" * 4, done.stderr)
+
     def test_no_datagram_socket_is_handed_down(self):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as collector, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handed:
             collector.bind(("127.0.0.1", 0))

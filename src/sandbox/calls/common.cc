@@ -24,6 +24,19 @@ std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::strin
   return Reply::error(EPERM);
 }
 
+bool is_in_dev(std::string_view path) noexcept {
+  return path != "/dev" && is_within(path, "/dev") && !is_within(path, "/dev/shm") &&
+         !is_within(path, "/dev/pts") && !is_within(path, "/dev/mqueue");
+}
+
+std::optional<Reply> refuse_device(Call& call, bool is_path, const std::string& path, mode_t type) {
+  const bool named = is_path && is_in_dev(path);
+  if (!named && !S_ISCHR(type) && !S_ISBLK(type)) return std::nullopt;
+  if (is_path && is_within(path, "/dev/pts")) return std::nullopt;
+  call.note_refusal(Kind::kWriteStatus, path, "a device of the machine, or its place in /dev");
+  return Reply::error(EPERM);
+}
+
 bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK; }
 
 std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type) {

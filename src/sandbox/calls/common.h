@@ -30,6 +30,14 @@ inline bool makes_privileged(mode_t mode) { return (mode & (S_ISUID | S_ISGID)) 
 // EPERM for such a mode (journalled), nullopt otherwise and in audit runs.
 std::optional<Reply> refuse_privileged(Call& call, mode_t mode, const std::string& what);
 
+// The name, mode, owner and times of a device belong to the machine, and outlive the compartment: a
+// grant to write to /dev/null is none to shut it for everybody, to take it away, or to put
+// something else in its place. So with all names below /dev, also those that are not there (`type`
+// 0). EPERM (journalled), or nullopt.
+std::optional<Reply> refuse_device(Call& call, bool is_path, const std::string& path, mode_t type);
+// Below the machine's /dev, and not in what a compartment has of its own there: terminals, queues.
+bool is_in_dev(std::string_view path) noexcept;
+
 // Reads and spells the path at `address`, relative to `folder`. 0 or errno.
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 

@@ -203,6 +203,7 @@ Reply create(Call& call, const Request& request, const std::string& canonical) {
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, canonical)) return std::move(*no);
+  if (auto no = refuse_device(call, true, canonical, 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, canonical, S_IFREG)) return std::move(*no);
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
@@ -224,6 +225,9 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
   if (wants_write && call.service().arbiter.policy().stands_above_block(path)) return std::nullopt;
+  // Nothing is made there, and "> /dev/null" is every shell's.
+  const bool device = request.creates() && is_in_dev(path);
+  if (device && request.exclusive()) return std::nullopt;
   Recount read;
   Recount written;
   const auto record = [&] {
@@ -236,7 +240,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   // set-id bits meanwhile, which is not Landlock's business.
   const bool kernel_can = (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
                           (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
-                          !request.flags_in_memory;
+                          !request.flags_in_memory && !device;
   if (kernel_can) {
     const Walker::Way way = walker.way_to(spelling, request.follow());
     switch (way) {
@@ -270,6 +274,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   // long as nothing changes: the answer then reaches nobody.
   if (wants_write && !call.still_valid()) return Reply::error(EINTR);
   int flags = own_flags(request);
+  if (device) flags &= ~O_CREAT;
   if (spelling.folder()) {
     if ((request.flags & O_CREAT) != 0) return std::nullopt;
     flags = (flags & ~O_NOFOLLOW) | O_DIRECTORY;  // "link/" is followed
@@ -277,7 +282,8 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   Fd fd;
   const int error = walker.open_exact(path, flags, request.mode, &fd);
   // ELOOP: a symlink somewhere. ENXIO and EAGAIN: a FIFO, socket or lease. The slow way tells.
-  if (error == ELOOP || error == ENXIO || error == EAGAIN) return std::nullopt;
+  if (error == ELOOP || error == ENXIO || error == EAGAIN || (device && error == ENOENT))
+    return std::nullopt;
   if (error != 0) return Reply::error(error);
   if (!record()) return Reply::error(EACCES);
   // A FIFO that is opened without waiting may be one.

@@ -271,6 +271,7 @@ Reply bind_unix(Call& call, const TargetSocket& socket, const SocketAddress& add
   target.sun_family = AF_UNIX;
   if (entry.name.size() > sizeof target.sun_path) return Reply::error(ENAMETOOLONG);
   if (auto refusal = call.refuse_unless(Kind::kWrite, entry.canonical)) return std::move(*refusal);
+  if (auto refusal = refuse_device(call, true, entry.canonical, 0)) return std::move(*refusal);
   std::memcpy(target.sun_path, entry.name.data(), entry.name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + entry.name.size());
   // One component, relative to the folder that was decided on: no path is walked again, and none is

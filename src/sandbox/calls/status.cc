@@ -90,16 +90,6 @@ std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* fo
   return std::nullopt;
 }
 
-// The mode, owner and times of a device belong to the machine, and outlive the compartment: a grant
-// to write to /dev/null is none to shut it for everybody. Terminals of the compartment's own devpts
-// are its own.
-std::optional<Reply> refuse_device(Call& call, const Found& found) {
-  if (!S_ISCHR(found.type) && !S_ISBLK(found.type)) return std::nullopt;
-  if (found.is_path && is_within(found.canonical, "/dev/pts")) return std::nullopt;
-  call.note_refusal(Kind::kWriteStatus, found.canonical, "a device of the machine");
-  return Reply::error(EPERM);
-}
-
 // 0 or errno. Times as the four calls pass them, to what utimensat takes.
 int read_times(const Call& call, uint64_t address, timespec times[2], bool* given) {
   *given = address != 0;
@@ -152,7 +142,8 @@ Reply serve_chmod(Call& call) {
   mode &= 07777;
   Found found;
   if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
-  if (auto no = refuse_device(call, found)) return std::move(*no);
+  if (auto no = refuse_device(call, found.is_path, found.canonical, found.type))
+    return std::move(*no);
   if (S_ISLNK(found.type)) return Reply::error(EOPNOTSUPP);  // as every file system answers
   // Also a bit that is there already: by then somebody may have written the file, which took it
   // away.
@@ -185,7 +176,8 @@ Reply serve_chown(Call& call) {
   }
   Found found;
   if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
-  if (auto no = refuse_device(call, found)) return std::move(*no);
+  if (auto no = refuse_device(call, found.is_path, found.canonical, found.type))
+    return std::move(*no);
   return result(::fchownat(found.fd.get(), "", static_cast<uid_t>(call.flags_arg(first)),
                            static_cast<gid_t>(call.flags_arg(first + 1)), AT_EMPTY_PATH));
 }
@@ -237,7 +229,8 @@ Reply serve_times(Call& call) {
   Found found;
   if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
   if (given)  // now is what every writer may set
-    if (auto no = refuse_device(call, found)) return std::move(*no);
+    if (auto no = refuse_device(call, found.is_path, found.canonical, found.type))
+      return std::move(*no);
   // glibc's wrapper refuses an empty path; the kernel takes it with AT_EMPTY_PATH since 5.8.
   return result(syscall(SYS_utimensat, found.fd.get(), "", given ? times : nullptr, AT_EMPTY_PATH));
 }
@@ -305,7 +298,8 @@ Reply serve_xattr(Call& call) {
 
   Found found;
   if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
-  if (auto no = refuse_device(call, found)) return std::move(*no);
+  if (auto no = refuse_device(call, found.is_path, found.canonical, found.type))
+    return std::move(*no);
   // trusted.* and security.* (file capabilities) take privileges that a compartment does not have,
   // and the supervisor might.
   if (name->starts_with("trusted.") || name->starts_with("security.")) return Reply::error(EPERM);

@@ -59,6 +59,14 @@ struct Name {
   bool exists(struct stat* about) const {
     return ::fstatat(folder(), bare_name().c_str(), about, AT_SYMLINK_NOFOLLOW) == 0;
   }
+  // Something is mounted there for the compartment. The kernel would say EBUSY to it, and not to
+  // us, who have no such mount: the machine's own /tmp would go, or come into the workspace.
+  bool is_mount_point() const {
+    struct statx about {};
+    return ::statx(folder(), bare_name().c_str(), AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, 0,
+                   &about) == 0 &&
+           (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+  }
   // The folder is still where it was when the name was found.
   bool is_in_place() const {
     std::string now;
@@ -152,6 +160,7 @@ Reply serve_make(Call& call) {
   if (node)
     if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (node)
     if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
   if (name.kernel_may_write(call)) return Reply::go_on();
@@ -178,6 +187,8 @@ Reply serve_remove(Call& call) {
   struct stat about {};
   if (!name.exists(&about)) return Reply::error(errno);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_device(call, true, name.path(), about.st_mode)) return std::move(*no);
+  if (name.is_mount_point()) return Reply::error(EBUSY);
   if (folder)
     if (auto no = refuse_above_block(call, name.path(), S_IFDIR)) return std::move(*no);
   if (folder) {
@@ -217,7 +228,11 @@ Reply serve_rename(Call& call) {
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
   // Once: what is there in the end must be what is decided on now.
   const Moved moved = Moved::of(from);
-  const Moved back = exchange ? Moved::of(to) : Moved();
+  const Moved replaced = Moved::of(to);
+  const Moved back = exchange ? replaced : Moved();
+  if (auto no = refuse_device(call, true, from.path(), moved.type)) return std::move(*no);
+  if (auto no = refuse_device(call, true, to.path(), replaced.type)) return std::move(*no);
+  if (from.is_mount_point() || to.is_mount_point()) return Reply::error(EBUSY);
   if (auto no = refuse_gain(call, moved, from, to)) return std::move(*no);
   if (exchange)
     if (auto no = refuse_gain(call, back, to, from)) return std::move(*no);
@@ -293,6 +308,7 @@ Reply serve_link(Call& call) {
   if (!to.has_name() || to.exists(&about)) return Reply::error(EEXIST);
   if (mount_of(from.fd.get()) != mount_of(to.folder())) return Reply::error(EXDEV);
   if (S_ISDIR(from.type)) return Reply::error(EPERM);
+  if (auto no = refuse_device(call, from.is_path, from.canonical, from.type)) return std::move(*no);
 
   if (from.is_path) {
     // Both rights on the source: a second name would outlive any later block of the first.
@@ -304,6 +320,7 @@ Reply serve_link(Call& call) {
     return Reply::error(EACCES);
   }
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
+  if (auto no = refuse_device(call, true, to.path(), 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, to.path(), from.type)) return std::move(*no);
   const bool free = links_are_free(call);
   if (S_ISLNK(from.type) && !free) {
@@ -340,6 +357,7 @@ Reply serve_symlink(Call& call) {
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, name.path(), S_IFLNK)) return std::move(*no);
   if (auto no = refuse_link(call, name.path(), target)) return std::move(*no);
   walker.note_change();
