@@ -344,9 +344,19 @@ class Keeper final : public LimitKeeper {
     if (how_.cpu_time == Mechanism::kCgroup) check_cpu_cgroup();
     if (!samples_memory_ && !samples_cpu && !limits_.written) return;
     const Result<std::vector<pid_t>> pids = proc_->processes();
-    if (!pids.ok()) return;  // the compartment has ended
+    if (!pids.ok()) return note_unseen(pids.error());
     if (samples_memory_) check_memory(*pids);
     if (samples_cpu || limits_.written) check_inherited(*pids, samples_cpu);
+  }
+
+  // A limit that cannot be watched is not kept, so the compartment ends: whoever makes that happen
+  // must not gain by it. ESRCH and ENOENT: it has ended by itself.
+  void note_unseen(const Error& error) {
+    if (error.errno_value == ESRCH || error.errno_value == ENOENT) return;
+    breach(samples_memory_                         ? LimitBreached::Which::kMemory
+           : how_.cpu_time == Mechanism::kSampling ? LimitBreached::Which::kCpuTime
+                                                   : LimitBreached::Which::kWritten,
+           "what the processes use cannot be told any more: " + error.message);
   }
 
   void check_memory(const std::vector<pid_t>& pids) {

@@ -1,5 +1,8 @@
 #include "sandbox/pool.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 #include <system_error>
 
@@ -20,7 +23,23 @@ thread_local Here here;
 
 constexpr auto kIdle = std::chrono::seconds(2);  // an unused thread ends after this
 
+uint64_t own_descriptors() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 }  // namespace
+
+size_t Pool::most_threads(uint64_t descriptors) noexcept {
+  // A rename holds both folders, and waits for its turn; others less. The rest is for questions to
+  // name servers (resolver.cc), the folders of a tree that is looked through (symlinks.cc), /proc.
+  constexpr uint64_t kEach = 4;
+  constexpr uint64_t kRest = 600;
+  return std::clamp<uint64_t>((std::max(descriptors, kRest) - kRest) / kEach, 16, kMostThreads);
+}
+
+Pool::Pool(Listener& listener, Job job)
+    : listener_(listener), job_(std::move(job)), most_(most_threads(own_descriptors())) {}
 
 void Pool::submit(const Notification& notification) {
   const std::lock_guard lock(mutex_);
@@ -38,7 +57,7 @@ void Pool::grow() {
       return true;
     });
   ended_ = 0;
-  while (idle_ < queue_.size() && workers_.size() < kMostThreads) {
+  while (idle_ < queue_.size() && workers_.size() < most_) {
     Worker& worker = workers_.emplace_back();
     try {
       worker.thread = std::thread([this, &worker] { run(worker); });

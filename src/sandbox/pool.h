@@ -24,18 +24,22 @@ inline constexpr int kInterruptSignal = SIGURG;
 class Pool {
  public:
   using Job = std::function<void(const Notification&)>;
-  // Each costs some 25 KB. Programs with more calls waiting than this see some of them wait longer,
-  // and only those that wait for one of the latter without end.
+  // Each costs some 25 KB, and holds descriptors while it waits. Programs with more calls waiting
+  // than this see some of them wait longer, and only those that wait for one of the latter without
+  // end.
   static constexpr size_t kMostThreads = 4096;
+  // As many of them as `descriptors` (RLIMIT_NOFILE) suffice for, with enough left for all else
+  // that the supervisor opens: without any it would not see what the program uses.
+  static size_t most_threads(uint64_t descriptors) noexcept;
 
   // `job` runs on a thread of the pool, for each submitted notification.
-  Pool(Listener& listener, Job job) : listener_(listener), job_(std::move(job)) {}
+  Pool(Listener& listener, Job job);
   ~Pool() { stop(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   // Never blocks. Every notification has a thread of its own, since what one waits for may be
-  // another; beyond kMostThreads, or where the system gives no more, it waits for one.
+  // another; beyond most_threads(), or where the system gives no more, it waits for one.
   void submit(const Notification& notification);
   // Interrupts system calls whose caller is gone (see Waiting), and starts threads that could not
   // be had before. Call about every 100 ms.
@@ -58,6 +62,7 @@ class Pool {
 
   Listener& listener_;
   Job job_;
+  const size_t most_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Notification> queue_;

@@ -158,11 +158,11 @@ Result<Fd> Processes::borrow(pid_t tid, int number) const {
 uint32_t Processes::count() const {
   if (proc_ < 0) return 0;
   const int folder = ::openat(proc_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return 0;
+  if (folder < 0) return kUncounted;
   DIR* const stream = ::fdopendir(folder);
   if (stream == nullptr) {
     ::close(folder);
-    return 0;
+    return kUncounted;
   }
   uint32_t found = 0;
   while (const dirent* entry = ::readdir(stream)) {

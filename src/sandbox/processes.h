@@ -59,7 +59,9 @@ class Processes {
   // A duplicate of the thread's descriptor, or errno as an error (EBADF where it has none).
   Result<Fd> borrow(pid_t tid, int number) const;
 
-  // How many processes the compartment has, its init left out.
+  // How many processes the compartment has, its init left out; kUncounted where that cannot be
+  // told.
+  static constexpr uint32_t kUncounted = 1U << 30U;
   uint32_t count() const;
 
   // execve is checked and then done by the kernel, which reads the path again: hygiene, so what

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,6 +66,15 @@ std::optional<Outcome> outcome_of(const ProgramEvent& event, const Plan& plan) {
 Fd private_folder(const Compartment& compartment, const char* path, bool is_private) {
   return is_private ? Fd(::openat(compartment.root.get(), path, O_PATH | O_DIRECTORY | O_CLOEXEC))
                     : Fd();
+}
+
+// Calls that wait hold descriptors of ours, and whoever took them all would be watched no longer.
+// The program has a limit of its own, and keeps it.
+void raise_descriptors() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+  now.rlim_cur = now.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &now);
 }
 
 // What only the start needed, in a supervisor that lives longer: its heap, and its code. Code
@@ -191,6 +201,7 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   // Before signals are blocked: the program inherits this thread's mask.
   BULKHEAD_TRY(Compartment compartment, launch(plan));
   Listener listener(std::move(compartment.listener));
+  raise_descriptors();
 
   NameCache names;
   (void)names.load_hosts_file(kHosts);  // without it, names are only resolved upstream
