@@ -206,13 +206,13 @@ constexpr CallCase kFcntl[] = {{kLease, refuse(EACCES)}};
 // ---- prctl(option): an allow list; unknown options get EINVAL, as from an older kernel ----
 // PR_SET_DUMPABLE 0 pretends success: core dumps are off and ptrace is refused already, and the
 // supervisor must be able to read its callers. Missing on purpose: PR_SET_MM, PR_SET_PTRACER,
-// PR_SCHED_CORE (reaches other processes).
+// PR_SCHED_CORE (reaches other processes), PR_FUTEX_HASH (up to 2 GB of the kernel's memory for
+// each process, which is seen in none of its numbers).
 VALUES(kZero, 0);
 VALUES(kDumpable, 4);
 VALUES(kHarmlessOptions, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22, 23,
        24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 36, 37, 38, 39, 40, 41, 42, 47, 52, 53, 54, 59,
-       65, 66, 68, 71, 72, 73, 74, 77, 78, 0x53564d41 /* PR_SET_VMA */,
-       0x41555856 /* PR_GET_AUXV */);
+       65, 66, 68, 71, 72, 73, 74, 77, 0x53564d41 /* PR_SET_VMA */, 0x41555856 /* PR_GET_AUXV */);
 TESTS(kNotDumpable, {0, ~0u, kDumpable}, {1, ~0u, kZero});
 TESTS(kHarmlessOption, {0, ~0u, kHarmlessOptions});
 VALUES(kSetMm, 35);

@@ -435,6 +435,7 @@ TEST_F(Filter, ProcessControls) {
   EXPECT_EQ(run(__NR_prctl, {PR_SET_DUMPABLE, 1}), kAllow);
   EXPECT_EQ(run(__NR_prctl, {PR_SET_DUMPABLE, 0}), fails(0)) << "pretended";
   EXPECT_EQ(run(__NR_prctl, {PR_SET_MM, 1}), fails(EPERM));
+  EXPECT_EQ(run(__NR_prctl, {78 /* PR_FUTEX_HASH */, 1}), fails(EINVAL));
   EXPECT_EQ(run(__NR_prctl, {PR_SET_MM | kHigh, 1}), fails(EPERM));
   EXPECT_EQ(run(__NR_prctl, {PR_SET_PTRACER, ~uint64_t{0}}), fails(EINVAL));
   EXPECT_EQ(run(__NR_personality, {0xffffffff}), kAllow);

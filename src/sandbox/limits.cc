@@ -85,8 +85,12 @@ bool machine_swaps() {
 uint64_t file_system_bytes(const Fd& folder) {
   struct statfs status {};
   if (!folder || ::fstatfs(folder.get(), &status) != 0) return 0;
-  return (status.f_blocks - std::min(status.f_blocks, status.f_bfree)) *
-         static_cast<uint64_t>(status.f_bsize);
+  const auto used = [](uint64_t all, uint64_t free) { return all - std::min(all, free); };
+  // A file that holds nothing is an object of the kernel's, and so are its attributes: the file
+  // system counts both by this (tmpfs, BOGO_INODE_SIZE).
+  constexpr uint64_t kFile = 1024;
+  return used(status.f_blocks, status.f_bfree) * static_cast<uint64_t>(status.f_bsize) +
+         used(status.f_files, status.f_ffree) * kFile;
 }
 
 class Keeper final : public LimitKeeper {
@@ -360,11 +364,12 @@ class Keeper final : public LimitKeeper {
   }
 
   void check_memory(const std::vector<pid_t>& pids) {
-    static const bool with_swap = machine_swaps();
-    uint64_t resident = 0;
+    uint64_t resident = 0, kernel = 0;
     for (const pid_t pid : pids) {
-      uint64_t bytes = 0;
-      if (proc_->resident_bytes(pid, with_swap, &bytes)) resident += bytes;
+      ProcReader::Resident memory;
+      if (!proc_->resident(pid, &memory)) continue;
+      resident += memory.pages + memory.swapped;
+      kernel += memory.kernel;
     }
     if (samples_++ % kMemfdEvery == 0) {
       std::map<uint64_t, uint64_t> memfds;
@@ -375,7 +380,8 @@ class Keeper final : public LimitKeeper {
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes();
     const uint64_t limit = *limits_.memory;
-    uint64_t used = resident + files;  // at least what is used: shared pages count for each process
+    // At least what is used: shared pages count for each process.
+    uint64_t used = resident + kernel + files;
     // Exact, and dearer: only where it could matter, or for a peak that is worth telling.
     if (used > limit || used > peak_ + peak_ / 8) {
       uint64_t other = 0, shared = 0;
@@ -385,7 +391,7 @@ class Keeper final : public LimitKeeper {
         other += memory.other;
         shared += memory.shared_files;
       }
-      used = other + std::max(shared, files);
+      used = other + kernel + std::max(shared, files);
       peak_ = std::max(peak_, used);
     }
     if (used > limit)

@@ -13,7 +13,8 @@
 // What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
 // limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
 // parent ignores SIGCHLD; memory that no process maps, except memfds (seen every 200 ms) and the
-// private /tmp and /dev/shm; kernel memory. Shared memory counts by what is mapped or by what the
+// private /tmp and /dev/shm; kernel memory, except page tables, threads, System V objects and the
+// files of those two. Shared memory counts by what is mapped or by what the
 // files hold, whichever is more. `written` counts pages as the kernel dirties them for storage: not
 // tmpfs (that is memory), not metadata, not what network and FUSE file systems write through.
 // Where the block group kernel-settings is lifted, a compartment that may write below

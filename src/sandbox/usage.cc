@@ -23,22 +23,11 @@ bool take_number(std::string_view& text, uint64_t* value) {
   return true;
 }
 
-bool skip_field(std::string_view& text) {
-  const size_t space = text.find(' ');
-  if (space == std::string_view::npos) return false;
-  text.remove_prefix(space + 1);
-  return true;
-}
-
 struct CloseFolder {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
 }  // namespace
-
-bool parse_resident_pages(std::string_view text, uint64_t* pages) {
-  return skip_field(text) && take_number(text, pages);
-}
 
 bool parse_field(std::string_view text, std::string_view name, uint64_t* value) {
   while (!text.empty()) {
@@ -164,23 +153,20 @@ std::optional<ProcessStat> ProcReader::stat(pid_t pid) const {
   return read(pid, "stat", &text) ? parse_stat(text) : std::nullopt;
 }
 
-bool ProcReader::resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const {
-  static const auto kPage = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+bool ProcReader::resident(pid_t pid, Resident* memory) const {
+  constexpr uint64_t kThread = uint64_t{24}
+                               << 10U;  // its stack in the kernel, and what is told of it
+  *memory = {};
+  uint64_t threads = 0;
   std::string_view text;
-  if (!with_swap) {
-    uint64_t pages = 0;
-    if (!read(pid, "statm", &text) || !parse_resident_pages(text, &pages)) return false;
-    if (pages == 0 && read_of_thread(pid, "statm", &text)) (void)parse_resident_pages(text, &pages);
-    *bytes = pages * kPage;
-    return true;
-  }
-  uint64_t resident = 0, swapped = 0;
   if (!read(pid, "status", &text)) return false;
-  // A zombie has neither line, and no memory, unless further threads of it live.
-  if (!parse_field(text, "VmRSS", &resident) && read_of_thread(pid, "status", &text))
-    (void)parse_field(text, "VmRSS", &resident);
-  (void)parse_field(text, "VmSwap", &swapped);
-  *bytes = resident + swapped;
+  // A zombie has no such line, and no memory, unless further threads of it live.
+  if (!parse_field(text, "VmRSS", &memory->pages) && read_of_thread(pid, "status", &text))
+    (void)parse_field(text, "VmRSS", &memory->pages);
+  (void)parse_field(text, "VmSwap", &memory->swapped);
+  (void)parse_field(text, "VmPTE", &memory->kernel);
+  (void)parse_field(text, "Threads", &threads);
+  memory->kernel += threads * kThread;
   return true;
 }
 

@@ -19,7 +19,6 @@
 namespace bulkhead {
 
 // Parsers, pure: false on what the kernel would not write.
-bool parse_resident_pages(std::string_view text, uint64_t* pages);  // /proc/PID/statm
 // "Name:   123 kB" in /proc/PID/status, smaps_rollup, io (there without unit); false if absent.
 bool parse_field(std::string_view text, std::string_view name, uint64_t* value);
 
@@ -61,7 +60,12 @@ class ProcReader {
 
   // Each returns nullopt or false where the process is gone.
   std::optional<ProcessStat> stat(pid_t pid) const;
-  bool resident_bytes(pid_t pid, bool with_swap, uint64_t* bytes) const;
+  // What it has in memory, with what is swapped out, and what the kernel takes for it: tables of
+  // its pages, which a process can have gigabytes of without a page, and its threads.
+  struct Resident {
+    uint64_t pages = 0, swapped = 0, kernel = 0;
+  };
+  bool resident(pid_t pid, Resident* memory) const;
   // Each page divided by the number of processes that map it, with swap; slower. Shared memory
   // (tmpfs files, memfds, shared anonymous memory) apart, because it may be counted elsewhere too.
   struct Proportional {

@@ -161,7 +161,9 @@ class UsageMeter {
     constexpr uint64_t kChange = 1U << 20U;
     constexpr auto kFresh = std::chrono::seconds(30);
     Memory now{0, 0, Clock::now()};
-    const bool told = reader_->resident_bytes(pid, false, &now.resident);
+    ProcReader::Resident memory;
+    const bool told = reader_->resident(pid, &memory);
+    now.resident = memory.pages;
     if (const auto before = memory_.find(process); before != memory_.end() && told) {
       const uint64_t was = before->second.resident;
       const uint64_t change = now.resident > was ? now.resident - was : was - now.resident;
