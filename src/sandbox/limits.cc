@@ -131,6 +131,7 @@ class Keeper final : public LimitKeeper {
     for (size_t i = 0; i < kSystemVLists; ++i)
       if (target.system_v[i] >= 0)
         system_v_[i] = Fd(::fcntl(target.system_v[i], F_DUPFD_CLOEXEC, 3));
+    taken_ = target.taken;
     start_ = Clock::now();
     set_timer(kFastest);
     return {};
@@ -430,7 +431,8 @@ class Keeper final : public LimitKeeper {
       check_cpu_time(Microseconds(static_cast<int64_t>(cpu_.update(cpu) * 1'000'000 / kTicks)));
     }
     if (limits_.written) {
-      const uint64_t bytes = written_.update(written);
+      const uint64_t bytes = written_.update(written) +
+                             (taken_ != nullptr ? taken_->load(std::memory_order_relaxed) : 0);
       if (bytes > *limits_.written)
         breach(LimitBreached::Which::kWritten,
                fmt::format("written: {} written, {} allowed", size_text(bytes),
@@ -482,6 +484,7 @@ class Keeper final : public LimitKeeper {
   Clock::time_point start_;
   Microseconds next_{};
   Inheritance cpu_, written_;
+  const std::atomic<uint64_t>* taken_ = nullptr;
   uint64_t memfds_ = 0;
   uint64_t peak_ = 0;
   int samples_ = 0;

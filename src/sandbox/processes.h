@@ -90,6 +90,11 @@ class Processes {
     return changed_identity_.load(std::memory_order_relaxed);
   }
 
+  // Storage that calls took for their callers and the kernel counts for nobody: a folder's block, a
+  // long link's, attributes. What is written to files it counts by itself.
+  void note_taken(uint64_t bytes) noexcept { taken_.fetch_add(bytes, std::memory_order_relaxed); }
+  const std::atomic<uint64_t>& taken() const noexcept { return taken_; }
+
   // Forks that the kernel was told to go on with and that /proc may not show yet.
   uint32_t forks_under_way(pid_t tid);
   void note_fork(pid_t tid);
@@ -112,6 +117,7 @@ class Processes {
   std::atomic<bool> changed_identity_ = false;
   std::atomic<bool> first_exec_ = false;
   std::atomic<uint32_t> expected_count_ = 0;
+  std::atomic<uint64_t> taken_ = 0;
   std::mutex mutex_;
   std::atomic<uint32_t> execs_ = 0;
   std::unordered_map<pid_t, Known> known_;

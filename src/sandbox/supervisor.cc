@@ -235,7 +235,8 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
                                    tmp.get(),
                                    shm.get(),
                                    {compartment.system_v[0].get(), compartment.system_v[1].get(),
-                                    compartment.system_v[2].get()}}));
+                                    compartment.system_v[2].get()},
+                                   &processes.taken()}));
     ResolverOptions resolving;
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));

@@ -1,9 +1,13 @@
 #include "sandbox/calls/common.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <cerrno>
 #include <cstdio>
 
 #include "sandbox/identity.h"
+#include "sandbox/processes.h"
 
 namespace bulkhead {
 
@@ -35,6 +39,14 @@ std::optional<Reply> refuse_device(Call& call, bool is_path, const std::string& 
   if (is_path && is_within(path, "/dev/pts")) return std::nullopt;
   call.note_refusal(Kind::kWriteStatus, path, "a device of the machine, or its place in /dev");
   return Reply::error(EPERM);
+}
+
+void note_taken(const Call& call, int fd, uint64_t bytes) {
+  struct statfs status {};
+  if (!call.service().plan.limits.written || ::fstatfs(fd, &status) != 0 ||
+      status.f_type == TMPFS_MAGIC)
+    return;
+  call.service().processes.note_taken(bytes);
 }
 
 bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK; }

@@ -41,6 +41,10 @@ bool is_in_dev(std::string_view path) noexcept;
 // Reads and spells the path at `address`, relative to `folder`. 0 or errno.
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 
+// Counts `bytes` of the file system that `fd` is on as written by the compartment, where that is
+// limited and no memory: what a call takes there without writing, the kernel counts for nobody.
+void note_taken(const Call& call, int fd, uint64_t bytes);
+
 // Of a type (S_IF…) by which a path can go on: a folder's, or a link's.
 bool leads_on(mode_t type) noexcept;
 

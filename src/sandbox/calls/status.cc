@@ -307,6 +307,7 @@ Reply serve_xattr(Call& call) {
   if (S_ISLNK(found.type)) return Reply::error(name->starts_with("user.") ? EPERM : EOPNOTSUPP);
   const OwnLink link(found.fd.get());
   if (removing) return result(::removexattr(link.text, name->c_str()));
+  note_taken(call, found.fd.get(), value.size());
   return result(::setxattr(link.text, name->c_str(), value.data(), value.size(), flags));
 }
 

@@ -23,6 +23,9 @@ namespace bulkhead {
 
 namespace {
 
+constexpr uint64_t kBlock = 4096;
+constexpr size_t kShortLink = 60;  // ext4
+
 Reply result(int64_t value) { return value < 0 ? Reply::error(errno) : Reply::value(value); }
 
 // Which mount a descriptor is on: renames and links never cross one.
@@ -163,6 +166,7 @@ Reply serve_make(Call& call) {
   if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (node)
     if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
+  if (!node) note_taken(call, name.folder(), kBlock);
   if (name.kernel_may_write(call)) return Reply::go_on();
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
@@ -366,6 +370,8 @@ Reply serve_symlink(Call& call) {
   RenameRight right(call, RenameLock::Change::kLinkOrFolder, {&name});
   if (right.reply) return std::move(*right.reply);
   if (!call.still_valid()) return Reply::error(EINTR);
+  // Of a short one the text stands in the link itself.
+  if (target.size() >= kShortLink) note_taken(call, name.folder(), kBlock);
   return result(::symlinkat(target.c_str(), name.folder(), name.name()));
 }
 
