@@ -158,6 +158,8 @@ VALUES(kConsoles, 0x5600);
 // and the neighbours' hardware addresses, which say which machine this is, and where.
 VALUES(kHardware, 0x8927 /* SIOCGIFHWADDR */, 0x8946 /* SIOCETHTOOL */, 0x8947 /* SIOCGMIIPHY */,
        0x8948 /* SIOCGMIIREG */, 0x8954 /* SIOCGARP */);
+// Of drivers, each with a meaning of its own: a bridge tells its address and its neighbours'.
+VALUES(kOfDrivers, 0x89f0 /* SIOCDEVPRIVATE … +15 */);
 // By their type byte: terminals and FIO*, sockets, namespaces, pidfds; devices that are useful once
 // a policy has granted them (graphics, sound, video, input, frame buffer, KVM).
 VALUES(kHarmlessTypes, 0x5400, 0x8900, 0xb700, 0xff00, 0x6400, 0x4100, 0x5500, 0x5600, 0x4500,
@@ -178,12 +180,16 @@ TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
 TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});
 TESTS(kHardwareTest, {1, ~0u, kHardware});
+TESTS(kOfDriversTest, {1, 0xfffffff0, kOfDrivers});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
-constexpr CallCase kIoctl[] = {
-    {kTerminalTheftTest, attempt(EPERM)}, {kAttributesTest, attempt(EPERM)},
-    {kConsolesTest, refuse(EPERM)},       {kHardwareTest, refuse(EPERM)},
-    {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
+constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
+                               {kAttributesTest, attempt(EPERM)},
+                               {kConsolesTest, refuse(EPERM)},
+                               {kHardwareTest, refuse(EPERM)},
+                               {kOfDriversTest, refuse(EPERM)},
+                               {kHarmlessTypesTest, kAllow},
+                               {kHarmlessTest, kAllow}};
 
 // ---- mmap(…, flags), shmget(key, size, flags), memfd_create(name, flags): huge pages ----
 // The machine has a fixed number of them for all, and no limit on memory counts them. ENOMEM is

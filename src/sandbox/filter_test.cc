@@ -420,6 +420,8 @@ TEST_F(Filter, Ioctl) {
     EXPECT_EQ(run(__NR_ioctl, {0, command}), kAllow) << std::hex << command;
   }
   EXPECT_EQ(run(__NR_ioctl, {0, 0x8927 /* SIOCGIFHWADDR */}), fails(EPERM));
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x89f0 /* SIOCDEVPRIVATE */}), fails(EPERM));
+  EXPECT_EQ(run(__NR_ioctl, {0, 0x89ff}), fails(EPERM));
   EXPECT_EQ(run(__NR_ioctl, {0, 0x8946 /* SIOCETHTOOL */}), fails(EPERM));
   // Compares with the content of a file that is open for writing only.
   EXPECT_EQ(run(__NR_ioctl, {0, 0xc0189436 /* FIDEDUPERANGE */}), fails(ENOTTY));
