@@ -12,6 +12,7 @@
 
 #include "sandbox/calls/common.h"
 #include "sandbox/openat2.h"
+#include "sandbox/pool.h"
 #include "sandbox/symlinks.h"
 
 namespace bulkhead {
@@ -106,11 +107,15 @@ bool could_be_written(std::string path) {
   }
 }
 
-// Whether the compartment may change what a name before a ".." of `target` is. `text` is the
-// target made absolute.
+// More than anybody writes; each is looked up, along with all that stands before it.
+constexpr int kMostClimbs = 40;
+
+// Whether the compartment may change what a name before a ".." of `target` is, or there are too
+// many to tell. `text` is the target made absolute.
 bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
                                    std::string_view target) {
   bool named = false;
+  int climbs = 0;
   const size_t start = text.size() - target.size();
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view each = take_component(&rest);
@@ -120,6 +125,7 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
       continue;
     }
     if (!named) continue;
+    if (++climbs > kMostClimbs) return true;
     const std::string before = text.substr(0, at);
     Found found;
     if (call.would_allow(Kind::kWrite, normalize(before)) ||
@@ -183,6 +189,8 @@ std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
   const int error =
       for_each_symlink(folder, name, [&](const std::string& path, const std::string& target) {
         no = refuse_link(call, std::string(to) + "/" + path, target, Asking::kNo);
+        // Nobody waits for it any more, and the end of the compartment waits for us.
+        if (!no && (pool_is_stopping() || !call.still_valid())) no = Reply::error(EINTR);
         return !no;
       });
   if (no || error == 0) return no;
