@@ -193,6 +193,25 @@ TEST(ServeLinks, ALinkClimbsFromNoNameThatMayBeExchanged) {
   EXPECT_EQ(result, "ok EACCES EACCES EACCES EACCES ");
 }
 
+// Each climb is looked up along with all that stands before it.
+TEST(ServeLinks, ALinkClimbsFortyTimesAtMost) {
+  const Folder folder;
+  folder.file("w/file", "x");
+  folder.folder("r/sub");
+  const std::string result = serve({.read = {folder.path()}, .write = {folder / "w"}}, [&] {
+    std::string text;
+    for (const int climbs : {39, 40}) {
+      std::string target = folder / "r";
+      for (int i = 0; i < climbs; ++i) target += "/sub/..";
+      text +=
+          outcome_of(::symlink((target + "/../w/file").c_str(), (folder / "w/l").c_str())) + " ";
+      ::unlink((folder / "w/l").c_str());
+    }
+    return text;
+  });
+  EXPECT_EQ(result, "ok EACCES ");
+}
+
 TEST(ServeLinks, AFolderIsMovedWithItsLinks) {
   const Folder folder;
   folder.file("key", "secret");
