@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "policy/frozen.h"
 #include "policy/links.h"
 
 namespace bulkhead {
@@ -129,19 +130,24 @@ Status check_owner(const struct stat& status, const std::string& path, Trust tru
   return {};
 }
 
-Result<std::string> read_all(const Fd& fd, const std::string& path) {
+Result<std::string> read_all(const Fd& fd, const std::string& path, size_t expected) {
   std::string content;
-  std::array<char, 65536> buffer{};
+  size_t size = 0;
   for (;;) {
-    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    // One byte more, so that a file of the expected size ends with the second call.
+    content.resize(std::max(size + 1, expected + 1));
+    const ssize_t n = ::read(fd.get(), content.data() + size, content.size() - size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("read " + path);
-    if (n == 0) return content;
-    content.append(buffer.data(), static_cast<size_t>(n));
-    if (content.size() > json::kMaxBytes)
+    size += static_cast<size_t>(n);
+    expected = 2 * size;
+    if (size > json::kMaxBytes)
       return Error{fmt::format("cannot read {}: larger than {} bytes", path, json::kMaxBytes),
                    EFBIG};
+    if (n == 0) break;
   }
+  content.resize(size);
+  return content;
 }
 
 // The bytes of a trusted file; nullopt where there is none. What is checked is what is read: the
@@ -157,20 +163,31 @@ Result<std::optional<std::string>> read_trusted(const std::string& path, Trust t
   if (!S_ISREG(status.st_mode))
     return Error{fmt::format("cannot read {}: not a regular file", path), EINVAL};
   BULKHEAD_CHECK(check_owner(status, path, trust));
+  const auto expected = std::min(static_cast<size_t>(status.st_size), json::kMaxBytes);
   const std::string folder(parent_of(path));
   if (::stat(folder.c_str(), &status) != 0) return errno_error("stat " + folder);
   BULKHEAD_CHECK(check_owner(status, folder, trust));
-  BULKHEAD_TRY(std::string bytes, read_all(fd, path));
+  BULKHEAD_TRY(std::string bytes, read_all(fd, path, expected));
   return std::optional<std::string>(std::move(bytes));
 }
 
-Result<ManifestBytes> read_shipped(const std::string& path) {
+// `name` below manifests/. What it says was parsed when bulkhead was built, unless it is another
+// file by now.
+template <typename T, typename Parse>
+Result<T> load_file(const Places& places, const std::string& name, Parse parse) {
+  const std::string path = places.data + "/manifests/" + name;
   BULKHEAD_TRY(std::optional<std::string> bytes, read_trusted(path, Trust::kData));
   if (!bytes)
     return Error{
         fmt::format("{} is missing: bulkhead's data are incomplete; install it again", path),
         ENOENT};
-  return ManifestBytes::of(path, std::move(*bytes));
+  for (const FrozenFile& file : frozen_files()) {
+    if (file.name != name || file.bytes != *bytes) continue;
+    T said;
+    thaw(file.frozen, path, said);
+    return said;
+  }
+  return parse(ManifestBytes::of(path, std::move(*bytes)));
 }
 
 // Names of the *.json files in a folder, sorted.
@@ -191,24 +208,24 @@ Result<std::vector<std::string>> json_files(const std::string& folder) {
   return names;
 }
 
-Status add_set(const std::string& folder, const std::string& name, Sets& sets) {
-  BULKHEAD_TRY(const ManifestBytes bytes, read_shipped(folder + "/" + name));
-  BULKHEAD_TRY(Sets one, parse_set(bytes));
+Status add_set(const Places& places, const std::string& name, Sets& sets) {
+  BULKHEAD_TRY(Sets one, load_file<Sets>(places, "sets/" + name, parse_set));
   for (auto& [set, paths] : one) {
     // The file's name is the set's, so that a set is found without reading all of them.
     if (set + ".json" != name)
-      return Error{fmt::format("{} defines the set \"{}\": rename the file to {}.json",
-                               bytes.file(), set, set),
+      return Error{fmt::format("{}/manifests/sets/{} defines the set \"{}\": rename the file to "
+                               "{}.json",
+                               places.data, name, set, set),
                    EINVAL};
     sets.emplace(set, std::move(paths));
   }
   return {};
 }
 
-Result<Sets> load_all_sets(const std::string& folder) {
+Result<Sets> load_all_sets(const Places& places) {
   Sets sets;
-  BULKHEAD_TRY(const auto names, json_files(folder));
-  for (const std::string& name : names) BULKHEAD_CHECK(add_set(folder, name, sets));
+  BULKHEAD_TRY(const auto names, json_files(places.data + "/manifests/sets"));
+  for (const std::string& name : names) BULKHEAD_CHECK(add_set(places, name, sets));
   return sets;
 }
 
@@ -248,24 +265,23 @@ Result<Sets> load_sets(const Places& places, const std::vector<std::string>& nam
     const bool is_name = !name.empty() && name[0] != '.' && name.find('/') == std::string::npos &&
                          name.find('\0') == std::string::npos;
     const std::string file = name + ".json";
-    if (!is_name || ::access(join(folder, file).c_str(), F_OK) != 0) return load_all_sets(folder);
-    BULKHEAD_CHECK(add_set(folder, file, sets));
+    if (!is_name || ::access(join(folder, file).c_str(), F_OK) != 0) return load_all_sets(places);
+    BULKHEAD_CHECK(add_set(places, file, sets));
   }
   return sets;
 }
 
 Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   Shipped shipped;
-  const std::string folder = places.data + "/manifests";
-  BULKHEAD_TRY(const ManifestBytes baseline, read_shipped(folder + "/baseline.json"));
-  BULKHEAD_TRY(shipped.baseline, parse_manifest(baseline));
-  BULKHEAD_TRY(const ManifestBytes essentials, read_shipped(folder + "/essentials.json"));
-  BULKHEAD_TRY(shipped.essentials, parse_manifest(essentials));
+  BULKHEAD_TRY(shipped.baseline, load_file<Manifest>(places, "baseline.json", parse_manifest));
+  BULKHEAD_TRY(shipped.essentials, load_file<Manifest>(places, "essentials.json", parse_manifest));
   if (which == LoadSets::kAll) {
-    BULKHEAD_TRY(shipped.sets, load_all_sets(folder + "/sets"));
+    BULKHEAD_TRY(shipped.sets, load_all_sets(places));
   }
-  BULKHEAD_TRY(const ManifestBytes builtin, read_shipped(folder + "/blocklist.json"));
-  BULKHEAD_TRY(Blocklist blocklist, parse_blocklist(builtin, Blocklist::Source::kBuiltin));
+  const auto parse_builtin = [](const ManifestBytes& bytes) {
+    return parse_blocklist(bytes, Blocklist::Source::kBuiltin);
+  };
+  BULKHEAD_TRY(Blocklist blocklist, load_file<Blocklist>(places, "blocklist.json", parse_builtin));
   shipped.blocklists.push_back(std::move(blocklist));
 
   const auto add = [&](const std::string& path, Trust trust, Blocklist::Source source) -> Status {
