@@ -142,9 +142,9 @@ bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const
   fmt::format_to_n(path.data(), path.size() - 1, "{}/{}", pid, name);
   const Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_CLOEXEC));
   if (!fd) return false;
-  const ssize_t size = ::read(fd.get(), buffer_.data(), buffer_.size());
+  const ssize_t size = ::read(fd.get(), buffer_.get(), kBuffer);
   if (size <= 0) return false;
-  *text = std::string_view(buffer_.data(), static_cast<size_t>(size));
+  *text = std::string_view(buffer_.get(), static_cast<size_t>(size));
   return true;
 }
 

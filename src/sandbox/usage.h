@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,7 +88,10 @@ class ProcReader {
   bool read_of_thread(pid_t pid, const char* name, std::string_view* text) const;
   std::optional<pid_t> further_thread(pid_t pid) const;
   Fd proc_;
-  mutable std::array<char, 8192> buffer_;  // so: one thread
+  // So: one thread. A process may be in 65,536 groups, and what counts stands behind them; what is
+  // not needed is not touched.
+  static constexpr size_t kBuffer = 1U << 20U;
+  std::unique_ptr<char[]> buffer_{new char[kBuffer]};
 };
 
 }  // namespace bulkhead
