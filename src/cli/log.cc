@@ -230,15 +230,17 @@ int log_it(const LogOptions& options) {
   auto places = find_places();
   if (!places.ok()) return fail(places.error());
   const std::string file = places->journal();
-  if (access(file.c_str(), F_OK) != 0 && errno == ENOENT && !options.follow) {
+  // No journal, or one that nothing was written to.
+  const auto fail_to_read = [&fail](const Error& error) {
+    if (error.errno_value != ENOENT) return fail(error);
     complain("the journal is empty: no program has been run in a compartment yet");
     return 0;
-  }
+  };
   auto filter = filter_of(options, file);
-  if (!filter.ok()) return fail(filter.error());
+  if (!filter.ok()) return fail_to_read(filter.error());
   if (options.runs) {
     auto rows = read_runs(file, *filter);
-    if (!rows.ok()) return fail(rows.error());
+    if (!rows.ok()) return fail_to_read(rows.error());
     if (rows->empty() && !options.json) complain("no run of the journal matches");
     return print(rows->empty() ? "" : runs_text(*rows, options.json)) ? 0 : kExitFailed;
   }
@@ -246,7 +248,7 @@ int log_it(const LogOptions& options) {
   while (true) {
     auto rows = read_journal(file, *filter);
     if (!rows.ok() && !(options.follow && rows.error().errno_value == ENOENT))
-      return fail(rows.error());
+      return fail_to_read(rows.error());
     if (rows.ok() && !rows->empty()) {
       for (const JournalRow& row : *rows)
         filter->after_row = std::max(filter->after_row, row.revision);

@@ -31,12 +31,13 @@ CallAction resolve(CallAction action, const FilterOptions& options) {
   if (action.type == Type::kNotifyIfForksCount) {
     return {options.count_processes ? Type::kNotify : Type::kAllow, 0};
   }
-  const bool refused = (action.type == Type::kErrnoIfCpusFixed && options.fixed_cpus) ||
-                       (action.type == Type::kErrnoIfWritesCount && options.count_written);
-  if (refused) return {Type::kErrno, action.errno_value};
-  if (action.type == Type::kErrnoIfCpusFixed || action.type == Type::kErrnoIfWritesCount) {
+  const auto refuse_if = [action](bool condition) -> CallAction {
+    if (condition) return {Type::kErrno, action.errno_value};
     return {Type::kAllow, 0};
-  }
+  };
+  if (action.type == Type::kErrnoIfCpusFixed) return refuse_if(options.fixed_cpus);
+  if (action.type == Type::kErrnoIfWritesCount) return refuse_if(options.count_written);
+  if (action.type == Type::kErrnoIfMemoryCounts) return refuse_if(options.count_memory);
   return action;
 }
 

@@ -22,11 +22,12 @@ namespace bulkhead {
 struct CallAction {
   enum class Type : uint8_t {
     kAllow,
-    kNotify,              // the supervisor answers
-    kErrno,               // the kernel answers at once with errno_value (0: pretends success)
-    kNotifyIfForksCount,  // kNotify under FilterOptions::count_processes, else kAllow
-    kErrnoIfCpusFixed,    // kErrno under FilterOptions::fixed_cpus, else kAllow
-    kErrnoIfWritesCount,  // kErrno under FilterOptions::count_written, else kAllow
+    kNotify,               // the supervisor answers
+    kErrno,                // the kernel answers at once with errno_value (0: pretends success)
+    kNotifyIfForksCount,   // kNotify under FilterOptions::count_processes, else kAllow
+    kErrnoIfCpusFixed,     // kErrno under FilterOptions::fixed_cpus, else kAllow
+    kErrnoIfWritesCount,   // kErrno under FilterOptions::count_written, else kAllow
+    kErrnoIfMemoryCounts,  // kErrno under FilterOptions::count_memory, else kAllow
   };
   Type type = Type::kErrno;
   int errno_value = 0;
@@ -62,6 +63,7 @@ struct FilterOptions {
   bool count_processes = false;  // fork, vfork and clone of processes are notified
   bool fixed_cpus = false;       // sched_setaffinity is refused
   bool count_written = false;    // fallocate is refused: it takes space that is counted for nobody
+  bool count_memory = false;  // a thread gets no descriptors of its own: those of one are looked at
 };
 
 // At most BPF_MAXINSNS instructions. i386 and x32 calls kill the process.

@@ -11,7 +11,8 @@ namespace bulkhead {
 namespace {
 
 TEST(FilterAndCalls, NotifiedCallsHaveAHandlerAndOthersHaveNone) {
-  const FilterOptions all{.count_processes = true, .fixed_cpus = true, .count_written = true};
+  const FilterOptions all{
+      .count_processes = true, .fixed_cpus = true, .count_written = true, .count_memory = true};
   for (const CallRule& rule : call_rules()) {
     const CallRow* row = find_call(rule.number);
     EXPECT_EQ(row != nullptr, is_notified(rule, all)) << rule.name;

@@ -92,7 +92,7 @@ TESTS(kSetCore64, {1, ~0u, kCore}, {2, ~0u, {}});
 constexpr CallCase kSetrlimit[] = {{kSetCore, refuse(0)}};
 constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
 
-// ---- setsockopt(fd, level, name) ----
+// ---- setsockopt(fd, level, name), getsockopt ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
 // routes (IP_OPTIONS, IPV6_RTHDR, IPV6_2292PKTOPTIONS) would send a connected socket's segments to
 // another address than the one that was granted.
@@ -111,17 +111,29 @@ VALUES(kIp6Names, 6 /* IPV6_2292PKTOPTIONS */, 5 /* IPV6_2292RTHDR */, 57 /* IPV
 VALUES(kIpGroups, 35 /* IP_ADD_MEMBERSHIP */, 39 /* IP_ADD_SOURCE_MEMBERSHIP */,
        42 /* MCAST_JOIN_GROUP */, 46 /* MCAST_JOIN_SOURCE_GROUP */);
 VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46);
+// A descriptor of the process at a socket's other end, which may be one outside: it tells when that
+// ends. Calls that act by one are refused, or want a process of the compartment's; that there will
+// be no others nobody promises. ENOPROTOOPT is what older kernels say.
+VALUES(kPassPidfd, 76 /* SO_PASSPIDFD */);
+VALUES(kPeerPidfd, 77 /* SO_PEERPIDFD */);
+TESTS(kPassPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPassPidfd});
+TESTS(kPeerPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPeerPidfd});
 TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
 TESTS(kIp6Group, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Groups});
 TESTS(kDevice, {1, ~0u, kLevelSocket}, {2, ~0u, kDevices});
 TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
 TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
 TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
-constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},   {kTcpOption, refuse(ENOPROTOOPT)},
-                                    {kIpOption, attempt(EPERM)}, {kIp6Option, attempt(EPERM)},
-                                    {kIpGroup, refuse(ENODEV)},  {kIp6Group, refuse(ENODEV)}};
+constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},
+                                    {kTcpOption, refuse(ENOPROTOOPT)},
+                                    {kIpOption, attempt(EPERM)},
+                                    {kIp6Option, attempt(EPERM)},
+                                    {kIpGroup, refuse(ENODEV)},
+                                    {kIp6Group, refuse(ENODEV)},
+                                    {kPassPidfdTest, refuse(ENOPROTOOPT)}};
+constexpr CallCase kGetsockopt[] = {{kPeerPidfdTest, refuse(ENOPROTOOPT)}};
 
-// ---- clone(flags), unshare(flags), fork ----
+// ---- clone(flags), unshare(flags), fork, close_range(…, flags) ----
 // A new user namespace gives all capabilities in it, and with them mounts and packet filters: the
 // kernel's largest surface. The flags are in a register, so the supervisor's refusal is final;
 // behind it, init allows this user namespace no others (mounts.cc). clone3's flags are in memory:
@@ -132,11 +144,22 @@ constexpr uint32_t kNamespaceMask = 0x00020000 /* NEWNS */ | 0x02000000 /* NEWCG
                                     0x10000000 /* NEWUSER */ | 0x20000000 /* NEWPID */ |
                                     0x40000000 /* NEWNET */;
 VALUES(kThread, 0x00010000 /* CLONE_THREAD */);
+// Where memory is counted, a thread has no descriptors of its own: memfds in them would be
+// nobody's.
+constexpr CallAction kOwnDescriptors{Type::kErrnoIfMemoryCounts, ENOMEM};
+constexpr uint32_t kFilesFlag = 0x400;  // CLONE_FILES
+VALUES(kFiles, kFilesFlag);
+TESTS(kThreadApart, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread}, {0, kFilesFlag, kNone});
 TESTS(kNoNamespaceThread, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread});
 TESTS(kNoNamespace, {0, kNamespaceMask, kNone});
-constexpr CallCase kClone[] = {{kNoNamespaceThread, kAllow}, {kNoNamespace, kCount}};
+constexpr CallCase kClone[] = {
+    {kThreadApart, kOwnDescriptors}, {kNoNamespaceThread, kAllow}, {kNoNamespace, kCount}};
 TESTS(kNoNamespaceOrTime, {0, kNamespaceMask | 0x80 /* NEWTIME */, kNone});
-constexpr CallCase kUnshare[] = {{kNoNamespaceOrTime, kAllow}};
+TESTS(kApart, {0, kNamespaceMask | 0x80, kNone}, {0, kFilesFlag, kFiles});
+constexpr CallCase kUnshare[] = {{kApart, kOwnDescriptors}, {kNoNamespaceOrTime, kAllow}};
+VALUES(kCloseApart, 2 /* CLOSE_RANGE_UNSHARE */);
+TESTS(kCloseApartTest, {2, 2, kCloseApart});
+constexpr CallCase kCloseRange[] = {{kCloseApartTest, kOwnDescriptors}};
 
 // ---- ioctl(fd, command) ----
 // An allow list: injected descriptors were opened outside Landlock, and file systems have commands
@@ -274,7 +297,7 @@ constexpr CallRule kRules[] = {
     ALLOW(recvmsg), ALLOW(shutdown), NOTIFY(bind),
     NOTIFY(listen),  // shutdown can make a socket from outside listenable
     ALLOW(getsockname), ALLOW(getpeername), CASES(socketpair, kSocketpair, refuse(EAFNOSUPPORT)),
-    CASES(setsockopt, kSetsockopt, kAllow), ALLOW(getsockopt), CASES(clone, kClone, attempt(EPERM)),
+    CASES(setsockopt, kSetsockopt, kAllow), CASES(getsockopt, kGetsockopt, kAllow), CASES(clone, kClone, attempt(EPERM)),
     {__NR_fork, "fork", kCount, {}}, {__NR_vfork, "vfork", kCount, {}},
     NOTIFY(execve), ALLOW(exit), ALLOW(wait4),
     ALLOW(kill),  // Landlock's signal scope and the pid namespace hold outsiders
@@ -357,7 +380,8 @@ constexpr CallRule kRules[] = {
     ALLOW(pidfd_send_signal), ATTEMPT(io_uring_setup, ENOSYS), ATTEMPT(io_uring_enter, ENOSYS),
     ATTEMPT(io_uring_register, ENOSYS), ATTEMPT(open_tree, EPERM), ATTEMPT(move_mount, EPERM),
     ATTEMPT(fsopen, EPERM), ATTEMPT(fsconfig, EPERM), ATTEMPT(fsmount, EPERM),
-    ATTEMPT(fspick, EPERM), ALLOW(pidfd_open), REFUSE(clone3, ENOSYS), ALLOW(close_range),
+    ATTEMPT(fspick, EPERM), ALLOW(pidfd_open), REFUSE(clone3, ENOSYS),
+    CASES(close_range, kCloseRange, kAllow),
     NOTIFY(openat2), ATTEMPT(pidfd_getfd, EPERM), CASES(faccessat2, kAccessAt, kAllow), REFUSE(process_madvise, EPERM),
     ALLOW(epoll_pwait2), ATTEMPT(mount_setattr, EPERM), ATTEMPT(quotactl_fd, EPERM),
     // A program's own rules would not bind what the supervisor opens for it: it must know that it has none.

@@ -343,6 +343,10 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_REUSEADDR}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 1 /* TCP_NODELAY */}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, 31}), kAllow);
+  EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, 76 /* SO_PASSPIDFD */}), fails(ENOPROTOOPT));
+  EXPECT_EQ(run(__NR_getsockopt, {3, SOL_SOCKET, 77 /* SO_PEERPIDFD */}), fails(ENOPROTOOPT));
+  EXPECT_EQ(run(__NR_getsockopt, {3, SOL_SOCKET, SO_PEERCRED}), kAllow);
+  EXPECT_EQ(run(__NR_getsockopt, {3, IPPROTO_TCP, 77}), kAllow);
   EXPECT_NE(run(__NR_setsockopt, {3, SOL_SOCKET, SO_BINDTODEVICE}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 31}), fails(ENOPROTOOPT));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP | kHigh, 30 | kHigh}), fails(ENOPROTOOPT));
@@ -395,6 +399,21 @@ TEST_F(Filter, FixedCpus) {
 TEST_F(Filter, CountedWrites) {
   EXPECT_EQ(run(__NR_fallocate), kAllow);
   EXPECT_EQ(run(__NR_fallocate, {}, {.count_written = true}), fails(EOPNOTSUPP));
+}
+
+TEST_F(Filter, CountedMemoryKeepsDescriptorsTogether) {
+  constexpr uint64_t kApart = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
+  const FilterOptions counted{.count_memory = true};
+  EXPECT_EQ(run(__NR_clone, {kApart}), kAllow);
+  EXPECT_EQ(run(__NR_clone, {kApart}, counted), fails(ENOMEM));
+  EXPECT_EQ(run(__NR_clone, {kApart | CLONE_FILES}, counted), kAllow);
+  EXPECT_EQ(run(__NR_clone, {SIGCHLD}, counted), kAllow);
+  EXPECT_EQ(run(__NR_unshare, {CLONE_FILES}, counted), fails(ENOMEM));
+  EXPECT_EQ(run(__NR_unshare, {CLONE_FS}, counted), kAllow);
+  EXPECT_NE(run(__NR_unshare, {CLONE_FILES | CLONE_NEWNET}, counted), kAllow);
+  EXPECT_EQ(run(__NR_close_range, {3, 9, 4}, counted), kAllow);
+  EXPECT_EQ(run(__NR_close_range, {3, 9, 2}), kAllow);
+  EXPECT_EQ(run(__NR_close_range, {3, 9, 6}, counted), fails(ENOMEM));
 }
 
 TEST_F(Filter, HugePages) {

@@ -40,6 +40,13 @@ bool set_file_group(gid_t group) {
   syscall(SYS_setfsgid, group);
   return static_cast<gid_t>(syscall(SYS_setfsgid, static_cast<gid_t>(-1))) == group;
 }
+// These take the file ids along, and the effective capabilities away.
+bool set_user(uid_t user) {
+  return syscall(SYS_setresuid, static_cast<uid_t>(-1), user, static_cast<uid_t>(-1)) == 0;
+}
+bool set_group(gid_t group) {
+  return syscall(SYS_setresgid, static_cast<gid_t>(-1), group, static_cast<gid_t>(-1)) == 0;
+}
 bool set_capabilities(uint64_t wanted) {
   return effective_capabilities() == wanted || set_effective_capabilities(wanted) == 0;
 }
@@ -58,9 +65,12 @@ void borrow_umask(mode_t mask) { ::umask(mask); }
 
 BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
   if (own().user != 0) return;
-  // Groups and group first: afterwards the right to change them is gone with user 0's file rights.
+  // The real ids stay, and with them the way back. The right to set the file ids is gone with the
+  // user, until it is taken back.
   borrowed_ = true;
-  ok_ = set_groups(as.groups) && set_file_group(as.file_group) && set_file_user(as.file_user);
+  ok_ = set_groups(as.groups) && set_group(as.group) && set_user(as.user) &&
+        set_capabilities(own().capabilities) && set_file_group(as.file_group) &&
+        set_file_user(as.file_user);
   // The kernel has just taken them from a user other than 0, who may have kept some, and left them
   // to user 0, who may have dropped some.
   const uint64_t lent = own().capabilities & as.capabilities & kFileCapabilities;
@@ -70,8 +80,8 @@ BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
 BorrowedIdentity::~BorrowedIdentity() {
   if (!borrowed_) return;
   // Staying half somebody else would serve the next caller with the wrong rights.
-  if (!set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups) ||
-      !set_capabilities(own().capabilities))
+  if (!set_user(own().user) || !set_capabilities(own().capabilities) || !set_group(own().group) ||
+      !set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups))
     std::abort();
 }
 

@@ -15,7 +15,8 @@ void own_thread_settings();
 void borrow_umask(mode_t mask);
 
 // From here to the end of its life, this thread opens files as `as` would, who may have dropped
-// capabilities. Only root can; for an ordinary user every process of the compartment is that user.
+// capabilities, and is `as` to whoever asks a socket for its peer (SO_PEERCRED). Only root can; for
+// an ordinary user every process of the compartment is that user.
 class BorrowedIdentity {
  public:
   explicit BorrowedIdentity(const ThreadStatus& as);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,7 @@ constexpr Microseconds kKernelKills =
     100ms;  // between looks at whether the kernel killed for memory
 constexpr uint64_t kBytesPerMs = 4U << 20U;  // what two cores dirty at the most, about
 constexpr int kMemfdEvery = 4;               // samples
+constexpr size_t kMostCounts = 512;          // descriptors that are kept open
 
 // Rounded up, so that what is over a limit also reads so.
 std::string size_text(uint64_t bytes) {
@@ -418,14 +420,25 @@ class Keeper final : public LimitKeeper {
 
   void check_inherited(const std::vector<pid_t>& pids, bool samples_cpu) {
     std::map<uint64_t, Inheritance::Sample> cpu, written;
+    std::map<uint64_t, Fd> counts;
+    std::set<uint64_t> uncounted;
     for (const pid_t pid : pids) {
       const auto stat = proc_->stat(pid);
       if (!stat) continue;
       const uint64_t key = stat->start_ticks << 22U | static_cast<uint64_t>(pid);
       cpu[key] = {stat->own_ticks + stat->children_ticks, stat->children_ticks};
+      if (!limits_.written) continue;
       uint64_t bytes = 0;
-      if (limits_.written && proc_->written_bytes(pid, &bytes)) written[key] = {bytes, bytes};
+      // Opened once: a first thread that ends later does not matter then.
+      const auto known = counts_.find(key);
+      Fd count = known != counts_.end() ? std::move(known->second) : proc_->written_count(pid);
+      if (ProcReader::written_bytes(count, &bytes))
+        written[key] = {bytes, bytes};
+      else if (proc_->outlives_its_first_thread(pid))
+        uncounted.insert(key);
+      if (count && counts.size() < kMostCounts) counts.emplace(key, std::move(count));
     }
+    counts_ = std::move(counts);
     if (samples_cpu) {
       static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
       check_cpu_time(Microseconds(static_cast<int64_t>(cpu_.update(cpu) * 1'000'000 / kTicks)));
@@ -437,6 +450,14 @@ class Keeper final : public LimitKeeper {
         breach(LimitBreached::Which::kWritten,
                fmt::format("written: {} written, {} allowed", size_text(bytes),
                            size_text(*limits_.written)));
+      // Twice: at its end, a process is seen so for a moment.
+      if (std::any_of(uncounted.begin(), uncounted.end(),
+                      [this](uint64_t key) { return uncounted_.contains(key); }))
+        breach(
+            LimitBreached::Which::kWritten,
+            "written: a process goes on whose first thread ended at its start, and this user may "
+            "not see what such a one writes");
+      uncounted_ = std::move(uncounted);
       soon(time_left(bytes, *limits_.written, kBytesPerMs));
     }
   }
@@ -485,6 +506,8 @@ class Keeper final : public LimitKeeper {
   Microseconds next_{};
   Inheritance cpu_, written_;
   const std::atomic<uint64_t>* taken_ = nullptr;
+  std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
+  std::set<uint64_t> uncounted_;   // processes without one, at the last look
   uint64_t memfds_ = 0;
   uint64_t peak_ = 0;
   int samples_ = 0;

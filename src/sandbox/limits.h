@@ -60,6 +60,8 @@ inline bool pins_cpus(const Limits& limits) { return limits.cpu.has_value(); }
 // fallocate (EOPNOTSUPP, so that posix_fallocate writes instead): takes disk space that the kernel
 // counts for nobody.
 inline bool counts_written(const Limits& limits) { return limits.written.has_value(); }
+// Threads with descriptors of their own (ENOMEM), which may be memfds.
+inline bool counts_memory(const Limits& limits) { return limits.memory.has_value(); }
 
 // In the child between fork and exec, async-signal-safe: RLIMIT_NOFILE, and per-process backstops
 // for the sampled limits. Returns 0 or an errno.

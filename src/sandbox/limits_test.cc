@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <thread>
 
 #include "sandbox/cgroup.h"
 
@@ -512,6 +513,30 @@ TEST_P(LimitsAs, WrittenByOneProcess) {
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) there += entry.file_size();
   fmt::print("    {} MiB reached the disk\n", there / kMiB);
   EXPECT_LE(there, 32 * kMiB + 512 * kMiB);
+}
+
+// Nobody but root may ask then what the process has written: it is told before, or all is ended.
+TEST_P(LimitsAs, WrittenByOneWhoseFirstThreadHasEnded) {
+  for (const useconds_t life : {0, 300'000}) {
+    Limits limits;
+    limits.written = 16 * kMiB;
+    const Outcomes out = run(limits, [&] {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        std::thread([&] {
+          ::usleep(life + 100'000);
+          for (int i = 0; i < 2000; ++i)  // by threads that are seen by nobody
+            std::thread([&] { write_file_of(fmt::format("{}/{}", folder_, i % 32), kMiB); }).join();
+          ::_exit(0);
+        }).detach();
+        ::usleep(life);
+        ::syscall(SYS_exit, 0);
+      }
+      ::waitpid(child, nullptr, 0);
+      return 0;
+    });
+    expect_breach(out, LimitBreached::Which::kWritten);
+  }
 }
 
 TEST_P(LimitsAs, WrittenByChildrenThatEndQuickly) {

@@ -224,15 +224,14 @@ void grant_program(const Policy& policy, const std::string& path, Grants& grants
   }
 }
 
-// A rule walks up across mount points: one on /tmp would also grant what is bound below it. That is
-// right where those binds are granted as a whole for both.
-bool binds_allow_whole(const Plan& plan, std::string_view tree) {
-  return std::all_of(plan.binds.begin(), plan.binds.end(), [&](const std::string& bind) {
-    if (!is_within(bind, tree)) return true;
-    const auto& trees = plan.policy->whole_trees();
-    return std::any_of(trees.begin(), trees.end(), [&bind](const WholeTree& whole) {
-      return whole.read && whole.write && is_within(bind, whole.path);
-    });
+// Whether the tree is the compartment's own and holds nothing of the machine's. (A rule walks up
+// across mount points: one on /tmp would also grant what is bound below it.)
+bool is_private_whole(const Plan& plan, std::string_view tree) {
+  if (!(plan.private_tmp && is_within(tree, "/tmp")) &&
+      !(plan.private_shm && is_within(tree, "/dev/shm")))
+    return false;
+  return std::none_of(plan.binds.begin(), plan.binds.end(), [tree](const std::string& bind) {
+    return is_within(bind, tree) || is_within(tree, bind);
   });
 }
 
@@ -242,13 +241,20 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
   // With "ask", what may run is not known now, and a ruleset cannot grow: the supervisor's check at
   // execve is all there is (SECURITY.md).
   const bool asks = policy.otherwise() == Otherwise::kAsk;
+  // A tree of the machine's may hold set-id programs, and who opens one for writing has to lose its
+  // bits (calls/open.cc): the kernel would leave them.
+  const auto may_write = [&plan](const WholeTree& tree, mode_t mode) {
+    return tree.write && (S_ISCHR(mode) || S_ISBLK(mode) || is_private_whole(plan, tree.path));
+  };
   const auto add_tree = [&](const WholeTree& tree, mode_t mode) {
     // Commands of devices are held by the filter's list.
     uint64_t access = kLandlockIoctl;
     if (tree.read) access |= kLandlockRead | (asks ? kLandlockExecute : 0);
-    if (tree.write) access |= kLandlockWrite;
+    if (may_write(tree, mode)) access |= kLandlockWrite;
     grants[tree.path] |= S_ISDIR(mode) ? access : access & kLandlockFileRights;
-    if (S_ISDIR(mode) && !options.serve_every_call) plan.kernel_decides.push_back(tree);
+    if (!S_ISDIR(mode) || options.serve_every_call) return;
+    plan.kernel_decides.push_back(tree);
+    plan.kernel_decides.back().write = may_write(tree, mode);
   };
   for (const WholeTree& tree : policy.whole_trees()) {
     if (!tree.read && !tree.write) continue;
@@ -256,10 +262,8 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
     if (is_within(tree.path, "/proc")) continue;
     if (const auto mode = mode_of(tree.path)) add_tree(tree, *mode);
   }
-  if (plan.private_tmp && binds_allow_whole(plan, "/tmp")) add_tree({"/tmp", true, true}, S_IFDIR);
-  if (plan.private_shm && binds_allow_whole(plan, "/dev/shm")) {
-    add_tree({"/dev/shm", true, true}, S_IFDIR);
-  }
+  for (const char* const scratch : {"/tmp", "/dev/shm"})
+    if (is_private_whole(plan, scratch)) add_tree({scratch, true, true}, S_IFDIR);
   // Only the process itself can open its terminal by this name, so it is answered CONTINUE.
   uint64_t terminal = 0;
   if (policy.decide_path(Kind::kRead, "/dev/tty").verdict != Verdict::kDeny) {
@@ -280,6 +284,7 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
     grants["/"] = kLandlockRead | kLandlockWrite | kLandlockExecute | kLandlockIoctl;
   }
   for (const auto& [path, access] : grants) plan.landlock.push_back({path, access});
+  plan.rule_places = std::make_shared<RulePlaces>(plan.landlock);
 }
 
 void remember_signals(Plan& plan) {
@@ -330,7 +335,8 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
   index_kernel_decides(plan);
   plan.filter = make_filter({.count_processes = plan.count_processes,
                              .fixed_cpus = pins_cpus(plan.limits),
-                             .count_written = counts_written(plan.limits)});
+                             .count_written = counts_written(plan.limits),
+                             .count_memory = counts_memory(plan.limits)});
   remember_signals(plan);
   return plan;
 }

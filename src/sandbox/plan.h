@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "policy/policy.h"
 #include "sandbox/landlock.h"
+#include "sandbox/rule_places.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
@@ -51,6 +52,7 @@ struct Plan {
   // Trees and files that the kernel may decide on by itself; everything else goes through the
   // supervisor. Sorted by path.
   std::vector<LandlockRule> landlock;
+  std::shared_ptr<RulePlaces> rule_places;  // where those are, whatever the program renames
   // The trees among them that openat and friends may be answered CONTINUE in, for lexical paths
   // without symlinks: subset of policy->whole_trees(), plus scratch that holds no bind. Folders
   // only: a file is often replaced by another, which Landlock's rule, bound to the inode, does not

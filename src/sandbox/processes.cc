@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,8 +11,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 
 #include "sandbox/kernel.h"
+#include "sandbox/process_stat.h"
 
 namespace bulkhead {
 
@@ -82,6 +85,8 @@ std::optional<ThreadStatus> parse_thread_status(std::string_view text) {
   status.inner_process = static_cast<pid_t>(inner_process.back());
   status.inner_thread = static_cast<pid_t>(inner_thread.back());
   status.umask = static_cast<mode_t>(mask[0]);
+  status.user = static_cast<uid_t>(user[1]);
+  status.group = static_cast<gid_t>(group[1]);
   status.file_user = static_cast<uid_t>(user[3]);
   status.file_group = static_cast<gid_t>(group[3]);
   status.capabilities = capabilities[0];
@@ -206,18 +211,45 @@ std::optional<std::string> Processes::unexpected(pid_t tid) {
   return std::move(now->path);
 }
 
+namespace {
+
+// Ticks that a thread spent on a processor; nullopt where it has gone.
+std::optional<uint64_t> ticks_of(pid_t tid) {
+  const auto stat = stat_of(fmt::format("/proc/{0}/task/{0}", tid));
+  return stat ? std::optional(stat->own_ticks) : std::nullopt;
+}
+
+// More than any fork needs, with hundreds of gigabytes to copy the tables of: a quarter of a
+// second.
+uint64_t longest_fork() {
+  static const auto ticks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK)) / 4;
+  return ticks;
+}
+
+}  // namespace
+
+// A clock tells nothing: who gets no processor does not fork.
+bool Processes::has_left(const Fork& fork) {
+  // "running", or the call that it waits in; -1 for none.
+  const auto call = read_file(ProcPath(fork.tid, "syscall").text, 256);
+  if (call.ok() && !call->starts_with("running")) {
+    const long number = std::strtol(call->c_str(), nullptr, 10);
+    return number != __NR_clone && number != __NR_fork && number != __NR_vfork;
+  }
+  const auto ticks = ticks_of(fork.tid);
+  return !ticks || *ticks < fork.ticks || *ticks - fork.ticks > longest_fork();
+}
+
 uint32_t Processes::forks_under_way(pid_t tid) {
-  const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  std::erase_if(forks_, [&](const Fork& fork) {
-    return fork.tid == tid || now - fork.when > std::chrono::milliseconds(20);
-  });
+  std::erase_if(forks_, [&](const Fork& fork) { return fork.tid == tid || has_left(fork); });
   return static_cast<uint32_t>(forks_.size());
 }
 
 void Processes::note_fork(pid_t tid) {
+  const uint64_t ticks = ticks_of(tid).value_or(0);
   const std::lock_guard lock(mutex_);
-  forks_.push_back({tid, Clock::now()});
+  forks_.push_back({tid, ticks});
 }
 
 }  // namespace bulkhead

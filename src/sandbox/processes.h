@@ -29,6 +29,8 @@ struct ThreadStatus {
   pid_t inner_process = 0;  // as the compartment's /proc names it
   pid_t inner_thread = 0;
   mode_t umask = 022;
+  uid_t user = 0;  // the effective ones, as a peer of a socket is told
+  gid_t group = 0;
   uid_t file_user = 0;        // fsuid
   gid_t file_group = 0;       // fsgid
   uint64_t capabilities = 0;  // the effective ones
@@ -95,7 +97,8 @@ class Processes {
   void note_taken(uint64_t bytes) noexcept { taken_.fetch_add(bytes, std::memory_order_relaxed); }
   const std::atomic<uint64_t>& taken() const noexcept { return taken_; }
 
-  // Forks that the kernel was told to go on with and that /proc may not show yet.
+  // Forks that the kernel was told to go on with and that /proc may not show yet: those of threads
+  // that may still be in that call. `tid`, which calls again, is not.
   uint32_t forks_under_way(pid_t tid);
   void note_fork(pid_t tid);
 
@@ -110,8 +113,9 @@ class Processes {
   };
   struct Fork {
     pid_t tid;
-    Clock::time_point when;
+    uint64_t ticks;  // that it had spent on a processor when it was told
   };
+  static bool has_left(const Fork& fork);
 
   int proc_;
   std::atomic<bool> changed_identity_ = false;

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <thread>
 
 namespace bulkhead {
@@ -23,6 +26,8 @@ TEST(ThreadStatus, ReadsWhatTheKernelWrites) {
   EXPECT_EQ(status->inner_process, 7);
   EXPECT_EQ(status->inner_thread, 8);
   EXPECT_EQ(status->umask, 027U);
+  EXPECT_EQ(status->user, 2U);
+  EXPECT_EQ(status->group, 6U);
   EXPECT_EQ(status->file_user, 4U);
   EXPECT_EQ(status->file_group, 8U);
   EXPECT_EQ(status->capabilities, 0xc1U);
@@ -45,6 +50,7 @@ TEST(ThreadStatus, OfAThreadOfOurs) {
     ASSERT_TRUE(status.has_value());
     EXPECT_EQ(status->process, ::getpid());
     EXPECT_EQ(status->inner_thread, tid);
+    EXPECT_EQ(status->user, ::geteuid());
     EXPECT_EQ(status->file_user, ::geteuid());
   }).join();
 }
@@ -100,13 +106,34 @@ TEST(Who, NoticesAnotherProgramInTheSameProcess) {
   EXPECT_NE(processes.who(::getpid()).execs, before.execs);
 }
 
-TEST(Forks, AreCountedUntilTheirCallerCallsAgain) {
+TEST(Forks, AreCountedUntilTheirCallerIsSeenElsewhere) {
   Processes processes(-1);
-  EXPECT_EQ(processes.forks_under_way(1), 0U);
-  processes.note_fork(1);
-  processes.note_fork(2);
-  EXPECT_LE(processes.forks_under_way(3), 2U);
-  EXPECT_LE(processes.forks_under_way(1), 1U);
+  std::array<int, 2> told{};
+  ASSERT_EQ(::pipe(told.data()), 0);
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    // Stays in the call until its child ends.
+    if (const pid_t child =
+            static_cast<pid_t>(syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
+        child == 0) {
+      const pid_t own = ::getpid();
+      (void)!::write(told[1], &own, sizeof own);
+      for (;;) ::pause();
+    }
+    for (;;) ::pause();
+  }
+  pid_t child = 0;
+  ASSERT_EQ(::read(told[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  processes.note_fork(caller);
+  processes.note_fork(1 << 30);  // who has gone
+  ::usleep(30'000);
+  EXPECT_EQ(processes.forks_under_way(0), 1U);
+  ::kill(child, SIGKILL);
+  while (processes.forks_under_way(0) != 0) ::usleep(1000);
+  processes.note_fork(caller);
+  EXPECT_EQ(processes.forks_under_way(caller), 0U);
+  ::kill(caller, SIGKILL);
+  ::waitpid(caller, nullptr, 0);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,6 +191,45 @@ TEST_F(SuperviseTest, AChangedIdentityIsTheFilesOwner) {
   EXPECT_EQ(about.st_gid, 2345U);
   ASSERT_EQ(::stat((folder_ / "folder").c_str(), &about), 0);
   EXPECT_EQ(about.st_uid, 1234U);
+}
+
+// A server outside that goes by its peer's user meets the user that the process has become.
+TEST_F(SuperviseTest, AChangedIdentityIsThePeerOfASocket) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  ::chmod(folder_.path().c_str(), 0777);
+  const auto at = [&](const char* name) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (folder_ / name).copy(address.sun_path, sizeof address.sun_path - 1);
+    return address;
+  };
+  const auto peer_of = [](const Fd& socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    EXPECT_EQ(::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size), 0);
+    return fmt::format("{} {}", peer.uid, peer.gid);
+  };
+  const sockaddr_un theirs = at("theirs"), ours = at("ours");
+  const Fd server(::socket(AF_UNIX, SOCK_STREAM, 0)), client(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(server.get(), reinterpret_cast<const sockaddr*>(&ours), sizeof ours), 0);
+  ASSERT_EQ(::listen(server.get(), 1), 0);
+  ::chmod(ours.sun_path, 0777);
+  std::thread run_it([&] {
+    EXPECT_EQ(run("exec setpriv --reuid=1234 --regid=2345 --clear-groups python3 -c '"
+                  "import socket\n"
+                  "one, other = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n"
+                  "other.bind(\"theirs\")\nother.listen()\n"
+                  "one.connect(\"ours\")\none.recv(1)'"),
+              describe(Exited{0}));
+  });
+  {
+    const Fd accepted(::accept(server.get(), nullptr, nullptr));
+    EXPECT_EQ(peer_of(accepted), "1234 2345");
+    EXPECT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&theirs), sizeof theirs),
+              0);
+    EXPECT_EQ(peer_of(client), "1234 2345");
+  }
+  run_it.join();
 }
 
 TEST_F(SuperviseTest, OrdinaryUserToo) {

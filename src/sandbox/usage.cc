@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,10 +138,14 @@ bool ProcReader::read_of_thread(pid_t pid, const char* name, std::string_view* t
   return thread && read(pid, fmt::format("task/{}/{}", *thread, name).c_str(), text);
 }
 
-bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const {
+Fd ProcReader::open(pid_t pid, const char* name) const {
   std::array<char, 64> path{};
   fmt::format_to_n(path.data(), path.size() - 1, "{}/{}", pid, name);
-  const Fd fd(::openat(proc_.get(), path.data(), O_RDONLY | O_CLOEXEC));
+  return Fd(::openat(proc_.get(), path.data(), O_RDONLY | O_CLOEXEC));
+}
+
+bool ProcReader::read(pid_t pid, const char* name, std::string_view* text) const {
+  const Fd fd = open(pid, name);
   if (!fd) return false;
   const ssize_t size = ::read(fd.get(), buffer_.get(), kBuffer);
   if (size <= 0) return false;
@@ -183,9 +188,32 @@ bool ProcReader::proportional(pid_t pid, Proportional* memory) const {
   return true;
 }
 
-bool ProcReader::written_bytes(pid_t pid, uint64_t* bytes) const {
-  std::string_view text;
-  return read(pid, "io", &text) && parse_field(text, "write_bytes", bytes);
+Fd ProcReader::written_count(pid_t pid) const { return open(pid, "io"); }
+
+bool ProcReader::written_bytes(const Fd& count, uint64_t* bytes) {
+  std::array<char, 512> text{};
+  const ssize_t size = count ? ::pread(count.get(), text.data(), text.size(), 0) : -1;
+  return size > 0 && parse_field({text.data(), static_cast<size_t>(size)}, "write_bytes", bytes);
+}
+
+bool ProcReader::outlives_its_first_thread(pid_t pid) const {
+  const auto first = stat(pid);
+  if (!first || first->state != 'Z') return false;
+  const auto threads = numbers(fmt::format("{}/task", pid).c_str());
+  return threads && std::any_of(threads->begin(), threads->end(), [&](pid_t thread) {
+           std::string_view text;
+           if (thread == pid || !read(pid, fmt::format("task/{}/status", thread).c_str(), &text))
+             return false;
+           // A process that ends sends it to each of its threads.
+           const size_t pending = text.find("\nSigPnd:\t");
+           uint64_t signals = 0;
+           if (pending != std::string_view::npos)
+             (void)std::from_chars(text.data() + pending + 9, text.data() + text.size(), signals,
+                                   16);
+           const size_t state = text.find("\nState:\t");
+           const char is = state == std::string_view::npos ? 'X' : text[state + 8];
+           return is != 'Z' && is != 'X' && (signals >> (SIGKILL - 1) & 1) == 0;
+         });
 }
 
 void ProcReader::memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const {

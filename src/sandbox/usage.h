@@ -74,11 +74,17 @@ class ProcReader {
     uint64_t shared_files = 0;
   };
   bool proportional(pid_t pid, Proportional* memory) const;
-  bool written_bytes(pid_t pid, uint64_t* bytes) const;
+  // Opens what written_bytes() reads, of the whole process and for as long as it lives; not open
+  // where an ordinary user's process had lost its first thread by then.
+  Fd written_count(pid_t pid) const;
+  static bool written_bytes(const Fd& count, uint64_t* bytes);
+  // The first thread has ended, and others go on and are not about to end.
+  bool outlives_its_first_thread(pid_t pid) const;
   // Pages of the memfds that the process has open, by inode, into `sizes`.
   void memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const;
 
  private:
+  Fd open(pid_t pid, const char* name) const;
   bool read(pid_t pid, const char* name, std::string_view* text) const;
   // The numbers that a folder below proc_ has entries for, in no order; nullopt, with errno, where
   // it cannot be listed.

@@ -142,7 +142,8 @@ TEST_F(OwnProc, SeesThisProcess) {
   ASSERT_TRUE(reader_.resident(::getpid(), &resident));
   EXPECT_GT(resident.pages, 1U << 20U);
   EXPECT_GT(resident.kernel, 24U << 10U) << "a thread, and tables of pages";
-  EXPECT_TRUE(reader_.written_bytes(::getpid(), &written));
+  EXPECT_TRUE(ProcReader::written_bytes(reader_.written_count(::getpid()), &written));
+  EXPECT_FALSE(reader_.outlives_its_first_thread(::getpid()));
   ProcReader::Proportional memory;
   ASSERT_TRUE(reader_.proportional(::getpid(), &memory));
   EXPECT_GT(memory.other, 1U << 18U);
@@ -180,6 +181,7 @@ TEST_F(OwnProc, AProcessWhoseFirstThreadHasEndedIsSeen) {
   std::map<uint64_t, uint64_t> sizes;
   reader_.memfds(child, &sizes);
   EXPECT_EQ(sizes.size(), 1U);
+  EXPECT_TRUE(reader_.outlives_its_first_thread(child));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   ::close(ready[0]);

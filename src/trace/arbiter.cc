@@ -383,7 +383,9 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
 }
 
 bool Arbiter::would_allow(Kind kind, std::string_view canonical) {
-  const Verdict verdict = policy_->decide_path(kind, canonical).verdict;
+  const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(canonical)
+                                                  : policy_->decide_path(kind, canonical);
+  const Verdict verdict = decision.verdict;
   if (verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly) return true;
   if (verdict == Verdict::kDeny) return false;
   const auto known = state_->questions.known(kind, std::string(canonical));

@@ -95,9 +95,9 @@ class Arbiter {
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                     const Attempt& attempt);
 
-  // What path() would rule without asking, by the policy and the answers of this run. Journals
-  // nothing: for what is withheld without having been attempted.
-  bool would_allow(Kind kind, std::string_view canonical);
+  // What path(), or for kLookup lookup(), would rule without asking, by the policy and the answers
+  // of this run. Journals nothing: for what is withheld without having been attempted.
+  bool would_allow(Kind kind, std::string_view resource);
 
   // Whether a permission needs no asking: the policy grants it, or nothing is enforced.
   bool grants(std::string_view permission) const;

@@ -6,6 +6,7 @@
 #include "net.h"
 #include <sched.h>
 
+#define PASS_PIDFD 76              /* SO_PASSPIDFD, 6.5 */
 #define PEER_PIDFD 77              /* SO_PEERPIDFD, 6.5 */
 #define PIDFD_GET_NET 0xff05       /* PIDFD_GET_NET_NAMESPACE, 6.11 */
 
@@ -21,6 +22,11 @@ int main(int argc, char** argv) {
   int process = -1;
   socklen_t size = sizeof process;
   if (getsockopt(fd, SOL_SOCKET, PEER_PIDFD, &process, &size) != 0) refused("SO_PEERPIDFD");
+  const int on = 1;
+  if (setsockopt(fd, SOL_SOCKET, PASS_PIDFD, &on, sizeof on) != 0) refused("SO_PASSPIDFD");
+  else if (inside()) effect("is told which process outside sends");
+  struct stat about;
+  if (inside() && fstat(process, &about) == 0) effect("has a descriptor of a process outside");
   const int file = (int)syscall(SYS_pidfd_getfd, process, number("OUTSIDER_FD"), 0);
   char buffer[256];
   const ssize_t got = pread(file, buffer, sizeof buffer, 0);

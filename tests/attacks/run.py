@@ -244,7 +244,7 @@ class World:
         self.build()
         self.facts = {
             "WHERE": where, "MARK": self.mark, "BASE": self.base, "HOME": self.home, "W": self.work, "OUTSIDE": self.outside,
-            "RO": self.readonly, "SIBLING": self.sibling, "WO": self.writeonly, "KEY": f"{self.home}/.ssh/id_rsa",
+            "RO": self.readonly, "SIBLING": self.sibling, "WO": self.writeonly, "DROP": f"{self.base}/drop", "KEY": f"{self.home}/.ssh/id_rsa",
             "SECRET": f"{self.outside}/secret.txt", "FORBIDDEN": f"{self.outside}/forbidden",
             "PYTHON": PYTHON, "NODE": arguments.node, "NODE_ROOT": os.path.dirname(os.path.dirname(arguments.node)),
             "BULKHEAD": os.path.realpath(arguments.bulkhead) if arguments.bulkhead else "/none",
@@ -296,6 +296,8 @@ class World:
         self.file(f"{self.readonly}/folder/inner.txt", b"inner\n")
         self.file(f"{self.writeonly}/file.txt", self.secret("writeonly"))
         self.attribute(f"{self.writeonly}/file.txt", "writeonly")
+        self.file(f"{self.base}/drop/file.txt", self.secret("dropped"))
+        self.file(f"{self.base}/drop/known/inner.txt", b"inner\n")
         self.file(f"{work}/allowed.txt", b"allowed\n")
         self.file(f"{work}/.git/HEAD", b"ref: refs/heads/main\n")
         self.file(f"{work}/.git/config", b"[core]\n")

@@ -258,6 +258,12 @@ class Logging(Flow):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("empty", done.stderr)
         self.assertEqual(self.bulkhead("log", "--runs").returncode, 0)
+        # As a run leaves it that ended before its first entry.
+        self.file("home/.local/state/bulkhead/journal.db", "")
+        for words in ([], ["--runs"], ["--run", "last"], ["--json"]):
+            done = self.bulkhead("log", *words)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertIn("empty", done.stderr)
 
     def test_filters(self):
         self.bulkhead("run", "--", "cat", self.secret)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,6 +41,7 @@ struct Request {
   bool writes() const {
     return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_TRUNC | kTmpfile)) != 0;
   }
+  bool may_map_for_writing() const { return (flags & O_ACCMODE) == O_RDWR; }
   bool exclusive() const { return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL); }
   Follow follow() const {
     return (flags & O_NOFOLLOW) != 0 || exclusive() ? Follow::kNo : Follow::kYes;
@@ -116,22 +118,39 @@ void settle_flags(const Request& request, int fd) {
   if ((request.flags & O_NONBLOCK) == 0) (void)::fcntl(fd, F_SETFL, request.flags & kStatusFlags);
 }
 
+// Who writes a program by a call takes its set-id bits and capabilities away, but not who writes it
+// by a mapping: so they go when it is opened for writing. 0 or errno.
+int take_privileges(int fd) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) return errno;
+  if (!S_ISREG(about.st_mode)) return 0;
+  if (makes_privileged(about.st_mode) && ::fchmod(fd, about.st_mode & 01777) != 0) return errno;
+  const bool capable = ::fgetxattr(fd, "security.capability", nullptr, 0) > 0;
+  // chown(2): that of an executable file takes them away, also one that changes no owner.
+  return capable && ::fchown(fd, static_cast<uid_t>(-1), static_cast<gid_t>(-1)) != 0 ? errno : 0;
+}
+
 // `plain`: known to be a regular file or a folder.
-Reply hand_over(const Request& request, Fd fd, bool plain) {
+Reply hand_over(Call& call, const Request& request, const std::string& path, Fd fd, bool plain) {
+  if (request.may_map_for_writing() && call.service().plan.enforcement != Enforcement::kAuditOnly)
+    if (take_privileges(fd.get()) != 0) {
+      call.note_refusal(Kind::kWrite, path, "a set-id program of somebody else's");
+      return Reply::error(EACCES);
+    }
   settle_flags(request, fd.get());
   const bool alone = !plain || request.writes() || request.creates();
   return Reply::descriptor(std::move(fd), request.close_on_exec(), alone);
 }
 
 // Opens what `link` leads to and waits for as long as its caller lives: FIFOs, leased files.
-Reply open_waiting(Call& call, const Request& request, const char* link) {
+Reply open_waiting(Call& call, const Request& request, const std::string& path, const char* link) {
   if (!call.may_block()) return Reply::later();
   const int flags = (own_flags(request) & ~(O_NONBLOCK | O_NOFOLLOW | O_CREAT | O_EXCL)) |
                     (request.flags & O_NONBLOCK);
   const Waiting waiting;
   for (;;) {
     Fd fd(::open(link, flags));
-    if (fd) return Reply::descriptor(std::move(fd), request.close_on_exec(), true);
+    if (fd) return hand_over(call, request, path, std::move(fd), false);
     if (errno != EINTR) return Reply::error(errno);
     if (pool_is_stopping() || !call.still_valid()) return Reply::error(EINTR);
   }
@@ -186,7 +205,7 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
   if (!call.still_valid()) return Reply::error(EINTR);
   const OwnLink link(found.fd.get());
   if (S_ISFIFO(found.type) && found.is_path && request.waits())
-    return open_waiting(call, request, link.text);
+    return open_waiting(call, request, found.canonical, link.text);
   if ((request.flags & kTmpfile) != 0)
     if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   // The link is followed exactly once, to the descriptor's file.
@@ -194,9 +213,9 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
   const int keep = (request.flags & kTmpfile) != 0 ? request.flags & O_EXCL : 0;
   Fd fd(::open(link.text, flags | keep, request.mode));
   if (!fd && errno == EAGAIN && (request.flags & O_NONBLOCK) == 0)  // a lease is being broken
-    return open_waiting(call, request, link.text);
+    return open_waiting(call, request, found.canonical, link.text);
   if (!fd) return Reply::error(errno);
-  return hand_over(request, std::move(fd), folder || S_ISREG(found.type));
+  return hand_over(call, request, found.canonical, std::move(fd), folder || S_ISREG(found.type));
 }
 
 Reply create(Call& call, const Request& request, const std::string& canonical) {
@@ -211,7 +230,7 @@ Reply create(Call& call, const Request& request, const std::string& canonical) {
   const int error = call.service().walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW,
                                                      request.mode, &fd);
   if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
-  return hand_over(request, std::move(fd), true);
+  return hand_over(call, request, canonical, std::move(fd), true);
 }
 
 // A path that is its own canonical path, opened in one step. nullopt: not that simple.
@@ -287,7 +306,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (error != 0) return Reply::error(error);
   if (!record()) return Reply::error(EACCES);
   // A FIFO that is opened without waiting may be one.
-  return hand_over(request, std::move(fd), (request.flags & O_NONBLOCK) == 0);
+  return hand_over(call, request, path, std::move(fd), (request.flags & O_NONBLOCK) == 0);
 }
 
 // "." and the like: the folder that the caller is in, or has a descriptor of.
@@ -307,7 +326,7 @@ Reply open_removed_folder(Call& call, const Request& request) {
   if (request.writes() || request.creates()) return Reply::error(EISDIR);
   Fd fd(::open(OwnLink(found.fd.get()).text, own_flags(request) & ~O_NOFOLLOW));
   if (!fd) return Reply::error(errno);
-  return hand_over(request, std::move(fd), true);
+  return hand_over(call, request, found.canonical, std::move(fd), true);
 }
 
 }  // namespace

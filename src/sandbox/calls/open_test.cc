@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <thread>
 
 #include "base/fd.h"
@@ -161,6 +164,36 @@ TEST(ServeOpen, CreatesWithModeAndUmaskWhereGranted) {
   EXPECT_EQ(about.st_mode & 07777, 0750U);
   ASSERT_EQ(::stat((folder / "w/through").c_str(), &about), 0);
   EXPECT_NE(::stat((folder / "r/c").c_str(), &about), 0);
+}
+
+// As one that somebody outside left there. A write by mapping would leave it what it is.
+TEST(ServeOpen, AProgramThatIsOpenedForMappingLosesItsPrivileges) {
+  const Folder folder;
+  const std::string text(4096, 'x');
+  for (const mode_t mode : {06755U, 02644U, 0755U}) {
+    const std::string path = folder.file("program", text, 0755);
+    const std::array<uint32_t, 5> one = {0x02000001, 0x400, 0, 0, 0};  // CAP_NET_BIND_SERVICE
+    const bool capable =
+        mode == 0755 && ::setxattr(path.c_str(), "security.capability", one.data(), 20, 0) == 0;
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    const std::string result = serve({.read = {folder.path()}, .write = {folder.path()}}, [&] {
+      const Fd read(::open(path.c_str(), O_RDONLY));
+      struct stat before {};
+      ::fstat(read.get(), &before);
+      const Fd fd(::open(path.c_str(), O_RDWR));
+      void* mapped = ::mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, fd.get(), 0);
+      if (mapped == MAP_FAILED) return std::string("not mapped");
+      std::memset(mapped, 'y', 4096);
+      return std::string((before.st_mode & 07777) == mode ? "as it was" : "too early");
+    });
+    EXPECT_EQ(result, "as it was");
+    struct stat about {};
+    ASSERT_EQ(::stat(path.c_str(), &about), 0);
+    EXPECT_EQ(about.st_mode & 07777, mode & 0777);
+    EXPECT_TRUE(!capable || ::getxattr(path.c_str(), "security.capability", nullptr, 0) < 0);
+    EXPECT_EQ(read_all(path)[0], 'y');
+    ::unlink(path.c_str());
+  }
 }
 
 TEST(ServeOpen, FlagsOfTheDescriptorAreTheCallers) {

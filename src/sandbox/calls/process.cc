@@ -21,9 +21,10 @@ Reply serve_fork(Call& call) {
   const auto& limit = call.service().plan.limits.processes;
   if (!limit) return Reply::go_on();
   Processes& processes = call.service().processes;
-  // The kernel forks after the answer, so that others that were just told to go
-  // on may not show yet.
-  if (processes.count() + processes.forks_under_way(call.tid()) >= *limit) {
+  // The kernel forks after the answer, so that others that were just told to go on may not show
+  // yet. These first: what ends in between counts twice, and not never.
+  const uint32_t under_way = processes.forks_under_way(call.tid());
+  if (processes.count() + under_way >= *limit) {
     call.note_refusal(Kind::kSystem, "fork", "limits.processes is reached");
     return Reply::error(EAGAIN);
   }

@@ -121,6 +121,25 @@ struct RenameRight {
   }
 };
 
+// Landlock's rules go along with what they are of, so the new name must grant what they do. EXDEV:
+// programs copy then, which takes no rule along.
+std::optional<Reply> refuse_loss(const Call& call, const std::string& from, const std::string& to) {
+  const Plan& plan = call.service().plan;
+  if (plan.rule_places == nullptr || plan.enforcement == Enforcement::kAuditOnly)
+    return std::nullopt;
+  for (const LandlockRule& rule : plan.rule_places->moved(from, to)) {
+    // A folder's rule speaks of what is in it: a name that no rule has.
+    const std::string inside = entry_path(rule.path, "\x01");
+    for (const auto& [rights, kind] : {std::pair{kLandlockRead, Kind::kRead},
+                                       {kLandlockWrite, Kind::kWrite},
+                                       {kLandlockExecute, Kind::kRun}})
+      if ((rule.access & rights) != 0 && !call.would_allow(kind, inside))
+        return Reply::error(EXDEV);
+  }
+  if (!plan.rule_places->note(from, to)) return Reply::error(EXDEV);
+  return std::nullopt;
+}
+
 // A new name must not give the right to read what the old one did not, nor, of a folder, what is in
 // it.
 std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
@@ -245,6 +264,9 @@ Reply serve_rename(Call& call) {
   if (exchange || !S_ISREG(about.st_mode))
     if (auto no = refuse_above_block(call, from.path(), type)) return std::move(*no);
   if (auto no = refuse_above_block(call, to.path(), type)) return std::move(*no);
+  if (auto no = refuse_loss(call, from.path(), to.path())) return std::move(*no);
+  if (exchange)
+    if (auto no = refuse_loss(call, to.path(), from.path())) return std::move(*no);
   const bool free = links_are_free(call);
   if (!free) {
     // All links of a folder are looked at: others do not wait for that.
@@ -326,6 +348,7 @@ Reply serve_link(Call& call) {
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
   if (auto no = refuse_device(call, true, to.path(), 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, to.path(), from.type)) return std::move(*no);
+  if (auto no = refuse_loss(call, from.canonical, to.path())) return std::move(*no);
   const bool free = links_are_free(call);
   if (S_ISLNK(from.type) && !free) {
     char target[PATH_MAX];

@@ -449,7 +449,11 @@ bool Resolver::Loop::answer_here(const Pending& pending) {
 
 void Resolver::Loop::answer_reverse(const Bytes& message, const dns::Query& query,
                                     const IpAddress& address, const Origin& origin) {
+  // The hosts file may name what nobody granted.
   std::vector<std::string> names = names_.names(address);
+  std::erase_if(names, [this](const std::string& name) {
+    return !arbiter_.would_allow(Kind::kLookup, name);
+  });
   if (names.empty() && address.is_loopback()) names.emplace_back("localhost");
   if (names.size() > 1) names.resize(1);
   const bool pointer = query.question.type == dns::kPtr || query.question.type == dns::kAny;

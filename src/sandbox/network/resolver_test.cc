@@ -24,7 +24,9 @@ namespace {
 using dns::Bytes;
 using dns::Rcode;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 Fd bound(int type, uint16_t port = 0) {
   Fd fd(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
@@ -286,6 +288,18 @@ TEST_F(ResolverTest, ReverseLookupsKnowWhatWasResolved) {
   EXPECT_EQ(response->rcode, Rcode::kOk);
   ASSERT_EQ(response->answers.size(), 1U);
   EXPECT_EQ(response->answers[0].type, dns::kPtr);
+}
+
+TEST_F(ResolverTest, ReverseLookupsTellOnlyWhatMayBeLookedUp) {
+  NameServer server(always("192.0.2.7"));
+  names_.load_hosts("192.0.2.33 intranet.example\n192.0.2.34 intranet.example build.example\n");
+  start({"build.example:80"}, server.address());
+  EXPECT_EQ(ask("33.2.0.192.in-addr.arpa", dns::kPtr), "3");
+  const Bytes answer = exchange(query("34.2.0.192.in-addr.arpa", dns::kPtr));
+  const auto response = dns::parse_response(answer);
+  ASSERT_TRUE(response);
+  EXPECT_EQ(response->answers.size(), 1U);
+  EXPECT_THAT(std::string(answer.begin(), answer.end()), Not(HasSubstr("intranet")));
 }
 
 TEST_F(ResolverTest, ForgedAnswersDoNotCount) {
