@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/fd.h"
 #include "base/path.h"
+#include "sandbox/openat2.h"
 
 namespace bulkhead {
 namespace {
@@ -22,6 +24,13 @@ bool is_file(const std::string& path) {
 }
 
 Result<std::string> real(const std::string& path) {
+  // One step tells the usual case, no link on the way; realpath() takes one for each name.
+  if (is_canonical(path)) {
+    const Fd fd(openat2_raw(AT_FDCWD, path.c_str(), O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS));
+    if (fd) return path;
+    // A link before what is missing would have been met first, with ELOOP.
+    if (errno == ENOENT) return errno_error(fmt::format("find {}", path));
+  }
   const std::unique_ptr<char, decltype(&std::free)> text(realpath(path.c_str(), nullptr),
                                                          &std::free);
   if (text == nullptr) return errno_error(fmt::format("find {}", path));
