@@ -26,6 +26,12 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+Walker::Way way_barred_by(int error) {
+  return error == ELOOP    ? Walker::Way::kSymlink
+         : error == ENOENT ? Walker::Way::kMissing
+                           : Walker::Way::kBarred;
+}
+
 bool only_slashes(std::string_view text) {
   return text.find_first_not_of('/') == std::string_view::npos;
 }
@@ -66,7 +72,9 @@ int Walker::spell(const Call& call, int folder, std::string_view path, Spelling*
       std::snprintf(link, sizeof link, "/proc/%d/fd/%d", call.tid(), folder);
     else
       return EBADF;
-    if (const int error = read_proc_link(link, &text); error != 0)
+    if (const int error =
+            folder == AT_FDCWD ? folders_.read(call.tid(), &text) : read_proc_link(link, &text);
+        error != 0)
       return error == ENOENT ? (folder == AT_FDCWD ? ESRCH : EBADF) : error;
     if (text.empty() || text[0] != '/') return ENOTDIR;  // a pipe, a socket
     if (text.ends_with(kDeleted)) {
@@ -123,6 +131,24 @@ int Walker::spell(const Call& call, int folder, std::string_view path, Spelling*
   return 0;
 }
 
+int Walker::FolderLinks::read(pid_t tid, std::string* text) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[static_cast<size_t>(tid) % entries_.size()];
+  if (entry.tid == tid && entry.link) {
+    char buffer[PATH_MAX];
+    const ssize_t n = ::readlinkat(entry.link.get(), "", buffer, sizeof buffer);
+    if (n >= 0 && n < PATH_MAX) {
+      text->assign(buffer, static_cast<size_t>(n));
+      return 0;
+    }
+  }
+  char link[32];
+  std::snprintf(link, sizeof link, "/proc/%d/cwd", tid);
+  const bool again = entry.tid == tid;
+  entry = {tid, Fd(again ? ::open(link, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1)};
+  return read_proc_link(link, text);
+}
+
 int Walker::open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const {
   // RESOLVE_IN_ROOT takes "/a" as below root_.
   const int opened = openat2_raw(root_, canonical.c_str(), flags | O_CLOEXEC, mode,
@@ -155,7 +181,7 @@ Walker::Way Walker::way_to(const Spelling& spelling, Follow last) const {
   if (!follow) {
     Fd fd;
     const int error = open_exact(text, O_PATH | O_NOFOLLOW, 0, &fd);
-    return error == 0 ? Way::kClear : error == ELOOP ? Way::kSymlink : Way::kMissing;
+    return error == 0 ? Way::kClear : way_barred_by(error);
   }
   if (clear_.holds(text, since)) return Way::kClear;
   const std::string_view parent = parent_of(text);
@@ -163,14 +189,13 @@ Walker::Way Walker::way_to(const Spelling& spelling, Follow last) const {
     // Only the last name can be a symlink, and stat costs less than opening and closing.
     struct stat about {};
     if (::fstatat(root_, text.c_str() + 1, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0)
-      return Way::kMissing;
+      return way_barred_by(errno);
     if (S_ISLNK(about.st_mode)) return Way::kSymlink;
-    if (spelling.folder() && !S_ISDIR(about.st_mode)) return Way::kMissing;
+    if (spelling.folder() && !S_ISDIR(about.st_mode)) return Way::kBarred;
   } else {
     Fd fd;
     const int error = open_exact(text, O_PATH | (spelling.folder() ? O_DIRECTORY : 0), 0, &fd);
-    if (error == ELOOP) return Way::kSymlink;
-    if (error != 0) return Way::kMissing;
+    if (error != 0) return way_barred_by(error);
     clear_.add(parent, since);
   }
   clear_.add(text, since);

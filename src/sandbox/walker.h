@@ -98,7 +98,8 @@ class Walker {
   // Whether no symlink stands on the way, so that the kernel would resolve the path to its own
   // text. For answering CONTINUE where Landlock decides: remembers for a second what it found, so
   // what somebody outside changes meanwhile is met by Landlock's refusal instead of the supervisor.
-  enum class Way : uint8_t { kClear, kMissing, kSymlink };
+  // kMissing: nothing is there, ENOENT; kBarred: something else would be the kernel's answer.
+  enum class Way : uint8_t { kClear, kMissing, kBarred, kSymlink };
   Way way_to(const Spelling& spelling, Follow last) const;
   // A name was changed: way_to() forgets.
   uint64_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
@@ -147,6 +148,23 @@ class Walker {
   };
   mutable std::atomic<uint64_t> changes_ = 0;
   mutable ClearPaths clear_;
+
+  // The working folders of threads that name files by them again and again: /proc/TID/cwd stays
+  // open, which saves the way to it, half of what asking costs. It is the thread's and not its
+  // number's: of the next one that has the number it tells nothing.
+  class FolderLinks {
+   public:
+    int read(pid_t tid, std::string* text);  // as read_proc_link()
+
+   private:
+    struct Entry {
+      pid_t tid = 0;
+      Fd link;  // not of those that have asked only once
+    };
+    std::mutex mutex_;
+    std::array<Entry, 32> entries_;
+  };
+  mutable FolderLinks folders_;
 };
 
 // "/proc/PID/rest" → PID and rest ("" or "/rest"); nullopt for other paths.

@@ -198,6 +198,17 @@ TEST_F(WalkerTest, EntriesAreAFolderAndAName) {
   EXPECT_EQ(walker_.resolve_entry(*call_, spelled(folder_ / "to-file/x"), &entry), ENOTDIR);
 }
 
+TEST_F(WalkerTest, TheWorkingFolderIsTheOneOfNow) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const char* name : {"a", "a/b", "a", "a", "a/b"}) {
+    std::filesystem::current_path(std::string(folder_ / name));
+    Spelling spelling;
+    EXPECT_EQ(walker_.spell(*call_, AT_FDCWD, "x", &spelling), 0);
+    EXPECT_EQ(spelling.text, (folder_ / name) + "/x");
+  }
+  std::filesystem::current_path(before);
+}
+
 TEST_F(WalkerTest, TheWayIsForgottenWhenANameChanges) {
   const Spelling spelling = spelled(folder_ / "a/b/file");
   EXPECT_EQ(walker_.way_to(spelling, Follow::kYes), Walker::Way::kClear);
@@ -221,7 +232,7 @@ TEST_F(WalkerTest, BelowAClearFolderTheLastNameIsLookedAt) {
   std::ofstream(folder_ / "a/b/other") << "x";
   slash = spelled(folder_ / "a/b/other");
   slash.tail = Tail::kSlash;
-  EXPECT_EQ(walker_.way_to(slash, Follow::kYes), Walker::Way::kMissing) << "no folder";
+  EXPECT_EQ(walker_.way_to(slash, Follow::kYes), Walker::Way::kBarred) << "no folder";
   EXPECT_EQ(walker_.way_to(spelled(folder_ / "a/b/file"), Follow::kYes), Walker::Way::kClear);
 }
 

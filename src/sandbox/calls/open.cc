@@ -266,6 +266,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
       case Walker::Way::kSymlink:
         return std::nullopt;
       case Walker::Way::kMissing:
+      case Walker::Way::kBarred:
         if (!request.creates()) return Reply::go_on();  // its errno is the answer
         break;
       case Walker::Way::kClear:

@@ -32,9 +32,12 @@ Reply serve_readlink(Call& call) {
     Spelling spelling;
     if (const int error = walker.spell(call, folder, path, &spelling); error != 0)
       return Reply::error(error);
-    // realpath(3) asks every component, and nearly all are known to be no links.
-    if (!spelling.folder() && walker.way_to(spelling, Follow::kYes) == Walker::Way::kClear)
-      return Reply::error(EINVAL);
+    // realpath(3) asks every component, and nearly all are known to be no links, or not to be.
+    if (!spelling.folder()) {
+      const Walker::Way way = walker.way_to(spelling, Follow::kYes);
+      if (way == Walker::Way::kClear) return Reply::error(EINVAL);
+      if (way == Walker::Way::kMissing) return Reply::error(ENOENT);
+    }
     if (const int error = walker.resolve(call, spelling, Follow::kNo, &found); error != 0)
       return Reply::error(error);
   }
