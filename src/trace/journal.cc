@@ -34,7 +34,9 @@ using Clock = std::chrono::system_clock;
 
 constexpr auto kFlushEvery = 100ms;
 constexpr auto kLongestPause = 1600ms;  // between looks at the counters while nothing happens
-constexpr size_t kFlushEarly = 1024;    // new rows that wake the writer before its time
+// New rows that wake the writer before its time. Few, since what is left at a short run's end is
+// written while its caller waits.
+constexpr size_t kFlushEarly = 64;
 constexpr size_t kMaxRunText = 4096;
 
 int64_t microseconds(Clock::time_point time) {
