@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -130,16 +131,18 @@ bool keep_descriptors(const ChildSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
-bool wait_for_maps(Failure& failure) noexcept {
-  // Dies with the supervisor from here on. Had it died before this line, the read below would end
-  // (the other end of the socket has no other owner) and so would we.
+bool ask_for_maps(Failure& failure) noexcept {
+  // Dies with the supervisor from here on. Had it died before this line, waiting for the maps would
+  // end (the other end of the socket has no other owner) and so would we.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return failed(failure, "die with parent");
   // The id maps belong to whoever owns this process's files in /proc; that is the user only while
   // the process is dumpable. Harmless: nothing untrusted exists in here yet.
   if (::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return failed(failure, "become dumpable");
-  if (!send_message({SetupMessage::What::kReady}, nullptr, 0)) {
-    return failed(failure, "report readiness");
-  }
+  return send_message({SetupMessage::What::kReady}, nullptr, 0) ||
+         failed(failure, "report readiness");
+}
+
+bool wait_for_maps(Failure& failure) noexcept {
   char go = 0;
   ssize_t got = -1;
   do {
@@ -192,19 +195,13 @@ int name_server_socket(int family, int type) noexcept {
   return -1;
 }
 
-// Hands the supervisor what it needs of the inside; it could not open these by /proc, because this
-// process is not dumpable.
-bool send_inside(const Plan& plan, Failure& failure) noexcept {
-  int descriptors[kMostDescriptors];
+struct NameServer {
+  int fds[4] = {};
   size_t count = 0;
-  SetupMessage message;
-  message.what = SetupMessage::What::kInside;
-  const int root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0) return failed(failure, "open /");
-  const int proc = ::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (proc < 0) return failed(failure, "open /proc");
-  descriptors[count++] = root;
-  descriptors[count++] = proc;
+  uint32_t which = 0;  // a bit of SetupMessage::sockets for each
+};
+
+bool open_name_server(NameServer& server, Failure& failure) noexcept {
   struct Wanted {
     int family, type;
   };
@@ -215,12 +212,30 @@ bool send_inside(const Plan& plan, Failure& failure) noexcept {
   for (unsigned i = 0; i < 4; ++i) {
     const int fd = name_server_socket(kWanted[i].family, kWanted[i].type);
     if (fd >= 0) {
-      descriptors[count++] = fd;
-      message.sockets |= 1u << i;
+      server.fds[server.count++] = fd;
+      server.which |= 1u << i;
     } else if (kWanted[i].family == AF_INET) {
       return failed(failure, "listen on 127.0.0.1:53");
     }
   }
+  return true;
+}
+
+// Hands the supervisor what it needs of the inside; it could not open these by /proc, because this
+// process is not dumpable.
+bool send_inside(const Plan& plan, const NameServer& server, Failure& failure) noexcept {
+  int descriptors[kMostDescriptors];
+  size_t count = 0;
+  SetupMessage message;
+  message.what = SetupMessage::What::kInside;
+  const int root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) return failed(failure, "open /");
+  const int proc = ::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0) return failed(failure, "open /proc");
+  descriptors[count++] = root;
+  descriptors[count++] = proc;
+  for (size_t i = 0; i < server.count; ++i) descriptors[count++] = server.fds[i];
+  message.sockets = server.which;
   // A list is that of its opener's IPC namespace. Absent: such a kernel has no System V.
   for (unsigned i = 0; plan.limits.memory && i < kSystemVLists; ++i) {
     const int fd = ::open(kSystemVFiles[i], O_RDONLY | O_CLOEXEC);
@@ -284,14 +299,10 @@ int install_filter(const Plan& plan) noexcept {
       SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program));
 }
 
-[[noreturn]] void run_program(const ChildSetup& setup) noexcept {
+// `mounted` tells by being readable that all mounts stand.
+[[noreturn]] void run_program(const ChildSetup& setup, int mounted) noexcept {
   const Plan& plan = *setup.plan;
   Failure failure;
-  // By path and not inherited: the path leads through the compartment's own mounts.
-  if (::chdir(plan.folder.c_str()) != 0) {
-    failed(failure, "enter the working folder", plan.folder.c_str());
-    give_up(failure);
-  }
   // While there are the capabilities for it. A kernel without queues refuses mq_open by itself.
   const int queues = open_queues();
   if (queues < 0 && errno != ENODEV) {
@@ -307,6 +318,17 @@ int install_filter(const Plan& plan) noexcept {
   if (queues >= 0) ::close(queues);
   if (error != 0) {
     failed_with(failure, error, "restrict by Landlock");
+    give_up(failure);
+  }
+  // Where init fails, the kernel ends this process with it.
+  uint64_t count = 0;
+  while (::read(mounted, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+  if (count == 0) ::_exit(1);
+  ::close(mounted);
+  // By path and not inherited: the path leads through the compartment's own mounts.
+  if (::chdir(plan.folder.c_str()) != 0) {
+    failed(failure, "enter the working folder", plan.folder.c_str());
     give_up(failure);
   }
   // The supervisor reads the arguments of the first execve from this process, which was forked from
@@ -353,6 +375,9 @@ void report(int status) noexcept {
     const pid_t child = ::waitpid(-1, &status, WUNTRACED | __WALL);
     if (child == program) {
       report(status);
+      // The compartment ends with its program. The supervisor, which sees to that too, has to wake
+      // up first, and the kernel need not wait for it.
+      if (!WIFSTOPPED(status)) ::_exit(0);
     } else if (child < 0 && errno == ECHILD) {
       ::_exit(0);  // nobody is left
     }
@@ -383,22 +408,43 @@ bool settle(Failure& failure) noexcept {
 void run_init(const ChildSetup& setup) noexcept {
   Failure failure;
   // Placed first, so that every later failure can be told.
-  const bool placed = keep_descriptors(setup, failure);
-  if (!placed || !reset_signals(*setup.plan, failure)) give_up(failure);
+  if (!keep_descriptors(setup, failure) || !ask_for_maps(failure)) give_up(failure);
+  // Meanwhile, what takes no ids but only the capabilities that it begins with.
+  if (!reset_signals(*setup.plan, failure)) give_up(failure);
   ::prctl(PR_SET_NAME, "bulkhead-init", 0, 0, 0);
   // A file mode mask is the program's business; ours must not depend on it.
   const mode_t mask = ::umask(0);
-  if (!wait_for_maps(failure)) give_up(failure);
-  if (!perform_mounts(setup.mounts, failure)) give_up(failure);
-  if (!raise_loopback(failure) || !send_inside(*setup.plan, failure)) give_up(failure);
-  ::umask(mask);
+  NameServer server;
+  if (!leave_outer_mounts(failure) || !raise_loopback(failure) ||
+      !open_name_server(server, failure) || !wait_for_maps(failure)) {
+    give_up(failure);
+  }
+  // The program's rules of Landlock take as long as the rest of the mounts, which they do not need.
+  const int mounted = ::eventfd(0, EFD_CLOEXEC);
+  if (mounted < 0) {
+    failed(failure, "make an eventfd");
+    give_up(failure);
+  }
+  if (!mount_trees(setup.mounts, failure)) give_up(failure);
   // Straight to the kernel: libc's fork runs handlers that may wait for locks of lost threads.
   const long program = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);
-  if (program == 0) run_program(setup);
+  if (program == 0) {
+    ::umask(mask);
+    run_program(setup, mounted);
+  }
   if (program < 0) {
     failed(failure, "fork the program");
     give_up(failure);
   }
+  if (!mount_system(setup.mounts, failure)) give_up(failure);
+  const uint64_t one = 1;
+  if (::write(mounted, &one, sizeof one) != sizeof one) {
+    failed(failure, "let the program go on");
+    give_up(failure);
+  }
+  ::close(mounted);
+  if (!send_inside(*setup.plan, server, failure)) give_up(failure);
+  ::umask(mask);
   if (!settle(failure)) give_up(failure);
   drop_inherited_memory(__builtin_frame_address(0));
   reap(static_cast<pid_t>(program));

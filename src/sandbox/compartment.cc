@@ -271,7 +271,7 @@ Status take_inside(Compartment& compartment, Received& received) {
 }
 
 // The conversation with the children until the program is about to execute.
-Status follow_setup(Compartment& compartment, bool all_ids) {
+Status follow_setup(Compartment& compartment, bool all_ids, const Meanwhile& meanwhile) {
   bool settled = false;
   while (!settled || !compartment.listener) {
     BULKHEAD_TRY(Received received, receive(compartment.status.get()));
@@ -294,6 +294,7 @@ Status follow_setup(Compartment& compartment, bool all_ids) {
       }
       case SetupMessage::What::kInside: {
         BULKHEAD_CHECK(take_inside(compartment, received));
+        if (meanwhile) BULKHEAD_CHECK(meanwhile(compartment));
         break;
       }
       case SetupMessage::What::kListener: {
@@ -327,7 +328,7 @@ Status check_reach(const Compartment& compartment) {
 
 }  // namespace
 
-Result<Compartment> launch(const Plan& plan) {
+Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile) {
   BULKHEAD_CHECK(refuse_datagram_stdio());
   const bool all_ids = maps_all_ids();
   ChildSetup setup;
@@ -377,7 +378,7 @@ Result<Compartment> launch(const Plan& plan) {
   Status status = pidfd.ok() ? Status{} : Status{pidfd.error()};
   if (pidfd.ok()) {
     compartment.init_pidfd = std::move(pidfd).value();
-    status = follow_setup(compartment, all_ids);
+    status = follow_setup(compartment, all_ids, meanwhile);
     if (status.ok()) status = check_reach(compartment);
   }
   if (!status.ok()) {
@@ -387,7 +388,7 @@ Result<Compartment> launch(const Plan& plan) {
   return compartment;
 }
 
-void kill_compartment(Compartment& compartment) noexcept {
+void begin_to_kill(const Compartment& compartment) noexcept {
   if (compartment.init <= 0) return;
   // By pidfd where there is one: a pid can be somebody else's by now if the caller waited for init.
   if (compartment.init_pidfd) {
@@ -395,6 +396,11 @@ void kill_compartment(Compartment& compartment) noexcept {
   } else {
     ::kill(compartment.init, SIGKILL);
   }
+}
+
+void kill_compartment(Compartment& compartment) noexcept {
+  if (compartment.init <= 0) return;
+  begin_to_kill(compartment);
   // Returns once the kernel has killed and reaped all other processes of the namespace. ECHILD:
   // the caller has waited already.
   while (::waitpid(compartment.init, nullptr, 0) < 0 && errno == EINTR) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -55,8 +56,13 @@ struct ProgramEvent {  // fixed-size records on Compartment::status, SOCK_SEQPAC
 // notified. Descriptors 0–2 are the caller's. May be called from a threaded process: between clone
 // and exec only async-signal-safe calls are made. The calling thread must outlive the compartment:
 // the kernel takes its end for the supervisor's (PR_SET_PDEATHSIG in prctl(2)).
-Result<Compartment> launch(const Plan& plan);
+// `meanwhile` is called once the compartment's mounts stand, while its program confines itself:
+// everything but `program` and `listener` is known by then. Its error ends the compartment.
+using Meanwhile = std::function<Status(const Compartment&)>;
+Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile = {});
 
+// Kills the whole tree without waiting for its end.
+void begin_to_kill(const Compartment& compartment) noexcept;
 // Kills the whole tree (kills init, waits for it). Safe at any moment, twice too.
 void kill_compartment(Compartment& compartment) noexcept;
 

@@ -283,11 +283,12 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
   return setup;
 }
 
-bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
-  // Nothing that is mounted here reaches the outside, and nothing mounted outside later appears.
-  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return failed(failure, "make mounts private");
-  }
+bool leave_outer_mounts(Failure& failure) noexcept {
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ||
+         failed(failure, "make mounts private");
+}
+
+bool mount_trees(const MountSetup& setup, Failure& failure) noexcept {
   if (!make_stage(setup, failure)) return false;
   for (const MountSetup::PrivateTree& tree : setup.private_trees) {
     if (!mount_private(tree, failure)) return false;
@@ -303,7 +304,10 @@ bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept {
       return failed(failure, "hide", path.c_str());
     }
   }
-  if (::umount2(kStage, MNT_DETACH) != 0) return failed(failure, "unmount a tmpfs", kStage);
+  return ::umount2(kStage, MNT_DETACH) == 0 || failed(failure, "unmount a tmpfs", kStage);
+}
+
+bool mount_system(const MountSetup& setup, Failure& failure) noexcept {
   if (!mount_proc(setup, failure)) return false;
   // Root could switch devices through it, and whoever may write a cgroup could leave its own. No
   // manifest and no option lifts this. EINVAL: nothing is mounted there.

@@ -45,11 +45,18 @@ struct MountSetup {
 };
 MountSetup prepare_mounts(const Plan& plan, bool as_root);
 
-// In init, single-threaded, async-signal-safe, with all capabilities in its user namespace.
-bool perform_mounts(const MountSetup& setup, Failure& failure) noexcept;
+// In init, single-threaded, async-signal-safe, with all capabilities in its user namespace, and in
+// this order.
+// Nothing that is mounted after it reaches the outside, and nothing mounted outside appears. Works
+// before ids are mapped.
+bool leave_outer_mounts(Failure& failure) noexcept;
+// All that changes what a path outside of /proc leads to.
+bool mount_trees(const MountSetup& setup, Failure& failure) noexcept;
+// /proc, and what is read-only from then on.
+bool mount_system(const MountSetup& setup, Failure& failure) noexcept;
 
 // The folder of this IPC namespace's POSIX message queues (mq_overview(7)), attached nowhere; -1
-// where the kernel has none. Like perform_mounts(), takes capabilities and allocates nothing.
+// where the kernel has none. Like those above, takes capabilities and allocates nothing.
 int open_queues() noexcept;
 
 }  // namespace bulkhead

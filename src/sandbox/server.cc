@@ -92,9 +92,9 @@ void Server::stop() {
   stopping_.store(true);
   if (thread_.joinable()) {
     // A signal that comes just before the thread sleeps does not wake it: again.
-    while (!finished_.load()) {
+    for (pollfd ended = {ended_.get(), POLLIN, 0}; !finished_.load();) {
       pthread_kill(thread_.native_handle(), kInterruptSignal);
-      ::usleep(200);
+      (void)::poll(&ended, 1, 1);
     }
     thread_.join();
   }

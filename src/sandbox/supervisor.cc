@@ -177,49 +177,59 @@ class Watch {
   bool started_ = false;  // and lived through a quiet moment since
 };
 
-// Kills the compartment on every way out, before the threads that serve it are joined.
+// Begins to kill the compartment on every way out, before the threads that serve it are joined.
 class Ending {
  public:
-  Ending(Compartment& compartment, Arbiter& arbiter)
+  Ending(const Compartment& compartment, Arbiter& arbiter)
       : compartment_(compartment), arbiter_(arbiter) {}
   ~Ending() {
     arbiter_.stop_asking();
-    kill_compartment(compartment_);
+    begin_to_kill(compartment_);
   }
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
  private:
-  Compartment& compartment_;
+  const Compartment& compartment_;
   Arbiter& arbiter_;
+};
+
+// And waits for its end, once they are: it takes as long as they do.
+class Killing {
+ public:
+  explicit Killing(Compartment& compartment) : compartment_(compartment) {}
+  ~Killing() { kill_compartment(compartment_); }
+  Killing(const Killing&) = delete;
+  Killing& operator=(const Killing&) = delete;
+
+ private:
+  Compartment& compartment_;
 };
 
 }  // namespace
 
 Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
   BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
+  NameCache names;
+  std::vector<std::string> foreign_proc;
   // Before signals are blocked: the program inherits this thread's mask.
-  BULKHEAD_TRY(Compartment compartment, launch(plan));
+  BULKHEAD_TRY(Compartment compartment, launch(plan, [&](const Compartment& inside) -> Status {
+                 (void)names.load_hosts_file(kHosts);  // without it, names are resolved upstream
+                 BULKHEAD_TRY(const std::string mounts,
+                              read_file(fmt::format("/proc/{}/mountinfo", inside.init), 16U << 20));
+                 foreign_proc = foreign_proc_mounts(mounts);
+                 return {};
+               }));
+  const Killing killing(compartment);
   Listener listener(std::move(compartment.listener));
   raise_descriptors();
-
-  NameCache names;
-  (void)names.load_hosts_file(kHosts);  // without it, names are only resolved upstream
   Processes processes(compartment.proc.get());
-  std::vector<std::string> foreign_proc;
-  if (auto mounts = read_file(fmt::format("/proc/{}/mountinfo", compartment.init), 16U << 20);
-      mounts.ok()) {
-    foreign_proc = foreign_proc_mounts(*mounts);
-  } else {
-    kill_compartment(compartment);
-    return std::move(mounts).error();
-  }
   Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
   RenameLock own_renames;
   RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
   Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
 
-  // From here on, in the order of their destruction: kill, then join.
+  // From here on, in the order of their destruction: kill, then join, then wait.
   auto job = JobControl::take(options.job_control);
   Server server(service);
   std::unique_ptr<Resolver> resolver;
@@ -237,15 +247,17 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
                                    {compartment.system_v[0].get(), compartment.system_v[1].get(),
                                     compartment.system_v[2].get()},
                                    &processes.taken()}));
+    // The program waits for the server; what it asks the resolver can wait in the sockets.
+    BULKHEAD_CHECK(server.start());
     ResolverOptions resolving;
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
-    BULKHEAD_CHECK(server.start());
     if (options.started) options.started(compartment.proc.get());
     report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job, options.end_fd).run();
   }
   server.stop();
   resolver->stop();
+  kill_compartment(compartment);
   // The kernel kills by itself at the memory limit, which looks like any other end.
   if (!std::holds_alternative<LimitBreached>(report.outcome))
     if (auto breach = limits->ended_by_kernel()) report.outcome = std::move(*breach);
