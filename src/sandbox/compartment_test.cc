@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,9 +13,11 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -23,9 +26,11 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "policy/policy.h"
 #include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
+#include "sandbox/openat2.h"
 #include "sandbox/probe.h"
 
 namespace bulkhead {
@@ -46,10 +51,15 @@ PolicyInputs everything() {
   return inputs;
 }
 
-// Stands in for the supervisor: lets every notified call go on, so that Landlock alone decides.
+// Stands in for the supervisor: lets every notified call go on, so that Landlock alone decides, but
+// opens by itself what is below `served`, as the compartment sees it.
 class Everywhere {
  public:
-  explicit Everywhere(int listener) : listener_(listener), thread_([this] { serve(); }) {}
+  Everywhere(const Compartment& compartment, std::vector<std::string> served)
+      : listener_(compartment.listener.get()),
+        root_(compartment.root.get()),
+        served_(std::move(served)),
+        thread_([this] { serve(); }) {}
   ~Everywhere() {
     done_ = true;
     thread_.join();
@@ -70,10 +80,30 @@ class Everywhere {
       seccomp_notif_resp answer{};
       answer.id = call.id;
       answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-      ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+      if (call.data.nr != __NR_openat || !open(call))
+        ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
   }
-  int listener_;
+  bool open(const seccomp_notif& call) const {
+    char path[256] = {};
+    const iovec ours{path, sizeof path - 1};
+    const iovec theirs{reinterpret_cast<void*>(call.data.args[1]), ours.iov_len};
+    if (::process_vm_readv(static_cast<pid_t>(call.pid), &ours, 1, &theirs, 1, 0) <= 0)
+      return false;
+    if (std::none_of(served_.begin(), served_.end(),
+                     [&](const std::string& tree) { return is_within(path, tree); }))
+      return false;
+    const int flags = static_cast<int>(call.data.args[2]);
+    const mode_t mode = (flags & O_CREAT) != 0 ? 0600 : 0;
+    const Fd fd(openat2_raw(root_, path, flags | O_NOCTTY | O_CLOEXEC, mode, RESOLVE_IN_ROOT));
+    seccomp_notif_addfd add{};
+    add.id = call.id;
+    add.flags = SECCOMP_ADDFD_FLAG_SEND;
+    add.srcfd = static_cast<uint32_t>(fd.get());
+    return fd && ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
+  }
+  int listener_, root_;
+  const std::vector<std::string> served_;
   std::atomic<bool> done_{false};
   std::thread thread_;
 };
@@ -83,6 +113,31 @@ std::string folder_for_test() {
   EXPECT_NE(::mkdtemp(name), nullptr);
   return name;
 }
+
+// The program's standard output and error, where they are open: a file of the machine's is never
+// written without the supervisor.
+class Printing {
+ public:
+  explicit Printing(const std::string& file) {
+    std::fflush(nullptr);
+    Fd opened(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    EXPECT_TRUE(opened) << file;
+    for (const int fd : {1, 2}) {
+      kept_[fd - 1] = Fd(::fcntl(fd, F_DUPFD_CLOEXEC, kAbove));
+      if (kept_[fd - 1]) ::dup2(opened.get(), fd);
+    }
+  }
+  ~Printing() {
+    for (const int fd : {1, 2})
+      if (kept_[fd - 1]) ::dup2(kept_[fd - 1].get(), fd);
+  }
+  Printing(const Printing&) = delete;
+  Printing& operator=(const Printing&) = delete;
+
+ private:
+  static constexpr int kAbove = 10;
+  std::array<Fd, 2> kept_;
+};
 
 class CompartmentTest : public testing::Test {
  protected:
@@ -105,13 +160,16 @@ class CompartmentTest : public testing::Test {
   }
 
   // Runs the plan to the program's end; reports in between are left out.
-  ProgramEvent run(const Plan& plan) {
-    auto compartment = launch(plan);
+  ProgramEvent run(const Plan& plan, const std::string& output = "/dev/null") {
+    auto compartment = [&] {
+      const Printing printing(output);
+      return launch(plan);
+    }();
     if (!compartment.ok()) {
       ADD_FAILURE() << to_string(compartment.error());
       return {};
     }
-    const Everywhere everywhere(compartment->listener.get());
+    const Everywhere everywhere(*compartment, served_);
     const ProgramEvent event = last_event(*compartment);
     kill_compartment(*compartment);
     return event;
@@ -135,15 +193,16 @@ class CompartmentTest : public testing::Test {
   // What the script printed.
   std::string output(const std::string& script, const PolicyInputs& inputs = everything()) {
     const std::string file = folder_ + "/out";
-    auto made = plan(fmt::format("exec >{0} 2>&1\n{1}", file, script), inputs);
+    auto made = plan(script, inputs);
     if (!made.ok()) return "no plan: " + to_string(made.error());
-    last_ = run(*made);
+    last_ = run(*made, file);
     auto text = read_file(file, 1 << 20);
     return text.ok() ? *text : to_string(text.error());
   }
 
   Enforcement enforcement_ = Enforcement::kEnforce;
   std::string folder_, working_ = "/";
+  std::vector<std::string> served_;
   ProgramEvent last_{};
 };
 
@@ -178,12 +237,11 @@ TEST_F(CompartmentTest, ClosedStdioStaysClosed) {
   if (child == 0) {
     ::close(0);
     ::close(2);
-    // The shell's own redirection opens the lowest free number: 0.
-    auto made = plan("exec 1>" + folder_ +
-                     "/out; [ -e /proc/$$/fd/0 ] && echo open0; "
-                     "[ -e /proc/$$/fd/2 ] && echo open2; true");
+    auto made = plan(
+        "[ -e /proc/$$/fd/0 ] && echo open0; "
+        "[ -e /proc/$$/fd/2 ] && echo open2; true");
     if (!made.ok()) ::_exit(2);
-    const ProgramEvent event = run(*made);
+    const ProgramEvent event = run(*made, folder_ + "/out");
     ::_exit(event.kind == ProgramEvent::Kind::kExited && event.value == 0 ? 0 : 3);
   }
   int status = 0;
@@ -286,6 +344,7 @@ TEST_F(CompartmentTest, ResolverConfigurationNamesTheStub) {
 }
 
 TEST_F(CompartmentTest, TerminalsAreItsOwn) {
+  served_ = {"/dev/null", "/dev/ptmx", "/dev/pts"};
   EXPECT_THAT(output("ls /dev/pts"), "ptmx\n");
   EXPECT_THAT(output("script -qec 'tty' /dev/null </dev/null 2>&1 | tr -d '\\r'"),
               HasSubstr("/dev/pts/0"));
@@ -297,6 +356,7 @@ TEST_F(CompartmentTest, PrivateTmpHoldsOnlyWhatIsGranted) {
                                 entry("/bin"), entry("/proc"), entry(folder_)};
   inputs.manifest.files.write = {entry(folder_)};
   inputs.scratch = {"/tmp", "/dev/shm"};
+  served_ = {"/tmp"};  // something is bound in it
   const std::string other = folder_for_test();
   const std::string name = other.substr(5);
   const std::string text =
@@ -387,7 +447,7 @@ TEST_F(CompartmentTest, StartsWhereCoreDumpsAreForbidden) {
       ::_exit(compartment.error().message.find("core_pattern") == std::string::npos ? 97 : 4);
     int code = 0;
     {
-      const Everywhere everywhere(compartment->listener.get());
+      const Everywhere everywhere(*compartment, served_);
       code = last_event(*compartment).value;
       kill_compartment(*compartment);
     }
@@ -411,14 +471,14 @@ TEST_F(CompartmentTest, StartsWithFewDescriptors) {
 
 TEST_F(CompartmentTest, SignalMaskAndIgnoredSignalsAreTheCallers) {
   ::signal(SIGHUP, SIG_IGN);
-  auto made = plan("grep -E 'SigIgn|SigBlk' /proc/self/status > " + folder_ + "/out");
+  auto made = plan("grep -E 'SigIgn|SigBlk' /proc/self/status");
   ::signal(SIGHUP, SIG_DFL);
   ::signal(SIGPIPE, SIG_IGN);  // the supervisor's own affair
   sigset_t usr1, before;
   ::sigemptyset(&usr1);
   ::sigaddset(&usr1, SIGUSR1);
   ::pthread_sigmask(SIG_BLOCK, &usr1, &before);
-  EXPECT_EQ(run(*made).value, 0);
+  EXPECT_EQ(run(*made, folder_ + "/out").value, 0);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   const auto text = read_file(folder_ + "/out", 1000);
@@ -438,7 +498,7 @@ TEST_F(CompartmentTest, StopsAreReported) {
   ASSERT_TRUE(made.ok()) << to_string(made.error());
   auto compartment = launch(*made);
   ASSERT_TRUE(compartment.ok()) << to_string(compartment.error());
-  const Everywhere everywhere(compartment->listener.get());
+  const Everywhere everywhere(*compartment, {});
   ProgramEvent event = next_event(*compartment);
   EXPECT_EQ(event.kind, ProgramEvent::Kind::kStopped);
   EXPECT_EQ(event.value, SIGSTOP);
@@ -475,7 +535,7 @@ TEST_F(CompartmentTest, AStopWhileItIsSetUpIsNoFailure) {
     auto compartment = launch(*made);
     EXPECT_TRUE(compartment.ok()) << to_string(compartment.error());
     if (!compartment.ok()) break;
-    const Everywhere everywhere(compartment->listener.get());
+    const Everywhere everywhere(*compartment, served_);
     EXPECT_EQ(last_event(*compartment).value, 5);
     kill_compartment(*compartment);
   }
@@ -520,7 +580,7 @@ TEST_F(CompartmentTest, EndsWithItsSupervisor) {
     if (!compartment.ok()) ::_exit(1);
     const pid_t init = compartment->init;
     [[maybe_unused]] const ssize_t n = ::write(report[1], &init, sizeof init);
-    const Everywhere everywhere(compartment->listener.get());
+    const Everywhere everywhere(*compartment, served_);
     ::pause();
     ::_exit(0);
   }

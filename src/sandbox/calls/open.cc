@@ -300,7 +300,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
     flags = (flags & ~O_NOFOLLOW) | O_DIRECTORY;  // "link/" is followed
   }
   Fd fd;
-  const int error = walker.open_exact(path, flags, request.mode, &fd);
+  const int error = walker.open_exact(path, flags, device ? 0 : request.mode, &fd);
   // ELOOP: a symlink somewhere. ENXIO and EAGAIN: a FIFO, socket or lease. The slow way tells.
   if (error == ELOOP || error == ENXIO || error == EAGAIN || (device && error == ENOENT))
     return std::nullopt;
