@@ -143,7 +143,7 @@ class Broker final : public Judge {
   bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
-  bool is_elsewhere(std::string_view canonical) const;
+  bool is_elsewhere(const std::string& path, const std::string& canonical) const;
   bool may_read(const Json& uri);  // with mutex_ held
   bool may_read_named(const std::string& query);
   bool may_write(const Json& uri);
@@ -181,6 +181,8 @@ class Broker final : public Judge {
     kHints,
     kHintsAlone,  // which are shown alone, for the same reason
     kItemAlone,   // one of either
+    kHistory,     // parts of a chat's answers, which edit files
+    kActions,     // rows of a list, and what a button beside each runs
     kOperation,   // edits beside what a person does with files, and whose they are
     kCopied,      // what is pasted of it later, wherever that is
     kResult,      // of its command, which may open a folder
@@ -193,6 +195,8 @@ class Broker final : public Judge {
   Awaited awaited_of(const RpcRequest& request, std::optional<std::vector<uint8_t>>* unmarked);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
+  size_t refuse_parts(Json& value);
+  bool may_document(const Json& documentation);
   void ask_for_commands(Outbox& outbox);
   Result<bool> take_commands(const RpcMessage& message, Outbox& outbox);
   Status check_changes(const RpcRequest& request);

@@ -56,11 +56,12 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
                         kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
   Attempt attempt;
   attempt.detail = asked.method;
-  if (kind != Kind::kReadStatus && is_elsewhere(*canonical)) {
+  if (kind != Kind::kReadStatus && is_elsewhere(resource->path, *canonical)) {
     arbiter_.note_refusal(kind, *canonical, "the editor's is another file than the compartment's",
                           attempt);
-    return Ruling::deny("bulkhead: /tmp and /dev/shm are the compartment's own, not the editor's",
-                        "NoPermissions");
+    return Ruling::deny(
+        "bulkhead: /tmp, /dev and /proc are the compartment's own, not the editor's",
+        "NoPermissions");
   }
   switch (arbiter_.path(kind, *canonical, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
@@ -447,6 +448,9 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return refuse(asked, "$onFileSystemChange", "tells of changes in what it does not provide");
     }
     case ArgumentKind::kDeclared: {
+      // Elsewhere VS Code takes the object itself for the name.
+      if (value.is_object() && !asked.method.ends_with("TimelineProvider"))
+        return refuse(asked, dumped(value).substr(0, 200), "is no name");
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
       if (name.empty()) return refuse(asked, dumped(value).substr(0, 200), "is no name");
       if (!knows(others_parts_, name)) return Ruling::pass();
@@ -531,7 +535,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // The workbench shows what stands in that document, and tells what a person writes there.
       const auto resource = parse_resource(value, remote_authority_);
       const std::string folder = text_of(at(arguments, 2)) + "/";
-      if (resource && resource->scheme == "vscode-scm" &&
+      if (resource && folder.size() > 1 && resource->scheme == "vscode-scm" &&
           (resource->path.starts_with(folder) || resource->path.starts_with("/" + folder)))
         return Ruling::pass();
       return refuse(asked, resource ? resource->scheme + ":" + resource->path : "?",

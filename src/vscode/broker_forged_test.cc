@@ -311,6 +311,37 @@ TEST_F(ForgedTest, PartsOfTheWindowThatHaveNames) {
             "passed");
 }
 
+// The workbench gives every page of a notebook what lies below the place of each serializer.
+TEST_F(ForgedTest, SerializersBringNoFoldersIntoPages) {
+  const std::string sent =
+      passed("MainThreadNotebook", "$registerNotebookSerializer",
+             {1, {{"id", {{"value", "me.mine"}}}, {"location", uri("/")}}, "mine", Json::object()})
+          .dump();
+  EXPECT_THAT(sent, HasSubstr("me.mine"));
+  EXPECT_EQ(sent.find("location"), std::string::npos);
+}
+
+// What is no text has no name: VS Code takes it as it is.
+TEST_F(ForgedTest, InputsOfASourceControlHaveItsName) {
+  with(R"("scm")");
+  const auto registered = [&](const Json& id, const std::string& path) {
+    return call("MainThreadSCM", "$registerSourceControl",
+                {7,
+                 nullptr,
+                 id,
+                 "x",
+                 uri(work("")),
+                 nullptr,
+                 true,
+                 {{"$mid", 1}, {"scheme", "vscode-scm"}, {"path", path}}});
+  };
+  EXPECT_EQ(registered("mine", "/mine/scm0/input"), "passed");
+  EXPECT_NE(registered("mine", "/git/scm0/input"), "passed");
+  EXPECT_NE(registered({{"id", "mine"}}, "/git/scm0/input"), "passed");
+  EXPECT_NE(registered({{"id", "mine"}}, "/mine/scm0/input"), "passed");
+  EXPECT_NE(registered("", "/git/scm0/input"), "passed");
+}
+
 // In every document of that language, whatever it may write.
 TEST_F(ForgedTest, WhatALanguageTypesSaysNothing) {
   const auto rule = [](const char* text) {

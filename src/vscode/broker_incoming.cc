@@ -10,9 +10,16 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
-bool Broker::is_elsewhere(std::string_view canonical) const {
-  return arbiter_.enforcement() != Enforcement::kAuditOnly &&
-         arbiter_.policy().in_scratch(canonical);
+bool Broker::is_elsewhere(const std::string& path, const std::string& canonical) const {
+  if (arbiter_.enforcement() == Enforcement::kAuditOnly) return false;
+  const auto of_process = [](const std::string& name) {
+    return is_within(name, "/proc") || is_within(name, "/dev");
+  };
+  if (arbiter_.policy().in_scratch(canonical) || of_process(canonical)) return true;
+  // "/dev/fd/3" leads to another file for each who follows it.
+  const std::vector<std::string> names =
+      path == canonical ? std::vector<std::string>() : names_on_the_way(path);
+  return std::any_of(names.begin(), names.end(), of_process);
 }
 
 bool Broker::may_read(const Json& uri) {
@@ -31,7 +38,7 @@ bool Broker::may_read(const Json& uri) {
   if (!resource->is_file && !stands_for_file(scheme)) return true;
   if (!resource->is_file && !may_read_named(resource->query)) return false;
   const auto canonical = canonical_file(resource->path);
-  if (!canonical || is_elsewhere(*canonical)) return false;
+  if (!canonical || is_elsewhere(resource->path, *canonical)) return false;
   // A file that the user opened is no reason to ask: what would be asked is withheld.
   return answered_.contains(*canonical) || arbiter_.would_allow(Kind::kRead, *canonical);
 }
@@ -62,7 +69,8 @@ bool Broker::may_write(const Json& uri) {
   // Others are of an extension that decides itself, or of nobody yet.
   if (!resource->is_file && !stands_for_file(lower_case(resource->scheme))) return true;
   const auto canonical = canonical_file(resource->path);
-  return canonical && !is_elsewhere(*canonical) && arbiter_.would_allow(Kind::kWrite, *canonical);
+  return canonical && !is_elsewhere(resource->path, *canonical) &&
+         arbiter_.would_allow(Kind::kWrite, *canonical);
 }
 
 // By the name alone: a thousand come at once, and a link tells no more than its own name.
@@ -73,7 +81,7 @@ bool Broker::may_know(const Json& uri) const {
   if (is_editors_own(scheme)) return false;
   if (!resource->is_file && !stands_for_file(scheme)) return true;
   const std::string path = normalize(resource->path);
-  return !is_elsewhere(path) && arbiter_.would_allow(Kind::kRead, path);
+  return !is_elsewhere(path, path) && arbiter_.would_allow(Kind::kRead, path);
 }
 
 // A file system that there is now, or no more. Whose it is nobody says: this host's, if it asked

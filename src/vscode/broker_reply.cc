@@ -14,8 +14,10 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideTooltip") return Awaited::kTooltip;
   if (method == "$validateInput") return Awaited::kMessage;
   if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
-      method == "$provideNotebookCellStatusBarItems" || method == "$provideKernelSourceActions")
+      method == "$provideNotebookCellStatusBarItems")
     return Awaited::kItems;
+  if (method == "$provideKernelSourceActions") return Awaited::kActions;
+  if (method == "$provideChatSessionContent") return Awaited::kHistory;
   if (method == "$provideInlayHints" || method == "$resolveInlayHint") return Awaited::kHints;
   if (method == "$onWillRunFileOperation") return Awaited::kOperation;
   if (method == "$prepareDocumentPaste") return Awaited::kCopied;
@@ -128,6 +130,32 @@ size_t Broker::refuse_edits(Json& value, bool* unfit) {
   return refused;
 }
 
+// What a button beside a row opens: an address, or where it is a text, a command.
+bool Broker::may_document(const Json& documentation) {
+  if (documentation.is_string()) return runs_own(documentation.get<std::string>());
+  if (!documentation.is_object()) return documentation.is_null();
+  const std::string scheme = text_of(documentation.value("scheme", Json()));
+  return scheme == "https" || scheme == "http";
+}
+
+// What was answered in a chat before is made anew, with what it edits. Nobody is asked.
+size_t Broker::refuse_parts(Json& value) {
+  const Asked asked{"a part of an answer", 0, false};
+  size_t refused = 0;
+  const auto parts = value.is_object() ? value.find("parts") : value.end();
+  if (parts != value.end()) {
+    Json kept = Json::array();
+    if (parts->is_array())
+      for (Json& part : *parts)
+        if (decide_progress(Json::array({part}), asked).passes()) kept.push_back(std::move(part));
+    refused += parts->size() - kept.size();
+    *parts = std::move(kept);
+  } else if (value.is_structured()) {
+    for (Json& child : value) refused += refuse_parts(child);
+  }
+  return refused;
+}
+
 void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const auto* reply = std::get_if<RpcReply>(&message);
   Awaited awaited = Awaited::kShown;
@@ -168,6 +196,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
                          awaited == Awaited::kBadges || awaited == Awaited::kItemsAlone ||
                          awaited == Awaited::kItemAlone || awaited == Awaited::kHintsAlone ||
                          awaited == Awaited::kOperation || awaited == Awaited::kCopied ||
+                         awaited == Awaited::kHistory || awaited == Awaited::kActions ||
                          (awaited == Awaited::kResult && may_name(json, {"openFolder"})) ||
                          (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
@@ -183,10 +212,16 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     if (awaited == Awaited::kMessage) strings = Disarm::Strings::kMessages;
     if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
     if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone ||
-        awaited == Awaited::kItemAlone)
+        awaited == Awaited::kItemAlone || awaited == Awaited::kActions)
       strings = Disarm::Strings::kItems;
     changes = disarm().disarm(value, strings);
-    if (edits || awaited == Awaited::kResource) changes += strip_cached_spellings(value);
+    if (edits || awaited == Awaited::kResource || awaited == Awaited::kHistory)
+      changes += strip_cached_spellings(value);
+    if (awaited == Awaited::kHistory) changes += refuse_parts(value);
+    if (awaited == Awaited::kActions && value.is_array())
+      for (Json& action : value)
+        if (action.is_object() && !may_document(action.value("documentation", Json())))
+          changes += action.erase("documentation");
     if (edits) changes += refuse_edits(value, &unfit);
     if (awaited == Awaited::kBadges) changes += strip_badges(value);
     ++changes;

@@ -323,6 +323,38 @@ TEST_F(BrokerReplyTest, OriginalsOfDocumentsAreReadable) {
   }
 }
 
+TEST_F(BrokerReplyTest, WhatAnswersALaterLookAtAChatEditsNothingElse) {
+  const auto session = [&](const std::string& path, const char* kind) {
+    return Json{{"history",
+                 {{{"type", "request"}, {"prompt", "x"}},
+                  {{"type", "response"},
+                   {"parts",
+                    {{{"kind", "markdownContent"}, {"content", {{"value", "shown"}}}},
+                     {{"kind", kind}, {"uri", uri(path)}, {"edits", {{{"text", "EVIL"}}}}}}}}}}};
+  };
+  for (const char* kind : {"textEdit", "notebookEdit", "workspaceEdit"}) {
+    EXPECT_THAT(reply_to("$provideChatSessionContent", session(work("b.txt"), kind)),
+                HasSubstr("EVIL"));
+    const std::string told = reply_to("$provideChatSessionContent", session(key(), kind));
+    EXPECT_EQ(told.find("EVIL"), std::string::npos) << kind;
+    EXPECT_THAT(told, HasSubstr("shown"));
+  }
+}
+
+TEST_F(BrokerReplyTest, WhatDocumentsAKernelsActionRunsNothing) {
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const auto told = [&](const Json& documentation) {
+    return reply_to("$provideKernelSourceActions",
+                    Json::array({{{"label", "x"}, {"documentation", documentation}}}));
+  };
+  EXPECT_THAT(told("mine.hello"), HasSubstr("mine.hello"));
+  EXPECT_THAT(told({{"$mid", 1}, {"scheme", "https"}, {"authority", "e.example"}}),
+              HasSubstr("e.example"));
+  EXPECT_EQ(told("workbench.action.tasks.build").find("tasks"), std::string::npos);
+  EXPECT_EQ(told({{"$mid", 1}, {"scheme", "command"}, {"path", "x.tasks"}}).find("tasks"),
+            std::string::npos);
+}
+
 TEST_F(BrokerReplyTest, WhatIsWrongWithAnInputHasNoLinksThatRun) {
   const auto says = [&](const std::string& method) {
     return reply_to(method, "see [here](command:workbench.action.terminal.sendSequence)");

@@ -245,6 +245,11 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     changed = with_argument(request, 1, [this](Json& message) {
       message = fmt::format("{} — {}", signatures(), text_of(message));
     });
+  // All pages of notebooks may read what lies below it.
+  else if (request.method == "$registerNotebookSerializer")
+    changed = with_argument(request, 1, [](Json& extension) {
+      if (extension.is_object()) extension.erase("location");
+    });
   // What somebody else has decided about a tool, which nobody has.
   else if (request.method == "$invokeTool")
     changed = with_argument(request, 0, [&](Json& call) {
