@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 38> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 46> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -38,6 +38,14 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 38> kKinds = {{
     {"kernel", ArgumentKind::kKernel},
     {"debug-type", ArgumentKind::kDebugType},
     {"controller", ArgumentKind::kController},
+    {"tests", ArgumentKind::kTests},
+    {"test-diff", ArgumentKind::kTestDiff},
+    {"test-run", ArgumentKind::kTestRun},
+    {"own-run", ArgumentKind::kOwnRun},
+    {"test-targets", ArgumentKind::kTestTargets},
+    {"notebook-viewer", ArgumentKind::kViewer},
+    {"number", ArgumentKind::kNumber},
+    {"text", ArgumentKind::kText},
     {"tool", ArgumentKind::kTool},
     {"chat-progress", ArgumentKind::kProgress},
     {"nested-write", ArgumentKind::kNestedWrite},
@@ -55,10 +63,11 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 38> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 28> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 30> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
     {"resources or []", ToldRule::Way::kResourcesOrNone},
+    {"search", ToldRule::Way::kSearched},
     {"edits", ToldRule::Way::kEdits},
     {"documents", ToldRule::Way::kDocuments},
     {"notebooks", ToldRule::Way::kNotebooks},
@@ -83,6 +92,7 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 28> kTold = {{
     {"renderer", ToldRule::Way::kRenderer},
     {"git", ToldRule::Way::kGit},
     {"quiet", ToldRule::Way::kQuiet},
+    {"[]", ToldRule::Way::kNone},
     {"refuse", ToldRule::Way::kRefuse},
 }};
 

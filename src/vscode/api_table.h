@@ -39,6 +39,11 @@ enum class ArgumentKind : uint8_t {
   kKernel,       // a kernel of notebooks, the same
   kDebugType,    // a type of debuggers, the same
   kController,   // a controller of tests that this host registered
+  kTests,        // tests of such, by their ids: one, several or none
+  kTestDiff,     // what changes in the window's tree of tests: of such
+  kTestRun,      // a run, or a part of one, of such a controller
+  kOwnRun,       // the id of a run that is not the workbench's, shared by several hosts
+  kTestTargets,  // tests that are run
   kTool,         // a tool of language models that is run
   kProgress,     // parts of a chat's answer, some of which edit files
   kNestedWrite,  // an object whose "uri" is written
@@ -54,6 +59,9 @@ enum class ArgumentKind : uint8_t {
   kOwnTerminal,  // the number of a terminal that this host made
   kScmInput,     // the document of an input box, by the id of its source control
   kStyleName,    // a part of a selector or of a variable's name in the window's style sheets
+  kViewer,       // what a notebook is shown by
+  kNumber,
+  kText,
 };
 
 struct Check {
@@ -84,6 +92,7 @@ struct ToldRule {
     kPermission,       // comes in with `permission`
     kResources,        // unless it names a file that may not be read
     kResourcesOrNone,  // the same, and where it does the answer is an empty list
+    kSearched,         // the same, of what was found
     kEdits,        // nor one that may not be written: the workbench makes the edits of the answer
     kDocuments,    // without documents and editors of files that may not be read
     kNotebooks,    // the same
@@ -108,6 +117,7 @@ struct ToldRule {
     kRenderer,         // the same, of a page in notebooks
     kGit,              // to the built-in extension that is Git
     kQuiet,            // is answered with nothing
+    kNone,             // is answered with an empty list
     kRefuse,           // is answered with an error
   };
   Way way = Way::kRefuse;

@@ -250,9 +250,10 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
             std::tuple("$createTerminal", 0, &made_terminals_),
             std::tuple("$createWebviewPanel", 2, &panels_)})
         if (request.method == method) {
+          // What is no text is none of its own, or what has no name would be.
           std::string name = text_at(static_cast<size_t>(index));
           const std::lock_guard lock(mutex_);
-          names->insert(std::move(name));
+          if (!name.empty()) names->insert(std::move(name));
         }
       note_provider(request);
       if (request.method == "$dispose") {  // its number may be given again
@@ -272,7 +273,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       RpcRequest changed = request;
       // Whose problems and debuggers they are, of which there may be too many to build, and the
       // like.
-      const auto renamed = as_its_own(request);
+      auto renamed = as_its_own(request);
+      if (!renamed) renamed = without_claims(request);
       if (renamed && renamed->empty()) {
         act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
         return;

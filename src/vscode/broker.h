@@ -94,6 +94,13 @@ class Broker final : public Judge {
   Ruling decide_edit(const Json& value, const Asked& asked);
   Ruling decide_progress(const Json& value, const Asked& asked);
   bool owns_part(const std::string& part);
+  bool owns_test(const Json& id);
+  Ruling decide_tests(const Json& value, const Asked& asked);
+  Ruling decide_test_diff(const Json& value, const Asked& asked);
+  Ruling decide_test_run(const Json& value, const Asked& asked);
+  Ruling decide_test_targets(const Json& value, const Asked& asked);
+  void learn_runs(const RpcRequest& request);
+  Ruling decide_notebook_viewer(const Json& value, const Asked& asked);
   Ruling decide_external(const Json& value, const Asked& asked);
   void forget(uint32_t number);
   void sign(Json& options, bool is_message) const;
@@ -140,6 +147,7 @@ class Broker final : public Judge {
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
+  std::optional<std::vector<uint8_t>> without_claims(const RpcRequest& request);
   bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
@@ -241,6 +249,7 @@ class Broker final : public Judge {
   std::map<uint32_t, std::string> registering_;          // requests that register such handles
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
   std::set<std::string> own_controllers_;    // of tests
+  std::set<std::string> shared_runs_;        // of tests, which the workbench began
   std::set<std::string> answered_;           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of

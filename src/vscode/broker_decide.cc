@@ -179,6 +179,19 @@ bool Broker::owns_command(const std::string& command) {
          !existing_commands_.contains(command);
 }
 
+// A type of notebooks, whoever declares it, or VS Code's list of inputs and outputs. What else can
+// show a file is a viewer, which is opened as by a command.
+Broker::Ruling Broker::decide_notebook_viewer(const Json& value, const Asked& asked) {
+  if (is_none(value)) return Ruling::pass();
+  const std::string viewer = text_of(value);
+  const std::string type = "notebook/" + viewer;
+  const bool is_type = (knows(own_views_, type) || knows(others_parts_, type)) &&
+                       !knows(others_parts_, viewer) && !is_editors_family(viewer);
+  if (is_type || viewer == "repl" || viewer == "interactive") return Ruling::pass();
+  return decide_permission("commands-foreign",
+                           asked.about(asked.method + " " + dumped(value).substr(0, 200)));
+}
+
 bool Broker::own_extension(const Json& value) const {
   if (value.is_object()) {
     // ExtensionIdentifier {value, _lower}, or an object that holds one as id or extensionId. VS
@@ -427,6 +440,27 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       // The window has one list of them, and nobody declares them.
       if (knows(own_controllers_, text_of(value))) return Ruling::pass();
       return refuse(asked, text_of(value), "speaks for tests that are not its own");
+    case ArgumentKind::kTests:
+      return decide_tests(value, asked);
+    case ArgumentKind::kTestDiff:
+      return decide_test_diff(value, asked);
+    case ArgumentKind::kTestRun:
+      return decide_test_run(value, asked);
+    case ArgumentKind::kOwnRun: {
+      const std::lock_guard lock(mutex_);
+      if (!shared_runs_.contains(text_of(value))) return Ruling::pass();
+      return refuse(asked, text_of(value), "ends a run of tests that others have a part in");
+    }
+    case ArgumentKind::kTestTargets:
+      return decide_test_targets(value, asked);
+    case ArgumentKind::kViewer:
+      return decide_notebook_viewer(value, asked);
+    case ArgumentKind::kNumber:
+      if (value.is_number()) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200), "is no number");
+    case ArgumentKind::kText:
+      if (!text_of(value).empty()) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200), "is no name");
     case ArgumentKind::kTool: {
       const std::string tool = value.is_object() ? text_of(value.value("toolId", Json())) : "";
       if (owns_part("tool/" + tool)) return Ruling::pass();

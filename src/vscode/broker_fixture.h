@@ -37,7 +37,6 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}},
   "MainThreadSearch":{"$registerFileSearchProvider":"quiet"},
   "MainThreadTerminalService":{"$setEnvironmentVariableCollection":{"needs":"terminal","otherwise":"quiet"},
-                               "$createTerminal":"terminal",
                                "$sendProcessData":{"needs":"free","check":["0 own-terminal"]},
                                "$sendProcessExit":{"needs":"free","check":["0 own-terminal"]}},
   "MainThreadSCM":{"$registerSourceControl":{"needs":"scm","check":["2 declared","7 scm-input"]}},

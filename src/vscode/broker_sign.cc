@@ -281,6 +281,29 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
   return changed ? std::move(*changed) : std::vector<uint8_t>();
 }
 
+// The request without what it only claims: names that stand for the editor or for another's.
+std::optional<std::vector<uint8_t>> Broker::without_claims(const RpcRequest& request) {
+  std::optional<std::vector<uint8_t>> changed;
+  // By whose servers the workbench picks a way to sign in, which nobody declares. Of the editor's
+  // own it is known.
+  if (request.method == "$registerAuthenticationProvider")
+    changed = with_argument(request, 0, [&](Json& provider) {
+      if (!provider.is_object()) return;
+      const std::string name = text_of(provider.value("id", Json()));
+      if (knows(builtin_views_, "authentication/" + name)) return;
+      provider.erase("supportedAuthorizationServers");
+      provider.erase("resourceServer");
+    });
+  // A tab is called as its notebook is.
+  else if (is_given(request, "$tryShowNotebookDocument", 2))
+    changed = with_argument(request, 2, [](Json& options) {
+      if (options.is_object()) options.erase("label");
+    });
+  else
+    return std::nullopt;
+  return changed ? std::move(*changed) : std::vector<uint8_t>();
+}
+
 // "publisher.name" or "publisher.name.item", as VS Code makes them.
 bool Broker::is_own_status_item(const std::string& id) const {
   return std::any_of(options_.extensions.begin(), options_.extensions.end(),

@@ -20,6 +20,7 @@ const read = (/** @type {string} */ file) => JSON.parse(fs.readFileSync(file, "u
 /** The last argument that the broker itself names in what a host says (src/vscode: broker.cc, broker_sign.cc). */
 const NAMED = {
   "MainThreadAuthentication.$getSession": 3,
+  "MainThreadAuthentication.$registerAuthenticationProvider": 0,
   "MainThreadChatStatus.$disposeEntry": 0,
   "MainThreadChatStatus.$setEntry": 1,
   "MainThreadCommands.$executeCommand": 1,
@@ -33,6 +34,7 @@ const NAMED = {
   "MainThreadLanguageModelTools.$invokeTool": 0,
   "MainThreadLanguageModelTools.$registerToolWithDefinition": 1,
   "MainThreadMessageService.$showMessage": 2,
+  "MainThreadNotebookEditors.$tryShowNotebookDocument": 2,
   "MainThreadProgress.$startProgress": 2,
   "MainThreadQuickOpen.$createOrUpdate": 0,
   "MainThreadQuickOpen.$dispose": 0,
