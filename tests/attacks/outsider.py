@@ -51,8 +51,10 @@ libc.msgsnd(queue, ctypes.byref(Message(1, token)), len(token), 0)
 facts["ipc_key"], facts["shm"], facts["queue"] = key, shm, queue
 
 mq_name = b"/bulkhead-attack-%x" % key
-O_CREAT = os.O_CREAT
-mq = libc.mq_open(mq_name, os.O_RDWR | O_CREAT, 0o600, None)
+# struct mq_attr: one message. A queue of the usual size that a killed run left behind takes a tenth of
+# what its user may have (RLIMIT_MSGQUEUE), and ten of them fail every later test of queues.
+attributes = (ctypes.c_long * 8)(0, 1, len(token))
+mq = libc.mq_open(mq_name, os.O_RDWR | os.O_CREAT, 0o600, attributes)
 libc.mq_send(mq, token, ctypes.c_size_t(len(token)), 0)
 facts["mq"] = mq_name.decode()
 

@@ -15,4 +15,5 @@ done
 ls /sys/devices/system/cpu | grep -c 'cpu[0-9]'; cat /sys/devices/system/cpu/online; nproc; uname -s; id -u >/dev/null; echo $?
 cat /etc/passwd | wc -l; cat /etc/group | wc -l; id -un >/dev/null; ls /etc/ssl/certs >/dev/null; echo "certificates $?"; cat /etc/os-release | head -1; wc -c </etc/ld.so.cache
 stat -c '%n %F %a %t:%T' /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty; dd if=/dev/zero of=/dev/null bs=1k count=1 status=none; echo "dd $?"; tty; ls -l /dev/stdin /dev/stdout /dev/fd | sed 's/.*\/dev/\/dev/'
-echo a >/tmp/fidelity-own && cat /tmp/fidelity-own; stat -c '%a' /tmp; echo b >/dev/shm/fidelity-own && cat /dev/shm/fidelity-own; rm -f /tmp/fidelity-own /dev/shm/fidelity-own copy
+own=fidelity-own.$$  # two users' plain runs share these folders
+echo a >/tmp/$own && cat /tmp/$own; stat -c '%a' /tmp; echo b >/dev/shm/$own && cat /dev/shm/$own; rm -f /tmp/$own /dev/shm/$own copy
