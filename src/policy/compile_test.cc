@@ -14,23 +14,13 @@ namespace bulkhead {
 namespace {
 
 using testing::blocklist;
+using testing::compiled;
 using ::testing::ElementsAre;
 using testing::entries;
 using ::testing::HasSubstr;
 using testing::inputs;
+using testing::refused;
 using namespace std::chrono_literals;
-
-std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
-  auto result = Policy::compile(in);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : to_string(result.error()));
-  return result.ok() ? std::move(result).value() : nullptr;
-}
-
-std::string refused(const PolicyInputs& in) {
-  const auto result = Policy::compile(in);
-  EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : testing::told(result.error());
-}
 
 Verdict verdict(const Policy& policy, Kind kind, std::string_view path) {
   return policy.decide_path(kind, path).verdict;

@@ -11,21 +11,11 @@ namespace bulkhead {
 namespace {
 
 using testing::blocklist;
+using testing::compiled;
 using testing::entries;
 using ::testing::HasSubstr;
 using testing::inputs;
-
-std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
-  auto result = Policy::compile(in);
-  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : to_string(result.error()));
-  return result.ok() ? std::move(result).value() : nullptr;
-}
-
-std::string refused(const PolicyInputs& in) {
-  const auto result = Policy::compile(in);
-  EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : testing::told(result.error());
-}
+using testing::refused;
 
 constexpr auto kAllow = Verdict::kAllow, kDeny = Verdict::kDeny;
 

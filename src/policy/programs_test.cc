@@ -17,6 +17,7 @@ namespace bulkhead {
 namespace {
 
 using testing::blocklist;
+using testing::compiled;
 using ::testing::ElementsAre;
 using testing::entries;
 using ::testing::HasSubstr;
@@ -43,11 +44,6 @@ class Tree : public ::testing::Test {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::filesystem::create_symlink(target, path);
     return path;
-  }
-  std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
-    auto result = Policy::compile(in);
-    EXPECT_TRUE(result.ok()) << (result.ok() ? "" : to_string(result.error()));
-    return result.ok() ? std::move(result).value() : nullptr;
   }
 
   std::string root_;

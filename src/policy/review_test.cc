@@ -13,6 +13,7 @@
 namespace bulkhead {
 namespace {
 
+using testing::compiled;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::entries;
@@ -50,12 +51,6 @@ PolicyInputs extension() {
   result.variables.extension = "/no-such/home/.vscode/extensions/acme.tool-1.0";
   result.variables.storage = "/no-such/home/storage/acme.tool";
   return result;
-}
-
-std::shared_ptr<const Policy> compiled(const PolicyInputs& all) {
-  auto policy = Policy::compile(all);
-  EXPECT_TRUE(policy.ok()) << to_string(policy.error());
-  return policy.ok() ? *policy : nullptr;
 }
 
 Review reviewed(const PolicyInputs& all) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policy/policy.h"
@@ -44,6 +46,18 @@ inline std::string told(const Error& error) {
     EXPECT_TRUE(each.severity == Diagnostic::Severity::kNote || !each.fix.empty())
         << "no fix: " << to_string(each);
   return to_string(error);
+}
+
+inline std::shared_ptr<const Policy> compiled(const PolicyInputs& in) {
+  auto result = Policy::compile(in);
+  EXPECT_TRUE(result.ok()) << to_string(result.error());
+  return result.ok() ? std::move(result).value() : nullptr;
+}
+
+inline std::string refused(const PolicyInputs& in) {
+  const auto result = Policy::compile(in);
+  EXPECT_FALSE(result.ok());
+  return result.ok() ? "" : told(result.error());
 }
 
 }  // namespace bulkhead::testing

@@ -22,11 +22,10 @@ std::vector<LandlockRule> RulePlaces::moved(std::string_view from, std::string_v
   return found;
 }
 
-bool RulePlaces::note(std::string_view from, std::string_view to) {
-  const std::vector<LandlockRule> added = moved(from, to);
+bool RulePlaces::note(const std::vector<LandlockRule>& moved) {
   const std::lock_guard lock(mutex_);
-  if (places_.size() + added.size() > kMostPlaces) return false;
-  for (const LandlockRule& rule : added) places_[rule.path] |= rule.access;
+  if (places_.size() + moved.size() > kMostPlaces) return false;
+  for (const LandlockRule& rule : moved) places_[rule.path] |= rule.access;
   return true;
 }
 

@@ -21,9 +21,9 @@ class RulePlaces {
   // The rules that would go along if what is at `from` (canonical) came to be at `to`, with their
   // names there.
   std::vector<LandlockRule> moved(std::string_view from, std::string_view to) const;
-  // That it may be there from now on, and here still: nobody tells whether a call succeeds. False
-  // where there is no room for so many names.
-  bool note(std::string_view from, std::string_view to);
+  // That they may be there from now on, and where they were still: nobody tells whether a call
+  // succeeds. False where there is no room for so many names.
+  bool note(const std::vector<LandlockRule>& moved);
 
  private:
   mutable std::mutex mutex_;

@@ -225,7 +225,7 @@ test("notices: who does not respond is restarted from the message, as long as th
   };
   pulse(false);
   await turn();
-  assert.deepEqual(texts(), ["E10 (a.e10) did not respond for 10 seconds, as in an endless loop. Other extensions are not affected."]);
+  assert.deepEqual(texts(), ["E10 (a.e10) did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected."]);
   pulse(true);
   await chosen("Restart");
   assert.deepEqual(texts(), ["E10 (a.e10) responds again, or has ended. It was not restarted."]);

@@ -282,7 +282,7 @@ function endMessage(extensions, outcome, times) {
 
 /** @param {Extension[]} extensions */
 const stuck = (extensions) =>
-  `${named(extensions)} did not respond for 10 seconds, as in an endless loop. Other extensions are not affected.`;
+  `${named(extensions)} did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.`;
 
 /** @param {Extension[]} extensions */
 const unstuck = (extensions) => `${named(extensions)} responds again, or has ended. It was not restarted.`;

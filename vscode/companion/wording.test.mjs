@@ -96,7 +96,7 @@ test("ends are told in words", () => {
 test("who does not respond is told in words", () => {
   assert.equal(
     wording.stuck([prettier]),
-    "Prettier (esbenp.prettier-vscode) did not respond for 10 seconds, as in an endless loop. Other extensions are not affected.",
+    "Prettier (esbenp.prettier-vscode) did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.",
   );
   assert.match(wording.unstuck([prettier, other]), /^Prettier \(esbenp\.prettier-vscode\) and 1 more responds again/);
 });

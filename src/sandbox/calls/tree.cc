@@ -127,7 +127,8 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
   const Plan& plan = call.service().plan;
   if (plan.rule_places == nullptr || plan.enforcement == Enforcement::kAuditOnly)
     return std::nullopt;
-  for (const LandlockRule& rule : plan.rule_places->moved(from, to)) {
+  const std::vector<LandlockRule> moved = plan.rule_places->moved(from, to);
+  for (const LandlockRule& rule : moved) {
     // A folder's rule speaks of what is in it: a name that no rule has.
     const std::string inside = entry_path(rule.path, "\x01");
     for (const auto& [rights, kind] : {std::pair{kLandlockRead, Kind::kRead},
@@ -136,7 +137,7 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
       if ((rule.access & rights) != 0 && !call.would_allow(kind, inside))
         return Reply::error(EXDEV);
   }
-  if (!plan.rule_places->note(from, to)) return Reply::error(EXDEV);
+  if (!plan.rule_places->note(moved)) return Reply::error(EXDEV);
   return std::nullopt;
 }
 
