@@ -22,6 +22,11 @@ namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
 
+// What the kernel's own way through links counts as (Call::spend): it ends after 40 of them.
+constexpr uint32_t kSlowSteps = 500;
+// A path that is looked up from the root on has about one step in so many letters.
+constexpr size_t kLettersAStep = 8;
+
 bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
@@ -158,6 +163,12 @@ int Walker::open_exact(const std::string& canonical, int flags, mode_t mode, Fd*
   return 0;
 }
 
+bool Walker::is_named(int fd, const std::string& canonical, uint64_t before) const {
+  if (changes() == before) return true;
+  std::string name;
+  return read_own_link(fd, &name) == 0 && name == canonical;
+}
+
 bool Walker::ClearPaths::holds(std::string_view text, const Since& since) const {
   const std::lock_guard lock(mutex_);
   const Entry& entry = entries_[index_of(text)];
@@ -212,10 +223,11 @@ int Walker::resolve(const Call& call, const Spelling& spelling, Follow last, Fou
   const bool follow = last == Follow::kYes || folder;
   const int flags = O_PATH | (follow ? 0 : O_NOFOLLOW) | (folder ? O_DIRECTORY : 0);
   if (!spelling.parents) {
+    const uint64_t before = changes();
     const int error = open_exact(spelling.text, flags, 0, &found->fd);
     if (error == 0) {
       found->canonical = spelling.text;
-      return 0;
+      return is_named(found->fd.get(), spelling.text, before) ? 0 : name_found(found);
     }
     if (error == ENOENT) {
       // Without a symlink on the way this is the truth; is at least the folder there?
@@ -227,6 +239,7 @@ int Walker::resolve(const Call& call, const Spelling& spelling, Follow last, Fou
     }
     if (error != ELOOP) return error;
   }
+  if (!call.spend(kSlowSteps)) return ELOOP;
   const int fd = openat2_raw(root_, spelling.text.c_str(), flags | O_CLOEXEC, 0,
                              RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
   if (fd >= 0) {
@@ -359,6 +372,7 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
   found->canonical.clear();
   found->fd.reset();
   std::string done;  // canonical so far, "" for "/"
+  Fd at;             // the same, unless it was come to by ".." or from the root
   std::string todo = spelling.text;
   int links = 0;
   std::optional<ThreadStatus> status;
@@ -375,12 +389,17 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
     if (component == "..") {
       done = std::string(parent_of(done.empty() ? "/" : done));
       if (done == "/") done.clear();
+      at.reset();
       todo = std::move(remaining);
       continue;
     }
     const std::string here = entry_path(done, component);
-    Fd fd;
-    if (const int error = open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd); error != 0) {
+    if (!call.spend(at ? 1 : 1 + static_cast<uint32_t>(here.size() / kLettersAStep))) return ELOOP;
+    Fd fd(at ? ::openat(at.get(), component.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1);
+    if (const int error = fd   ? 0
+                          : at ? errno
+                               : open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd);
+        error != 0) {
       if (error == ENOENT && at_end) found->canonical = here;
       return error;
     }
@@ -389,6 +408,7 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
     if (!S_ISLNK(about.st_mode)) {
       if ((!at_end || slash_after) && !S_ISDIR(about.st_mode)) return ENOTDIR;
       done = here;
+      at = std::move(fd);
       todo = std::move(remaining);
       continue;
     }
@@ -426,16 +446,20 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
       target.assign(buffer, static_cast<size_t>(n));
       if (target.empty()) return ENOENT;
     }
-    if (target[0] == '/') done.clear();
+    if (target[0] == '/') {
+      done.clear();
+      at.reset();
+    }
     if (target.size() + remaining.size() >= size_t{4} * PATH_MAX) return ENAMETOOLONG;
     todo = target + remaining;
     if (at_end && slash_after && todo.back() != '/') todo += '/';
   }
-  const std::string canonical = done.empty() ? "/" : done;
+  found->fd = std::move(at);
   const int flags = O_PATH | O_NOFOLLOW | (folder ? O_DIRECTORY : 0);
-  if (const int error = open_exact(canonical, flags, 0, &found->fd); error != 0) return error;
-  found->canonical = canonical;
-  return 0;
+  if (!found->fd)
+    if (const int error = open_exact(done.empty() ? "/" : done, flags, 0, &found->fd); error != 0)
+      return error;
+  return name_found(found);
 }
 
 int Walker::resolve_entry(const Call& call, const Spelling& spelling, FoundEntry* entry) const {
@@ -456,7 +480,9 @@ int Walker::resolve_entry(const Call& call, const Spelling& spelling, FoundEntry
   above.tail = Tail::kSlash;
   above.parents = spelling.parents;
   entry->name = spelling.text.substr(slash + 1);
-  if (!above.parents && open_exact(above.text, O_PATH | O_DIRECTORY, 0, &entry->folder) == 0) {
+  const uint64_t before = changes();
+  if (!above.parents && open_exact(above.text, O_PATH | O_DIRECTORY, 0, &entry->folder) == 0 &&
+      is_named(entry->folder.get(), above.text, before)) {
     entry->canonical = spelling.text;
   } else {
     Found folder;

@@ -95,6 +95,9 @@ class Walker {
   static int look(Found* found);
   // Opens a canonical path's file itself with `flags`: no symlink anywhere on it.
   int open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const;
+  // Whether `fd`, opened by its canonical path since changes() was `before`, is what that path
+  // names: a folder may have been moved away while the kernel was in it, and another file into it.
+  bool is_named(int fd, const std::string& canonical, uint64_t before) const;
   // Whether no symlink stands on the way, so that the kernel would resolve the path to its own
   // text. For answering CONTINUE where Landlock decides: remembers for a second what it found, so
   // what somebody outside changes meanwhile is met by Landlock's refusal instead of the supervisor.

@@ -219,6 +219,34 @@ TEST_F(WalkerTest, TheWayIsForgottenWhenANameChanges) {
   EXPECT_EQ(walker_.way_to(spelled(folder_ / "c/none"), Follow::kYes), Walker::Way::kMissing);
 }
 
+TEST_F(WalkerTest, WhatAFolderWasMovedWithIsNotWhatWasNamed) {
+  const uint64_t before = walker_.changes();
+  Fd fd;
+  ASSERT_EQ(walker_.open_exact(folder_ / "a/b/file", O_PATH, 0, &fd), 0);
+  EXPECT_TRUE(walker_.is_named(fd.get(), folder_ / "a/b/file", before));
+  walker_.note_change();
+  EXPECT_TRUE(walker_.is_named(fd.get(), folder_ / "a/b/file", before));
+  ASSERT_EQ(::rename((folder_ / "a").c_str(), (folder_ / "c").c_str()), 0);
+  walker_.note_change();
+  EXPECT_FALSE(walker_.is_named(fd.get(), folder_ / "a/b/file", before));
+  EXPECT_TRUE(walker_.is_named(fd.get(), folder_ / "c/b/file", before));
+}
+
+// The text is walked once for each of the links; by the root each time that took minutes.
+TEST_F(WalkerTest, NamesThatLeadAroundForTooLongAreNotFollowed) {
+  std::string deep;
+  for (int i = 0; i < 900; ++i) deep += "/a";
+  testing::Folder tree;
+  ASSERT_EQ(::symlink(".", (tree / "a").c_str()), 0);
+  EXPECT_EQ(found(tree.path() + deep), "ELOOP");
+  EXPECT_FALSE(call_->is_spent());
+  while (!call_->is_spent()) EXPECT_EQ(found(tree.path() + deep), "ELOOP");
+  EXPECT_EQ(found(folder_ / "to-file"), "ELOOP");
+  EXPECT_EQ(found(folder_ / "a/b/file"), folder_ / "a/b/file");
+  call_->restore_steps();
+  EXPECT_EQ(found(folder_ / "to-file"), folder_ / "a/b/file");
+}
+
 TEST_F(WalkerTest, BelowAClearFolderTheLastNameIsLookedAt) {
   ASSERT_EQ(walker_.way_to(spelled(folder_ / "a/b/file"), Follow::kYes), Walker::Way::kClear);
   ASSERT_EQ(::symlink("file", (folder_ / "a/b/link").c_str()), 0);

@@ -392,6 +392,12 @@ bool Arbiter::would_allow(Kind kind, std::string_view canonical) {
   return known && is_yes(known->answer);
 }
 
+bool Arbiter::would_ask(Kind kind, std::string_view canonical) {
+  return state_->asker != nullptr && enforcement_ == Enforcement::kEnforce &&
+         policy_->decide_path(kind, canonical).verdict == Verdict::kAsk &&
+         !state_->questions.known(kind, std::string(canonical));
+}
+
 bool Arbiter::grants(std::string_view permission) const {
   return enforcement_ == Enforcement::kAuditOnly ||
          policy_->decide_vscode(permission).verdict == Verdict::kAllow;

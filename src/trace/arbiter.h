@@ -99,6 +99,9 @@ class Arbiter {
   // of this run. Journals nothing: for what is withheld without having been attempted.
   bool would_allow(Kind kind, std::string_view resource);
 
+  // Whether path() would put a question first.
+  bool would_ask(Kind kind, std::string_view canonical);
+
   // Whether a permission needs no asking: the policy grants it, or nothing is enforced.
   bool grants(std::string_view permission) const;
 

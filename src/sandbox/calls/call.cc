@@ -91,8 +91,11 @@ Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
 bool Call::would_allow(Kind kind, std::string_view canonical) const {
   if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
     return false;
-  return service_.arbiter.enforcement() == Enforcement::kAuditOnly ||
-         service_.arbiter.policy().decide_path(kind, canonical).verdict == Verdict::kAllow;
+  return service_.arbiter.would_allow(kind, canonical);
+}
+
+bool Call::could_allow(Kind kind, std::string_view canonical) const {
+  return would_allow(kind, canonical) || service_.arbiter.would_ask(kind, canonical);
 }
 
 std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) {

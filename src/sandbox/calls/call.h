@@ -6,6 +6,7 @@
 // longer is in Service.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,8 +68,10 @@ class Call {
   // The same for a connection that leaves the compartment.
   Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
                                  std::span<const std::string_view> names);
-  // What the policy alone says, without a word to the journal: true where decide() would allow.
+  // Without a word to the journal, and asking nobody: true where decide() would allow.
   bool would_allow(Kind kind, std::string_view canonical_path) const;
+  // As long as a question could be asked about it, what would be allowed after a yes as well.
+  bool could_allow(Kind kind, std::string_view canonical_path) const;
   // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.
@@ -76,6 +79,14 @@ class Call {
   // The kernel was told to go on with the open of `path`, and may be told so again for a while.
   void settle(SettledOpen open) { settled_ = std::move(open); }
   const std::optional<SettledOpen>& settled() const { return settled_; }
+  // Steps of following names. Those that lead around for longer than any program's are not followed
+  // to their end: the supervisor has others to serve. False: no more of them (ELOOP).
+  bool spend(uint32_t steps) const {
+    steps_ -= std::min(steps, steps_);
+    return steps_ > 0;
+  }
+  bool is_spent() const { return steps_ == 0; }
+  void restore_steps() const { steps_ = kMostSteps; }
   // The process (thread group) of tid(), for the journal: may be a second old.
   pid_t process() const;
 
@@ -85,6 +96,8 @@ class Call {
   Service& service_;
   bool may_block_;
   std::optional<SettledOpen> settled_;
+  static constexpr uint32_t kMostSteps = 50'000;
+  mutable uint32_t steps_ = kMostSteps;
 };
 
 using Handler = Reply (*)(Call&);

@@ -154,12 +154,14 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
     call.note_refusal(kind, path, reason);
     return Reply::error(EACCES);
   };
+  call.restore_steps();
   std::string text(target);
   if (text[0] != '/') text = std::string(parent_of(link)) + "/" + text;
   if (climbs_from_a_name(target) && climbs_from_a_changeable_name(call, text, target))
     return refuse(Kind::kRead, normalize(text),
                   "a link through a folder and \"..\", which may lead elsewhere later");
   const std::string path = meaning(call, std::move(text));
+  if (call.is_spent()) return refuse(Kind::kRead, path, "a link that leads around for too long");
   if (!policy.allows_everything(Kind::kRead)) {
     if (const char* reason = other_meaning(plan, path)) return refuse(Kind::kRead, path, reason);
     // Standard streams and the like are nobody's secret; everything else as if it were read.

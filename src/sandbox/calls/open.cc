@@ -227,9 +227,12 @@ Reply create(Call& call, const Request& request, const std::string& canonical) {
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
   Fd fd;
-  const int error = call.service().walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW,
-                                                     request.mode, &fd);
+  const Walker& walker = call.service().walker;
+  const uint64_t before = walker.changes();
+  const int error =
+      walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW, request.mode, &fd);
   if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
+  if (!walker.is_named(fd.get(), canonical, before)) return Reply::error(EAGAIN);
   return hand_over(call, request, canonical, std::move(fd), true);
 }
 
@@ -300,11 +303,13 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
     flags = (flags & ~O_NOFOLLOW) | O_DIRECTORY;  // "link/" is followed
   }
   Fd fd;
+  const uint64_t before = walker.changes();
   const int error = walker.open_exact(path, flags, device ? 0 : request.mode, &fd);
   // ELOOP: a symlink somewhere. ENXIO and EAGAIN: a FIFO, socket or lease. The slow way tells.
   if (error == ELOOP || error == ENXIO || error == EAGAIN || (device && error == ENOENT))
     return std::nullopt;
   if (error != 0) return Reply::error(error);
+  if (!walker.is_named(fd.get(), path, before)) return std::nullopt;
   if (!record()) return Reply::error(EACCES);
   // A FIFO that is opened without waiting may be one.
   return hand_over(call, request, path, std::move(fd), (request.flags & O_NONBLOCK) == 0);

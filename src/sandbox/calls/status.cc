@@ -56,6 +56,9 @@ std::optional<Reply> locate(const Call& call, const Target& target, Found* found
   if (by_descriptor) {
     if (const int error = walker.resolve_descriptor(call, target.folder, found); error != 0)
       return Reply::error(error);
+    // open(2): one of O_PATH is good for a name's calls alone.
+    if (target.by_descriptor && found->held && (*found->held & O_PATH) != 0)
+      return Reply::error(EBADF);
   } else {
     Spelling spelling;
     if (const int error = walker.spell(call, target.folder, text, &spelling); error != 0)

@@ -142,20 +142,22 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
 }
 
 // A new name must not give the right to read what the old one did not, nor, of a folder, what is in
-// it.
+// it. Neither by the answer to a question, which tells a person the new name alone.
 std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
                                  const Name& new_name) {
   const bool folder = moved.type == S_IFDIR;
-  if (!call.would_allow(Kind::kRead, new_name.path()) &&
-      !(folder && call.service().arbiter.policy().above_read_grant(new_name.path())))
-    return std::nullopt;
-  if (!call.would_allow(Kind::kRead, old_name.path()))
-    return call.refuse_unless(Kind::kRead, old_name.path());
   // A name that no rule has: "folder/." grants the folder and nothing in it.
-  if (!folder || call.would_allow(Kind::kRead, entry_path(old_name.path(), "\x01")))
+  const auto inside = [](const Name& name) { return entry_path(name.path(), "\x01"); };
+  if (!call.could_allow(Kind::kRead, new_name.path()) &&
+      !(folder && (call.service().arbiter.policy().above_read_grant(new_name.path()) ||
+                   call.could_allow(Kind::kRead, inside(new_name)))))
     return std::nullopt;
-  call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");
-  return Reply::error(EACCES);
+  if (folder && !call.would_allow(Kind::kRead, inside(old_name))) {
+    call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");
+    return Reply::error(EACCES);
+  }
+  if (call.would_allow(Kind::kRead, old_name.path())) return std::nullopt;
+  return call.refuse_unless(Kind::kRead, old_name.path());
 }
 
 }  // namespace

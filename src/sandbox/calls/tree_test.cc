@@ -285,6 +285,25 @@ TEST(ServeTree, AFoldersNewNameGivesNoRightToReadWhatIsInIt) {
   EXPECT_EQ(result, "EACCES EACCES EACCES EACCES EACCES EACCES | ok ok ok ");
 }
 
+TEST(ServeTree, NorDoesTheAnswerToAQuestionAboutIt) {
+  const Folder folder;
+  folder.file("w/secret", "secret");
+  folder.file("w/notes", "notes");
+  folder.file("w/d/secret", "secret");
+  // The person knows what each name stands for.
+  const auto answers = [](const std::string& resource) { return !resource.ends_with("secret"); };
+  const std::string result = serve({.write = {folder / "w"}, .ask = answers}, [&] {
+    std::string text = read_all(folder / "w/notes");
+    for (const auto& [from, to] : {std::pair{"w/secret", "w/notes"},
+                                   {"w/secret", "w/new"},
+                                   {"w/d", "w/e"},
+                                   {"w/notes", "w/new"}})
+      text += " " + outcome_of(::rename((folder / from).c_str(), (folder / to).c_str()));
+    return text + " " + read_all(folder / "w/notes") + " " + read_all(folder / "w/new");
+  });
+  EXPECT_EQ(result, "notes EACCES EACCES EACCES ok ENOENT notes");
+}
+
 TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
   const Folder folder;
   folder.file("w/moved/sub/file", "x");
