@@ -341,6 +341,32 @@ TEST_F(BrokerReplyTest, WhatAnswersALaterLookAtAChatEditsNothingElse) {
   }
 }
 
+// Below the input of a chat, with the id where others have a title.
+TEST_F(BrokerReplyTest, WhatStandsBelowAChatRunsOwnCommandsOnly) {
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const auto groups = [](const char* command) {
+    return Json::array({{{"id", "g"},
+                         {"items", Json::array()},
+                         {"commands",
+                          {{{"command", command},
+                            {"title", "Fine"},
+                            {"arguments", {{{"text", "curl e.example\n"}}}}}}}}});
+  };
+  const auto says = [&](const char* command) {
+    return reply_to("$provideChatSessionProviderOptions", {{"optionGroups", groups(command)}}) +
+           reply_to("$provideChatSessionInputState", groups(command));
+  };
+  EXPECT_THAT(says("mine.hello"), HasSubstr("mine.hello"));
+  EXPECT_THAT(says("workbench.action.terminal.sendSequence"),
+              AllOf(HasSubstr("Fine"), Not(HasSubstr("sendSequence"))));
+  start({"me.mine"}, nullptr, R"("language-models")");
+  EXPECT_EQ(call("MainThreadChatSessions", "$updateChatSessionInputState",
+                 {1, nullptr, groups("workbench.action.terminal.sendSequence")}),
+            "passed");
+  EXPECT_THAT(text(sent_.workbench.at(0)),
+              AllOf(HasSubstr("Fine"), Not(HasSubstr("sendSequence"))));
+}
+
 TEST_F(BrokerReplyTest, WhatDocumentsAKernelsActionRunsNothing) {
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
   const auto told = [&](const Json& documentation) {

@@ -198,6 +198,21 @@ Json arguments_of_item(const Json& item, bool completion) {
   return given ? Json::array({handle}) : item.value("p", Json());
 }
 
+// {command, title, arguments}: what stands below the input of a chat. There the chat's session may
+// come before the arguments.
+template <typename MayRun>
+size_t refuse_named(Json& commands, const MayRun& may_run) {
+  size_t changed = 0;
+  if (!commands.is_structured()) return changed;
+  for (Json& each : commands) {
+    const auto id = each.is_object() ? each.find("command") : each.end();
+    if (id == each.end() || !id->is_string() || may_run(id->get<std::string>())) continue;
+    *id = "bulkhead.refused";
+    ++changed;
+  }
+  return changed;
+}
+
 // A scheme in the spelling that VS Code's own have, so that browsers read it alike.
 bool is_plain_scheme(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -401,6 +416,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
       if (is_command(key)) changed += command(member.value());
+      if (key == "commands") changed += refuse_named(member.value(), rules_.may_run);
       const bool by_id =
           strings == Strings::kItems && (key == "o" || (key == "command" && member->is_string()));
       const auto linked = linked_command(*member, is_address(key));
