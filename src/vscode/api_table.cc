@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 46> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -48,6 +48,8 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 46> kKinds = {{
     {"text", ArgumentKind::kText},
     {"tool", ArgumentKind::kTool},
     {"chat-progress", ArgumentKind::kProgress},
+    {"chat-context", ArgumentKind::kContext},
+    {"chat-session", ArgumentKind::kSession},
     {"nested-write", ArgumentKind::kNestedWrite},
     {"changes", ArgumentKind::kChanges},
     {"tunnel", ArgumentKind::kTunnel},

@@ -46,6 +46,8 @@ enum class ArgumentKind : uint8_t {
   kTestTargets,  // tests that are run
   kTool,         // a tool of language models that is run
   kProgress,     // parts of a chat's answer, some of which edit files
+  kContext,      // a provider of what chats are about: named after an extension of this host
+  kSession,      // a type of chat sessions that this host declares, sessions of such, or none
   kNestedWrite,  // an object whose "uri" is written
   kChanges,      // what changed in file systems of this host
   kTunnel,       // where a tunnel leads to

@@ -94,6 +94,7 @@ class Broker final : public Judge {
   Ruling decide_edit(const Json& value, const Asked& asked);
   Ruling decide_progress(const Json& value, const Asked& asked);
   bool owns_part(const std::string& part);
+  bool owns_sessions(const Json& value);
   bool owns_test(const Json& id);
   Ruling decide_tests(const Json& value, const Asked& asked);
   Ruling decide_test_diff(const Json& value, const Asked& asked);

@@ -168,6 +168,27 @@ bool Broker::owns_part(const std::string& part) {
   return knows(own_views_, part) && !knows(others_parts_, part);
 }
 
+// A type of chat sessions, one of that type, an item of a list or what is new in such a list.
+bool Broker::owns_sessions(const Json& value) {
+  if (is_none(value)) return true;
+  if (value.is_string()) {
+    const std::string& type = value.get_ref<const std::string&>();
+    return owns_part("chat-session/" + type) && !is_reserved_scheme(type) && !is_editors_chat(type);
+  }
+  const auto owns = [this](const Json& each) { return each.is_object() && owns_sessions(each); };
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), owns);
+  bool named = false;
+  for (const char* key : {"scheme", "resource", "addedOrUpdated", "removed"}) {
+    const auto member = value.is_object() ? value.find(key) : value.end();
+    if (member == value.end()) continue;
+    // VS Code makes texts of what is none: "x" of ["x"].
+    if (key == std::string_view("scheme") && !member->is_string()) return false;
+    if (!owns_sessions(*member)) return false;
+    named = true;
+  }
+  return named;
+}
+
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
   if (!declared_.contains(command) || is_editors_family(command) || command.starts_with('_'))
@@ -468,6 +489,18 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     }
     case ArgumentKind::kProgress:
       return decide_progress(value, asked);
+    case ArgumentKind::kContext: {
+      // "publisher.name-id", as VS Code makes them; another's name may begin with that.
+      const std::string id = lower_case(text_of(value));
+      if (std::any_of(options_.extensions.begin(), options_.extensions.end(),
+                      [&](const std::string& own) { return id.starts_with(own + "-"); }) &&
+          !knows(others_parts_, "chat-context/" + id))
+        return Ruling::pass();
+      return refuse(asked, id.substr(0, 200), "speaks for what another extension declares");
+    }
+    case ArgumentKind::kSession:
+      if (owns_sessions(value)) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200), "speaks for chats that are not its own");
     case ArgumentKind::kNestedWrite:
       return decide_written(value.is_object() ? value.value("uri", Json()) : Json(), asked);
     case ArgumentKind::kChanges: {

@@ -266,6 +266,64 @@ TEST_F(ForgedTest, ChatsEditNothingThatItMayNotWrite) {
             "passed");
 }
 
+TEST_F(ForgedTest, ChatsOfOthersAreNotItsOwn) {
+  with(R"("language-models")");
+  const auto session = [](const Json& scheme) {
+    return Json{{"$mid", 1}, {"scheme", scheme}, {"path", "/1"}};
+  };
+  const auto says = [this](const char* method, const Json& said) {
+    return call("MainThreadChatSessions", method, {1, said, Json::array()});
+  };
+  const auto item = [](const Json& resource) {
+    return Json{{"resource", resource}, {"label", "x"}};
+  };
+  const auto changes = [](const Json& added, const Json& removed) {
+    return Json{{"addedOrUpdated", Json::array({added})}, {"removed", Json::array({removed})}};
+  };
+  const Json own = session("mine.chat");
+  EXPECT_EQ(says("$updateChatSessionInputState", nullptr), "passed");
+  EXPECT_EQ(says("$updateChatSessionInputState", own), "passed");
+  EXPECT_EQ(says("$addOrUpdateChatSessionItem", item(own)), "passed");
+  EXPECT_EQ(says("$updateChatSessionItems", changes(item(own), own)), "passed");
+  EXPECT_EQ(says("$registerChatSessionItemController", "mine.chat"), "passed");
+  for (const char* type :
+       {"cloud.chat", "local", "vscode-chat-session", "agent-host-claude", "x"}) {
+    const Json other = session(type);
+    EXPECT_NE(says("$updateChatSessionInputState", other), "passed") << type;
+    EXPECT_NE(says("$addOrUpdateChatSessionItem", item(other)), "passed") << type;
+    EXPECT_NE(says("$updateChatSessionItems", changes(item(other), own)), "passed") << type;
+    EXPECT_NE(says("$updateChatSessionItems", changes(item(own), other)), "passed") << type;
+    for (const char* method :
+         {"$registerChatSessionItemController", "$registerChatSessionContentProvider"})
+      EXPECT_NE(says(method, type), "passed") << type;
+    EXPECT_NE(call("MainThreadChatAgents2", "$registerChatSessionCustomizationProvider",
+                   {1, type, Json::object(), own_id_}),
+              "passed")
+        << type;
+  }
+  // In a shape that VS Code reads otherwise.
+  Json both = session("cloud.chat");
+  both["resource"] = own;
+  for (const Json& odd : {both, session({"mine.chat"}), Json{{"path", "/1"}}, Json(1)})
+    EXPECT_NE(says("$updateChatSessionInputState", odd), "passed") << odd;
+}
+
+// Whoever comes last is asked what a chat is about, below the title that a package declares.
+TEST_F(ForgedTest, WhatChatsAreAboutIsNamedAfterTheExtension) {
+  with(R"("language-models")");
+  for (const char* method :
+       {"$registerChatExplicitContextProvider", "$registerChatResourceContextProvider",
+        "$registerChatWorkspaceContextProvider"}) {
+    const auto provides = [&](const Json& id) {
+      return call("MainThreadChatContext", method, {1, id, Json::array()});
+    };
+    EXPECT_EQ(provides("Me.Mine-issues"), "passed") << method;
+    for (const Json& id : {Json("cloud.other-issues"), Json("me.mine-too-issues"), Json("issues"),
+                           Json("me.mine"), Json()})
+      EXPECT_NE(provides(id), "passed") << method << id;
+  }
+}
+
 TEST_F(ForgedTest, CommentsStandWhereItMayRead) {
   with(R"("comments")");
   const auto says = [this](const Json& where, const Json& id) {

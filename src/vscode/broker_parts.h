@@ -213,8 +213,9 @@ inline std::vector<std::string> declared_commands(const Json& description) {
 
 // Views, custom editors, sign-in providers, types of webviews and parts of chats that a description
 // declares. Among the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID",
-// "authentication/ID", "tool/NAME", and "problems/NAME" for the names that its problems may have:
-// those of its problem matchers and the first words of its settings.
+// "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", and "problems/NAME" for the
+// names that its problems may have: those of its problem matchers and the first words of its
+// settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -250,6 +251,8 @@ inline DeclaredParts declared_parts(const Json& description) {
   for (const auto& [list, key, what] :
        {std::tuple{"debuggers", "type", "debug/"}, std::tuple{"notebooks", "type", "notebook/"},
         std::tuple{"notebookRenderer", "id", "renderer/"},
+        std::tuple{"chatSessions", "type", "chat-session/"},
+        std::tuple{"chatParticipants", "id", "chat/"},
         std::tuple{"problemMatchers", "owner", "problems/"}})
     if (const auto parts = contributes->find(list); parts != contributes->end())
       each_of(*parts,
@@ -264,9 +267,16 @@ inline DeclaredParts declared_parts(const Json& description) {
   for (const auto& [list, key] :
        {std::pair{"chatParticipants", "id"}, std::pair{"languageModelTools", "name"},
         std::pair{"languageModelChatProviders", "vendor"}, std::pair{"chatSessions", "type"},
-        std::pair{"chatContext", "id"}, std::pair{"chatOutputRenderers", "viewType"}})
+        std::pair{"chatOutputRenderers", "viewType"}})
     if (const auto parts = contributes->find(list); parts != contributes->end())
       each_of(*parts, [&, key = key](const Json& part) { add(found.others, part, key); });
+  if (const auto contexts = contributes->find("chatContext"); contexts != contributes->end())
+    each_of(*contexts, [&](const Json& context) {
+      const Json whose = description.value("identifier", Json());
+      const std::string id = whose.is_object() ? text_of(whose.value("value", Json())) : "";
+      found.others.insert("chat-context/" +
+                          lower_case(id + "-" + text_of(context.value("id", Json()))));
+    });
   if (const auto tools = contributes->find("languageModelTools"); tools != contributes->end())
     each_of(*tools, [&](const Json& tool) { add(found.views, tool, "name", "tool/"); });
   if (const auto signs = contributes->find("authentication"); signs != contributes->end())
@@ -291,6 +301,12 @@ inline std::string command_family(const std::string& id) {
 inline bool is_editors_family(const std::string& id) {
   const std::string family = command_family(id);
   return family == "workbench" || family == "editor" || family == "vscode" || family == "bulkhead";
+}
+
+// Types of chats that the window itself has, which no package declares.
+inline bool is_editors_chat(const std::string& type) {
+  return type == "local" || type == "copilot-growth" || type.starts_with("agent-host-") ||
+         type.starts_with("remote-");
 }
 
 // What the editor itself wrote for everybody to read: JSON schemas and default settings.

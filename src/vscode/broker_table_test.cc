@@ -94,7 +94,7 @@ TEST_F(TableTest, WhoItSpeaksForIsItsOwn) {
                         {"MainThreadUrls", "$registerUriHandler", 1},
                         {"MainThreadWebviewPanels", "$createWebviewPanel", 0},
                         {"MainThreadWebviewViews", "$registerWebviewViewProvider", 0}}) {
-    std::vector<Json> beside = {"mine.x", "mine.x", "mine.x"};
+    std::vector<Json> beside = {"mine.chat", "mine.chat", "mine.chat"};
     if (std::string(row.method) == "$register") beside[1] = log;
     if (std::string(row.method) == "$registerCommentController") beside[0] = 1;
     EXPECT_THAT(with(row, others_id_, beside), HasSubstr("speaks for an extension")) << row.method;
@@ -185,9 +185,6 @@ TEST_F(TableTest, PartsThatItNamesAreItsOwn) {
   for (const Row& row :
        std::vector<Row>{{"MainThreadChatAgents2", "$registerAgentCompletionsProvider", 1},
                         {"MainThreadChatAgents2", "$registerChatSessionCustomizationProvider", 1},
-                        {"MainThreadChatContext", "$registerChatExplicitContextProvider", 1},
-                        {"MainThreadChatContext", "$registerChatResourceContextProvider", 1},
-                        {"MainThreadChatContext", "$registerChatWorkspaceContextProvider", 1},
                         {"MainThreadChatOutputRenderer", "$registerChatOutputRenderer", 0},
                         {"MainThreadChatSessions", "$registerChatSessionContentProvider", 1},
                         {"MainThreadChatSessions", "$registerChatSessionItemController", 1},
