@@ -255,7 +255,7 @@ TEST_F(TableTest, WhatNeedsAPermissionIsNotToldWithoutIt) {
              "$onChatModelsChange", "$onCoreDebugEvent", "$onDidChangeCustomAgents",
              "$onDidChangeHooks", "$onDidChangeInstructions", "$onDidChangePlugins",
              "$onDidChangeSkills", "$onDidChangeSlashCommands", "$onDidChangeTools",
-             "$handleQuestionCarouselAnswer"}},
+             "$handleQuestionCarouselAnswer", "$releaseSession"}},
            {"tasks",
             {"$onDidEndTaskProblemMatchers", "$onDidEndTaskProcess",
              "$onDidStartTaskProblemMatchers", "$onDidStartTaskProcess"}},
@@ -265,6 +265,17 @@ TEST_F(TableTest, WhatNeedsAPermissionIsNotToldWithoutIt) {
     for (const char* method : methods) EXPECT_THAT(told(method), HasSubstr("SECRET")) << method;
     start();
   }
+}
+
+// What is heard is typed in the terminal that a person dictates in, ends of lines included.
+TEST_F(TableTest, WhoHearsForAPersonMayTypeInTerminals) {
+  const auto hears = [this] {
+    return call("MainThreadSpeech", "$registerProvider", {1, "x", {{"extension", own_id_}}});
+  };
+  start({"me.mine"}, nullptr, R"("language-models")");
+  EXPECT_THAT(hears(), HasSubstr("\"terminal\""));
+  start({"me.mine"}, nullptr, R"("terminal")");
+  EXPECT_EQ(hears(), "passed");
 }
 
 // The workbench evaluates what these answer, in the program that a person debugs.
