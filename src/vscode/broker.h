@@ -197,6 +197,7 @@ class Broker final : public Judge {
     kResult,      // of its command, which may open a folder
     kResource,
     kBadges,
+    kPrepared,  // a tool that is about to run: what a person is asked before
   };
   static Awaited awaited_of(std::string_view method);
   // The same where the document decides, with mutex_ held. What is asked of something that the

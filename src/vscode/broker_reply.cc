@@ -25,6 +25,9 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
   if (method == "$provideDecorations") return Awaited::kBadges;
+  if (method == "$prepareToolInvocation" || method == "$provideLanguageModelChatInfo" ||
+      method == "$provideFollowups")
+    return Awaited::kPrepared;
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
     if (method.starts_with(inserts)) return Awaited::kSnippets;
@@ -59,6 +62,52 @@ void strip_items(Json& value, const char* list) {
   const auto items = value.is_object() ? value.find(list) : value.end();
   if (items != value.end() && items->is_structured())
     for (Json& each : *items) strip_item(each);
+}
+
+void keep_members(Json& value, const std::set<std::string>& kept) {
+  if (!value.is_object()) return;
+  for (auto it = value.begin(); it != value.end();)
+    it = kept.contains(it.key()) ? std::next(it) : value.erase(it);
+}
+
+// What hosts say of a tool's run. With other members the window's own tools have buttons that allow
+// whatever runs in a terminal from then on. A person's "always" is kept by a key, for all tools.
+template <typename IsOthers>
+void strip_prepared(Json& value, const IsOthers& is_others) {
+  keep_members(value,
+               {"confirmationMessages", "invocationMessage", "pastTenseMessage", "presentation"});
+  const auto asks = value.is_object() ? value.find("confirmationMessages") : value.end();
+  if (asks == value.end()) return;
+  keep_members(*asks, {"title", "message", "approveCombination"});
+  const Json same = asks->is_object() ? asks->value("approveCombination", Json()) : Json();
+  const std::string key = same.is_object() ? text_of(same.value("key", Json())) : "";
+  if (const size_t end = key.find(":combination:");
+      same.is_object() && (end == std::string::npos || is_others(key.substr(0, end))))
+    asks->erase("approveCombination");
+}
+
+// Of which extension a model is, by which its ways to sign in are known; and whom a person says
+// something to with one click.
+template <typename Owns>
+void keep_claims(Json& value, const std::vector<std::string>& extensions, const Owns& owns) {
+  Json kept = Json::array();
+  for (Json& each : value) {
+    if (each.is_object() && (each.contains("agentId") || each.contains("message")) &&
+        !owns(text_of(each.value("agentId", Json()))))
+      continue;
+    const auto about = each.is_object() ? each.find("metadata") : each.end();
+    if (about != each.end() && about->is_object()) {
+      about->erase("isBYOK");
+      const Json said = about->value("extension", Json());
+      const std::string claimed =
+          lower_case(text_of(said.is_object() ? said.value("value", Json()) : said));
+      const bool own = std::find(extensions.begin(), extensions.end(), claimed) != extensions.end();
+      const std::string id = own ? claimed : extensions.empty() ? "?" : extensions.front();
+      (*about)["extension"] = {{"value", id}, {"_lower", id}};
+    }
+    kept.push_back(std::move(each));
+  }
+  value = std::move(kept);
 }
 
 // Texts and addresses are what an editor pastes by itself; what is a product's own
@@ -197,6 +246,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
                          awaited == Awaited::kItemAlone || awaited == Awaited::kHintsAlone ||
                          awaited == Awaited::kOperation || awaited == Awaited::kCopied ||
                          awaited == Awaited::kHistory || awaited == Awaited::kActions ||
+                         awaited == Awaited::kPrepared ||
                          (awaited == Awaited::kResult && may_name(json, {"openFolder"})) ||
                          (awaited == Awaited::kItems && may_name(json, {"o"}));
   if (!edits && !looked_at && !Disarm::concerns(json)) {
@@ -237,6 +287,15 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         break;
       case Awaited::kCopied:
         strip_pasted(value);
+        break;
+      case Awaited::kPrepared:
+        if (value.is_array())
+          keep_claims(value, options_.extensions, [this](const std::string& agent) {
+            return owns_part("chat/" + agent) || owns_part("chat-session/" + agent);
+          });
+        else
+          strip_prepared(value,
+                         [this](const std::string& tool) { return knows(others_parts_, tool); });
         break;
       case Awaited::kResult:
         // A click in a walkthrough does so without a question.

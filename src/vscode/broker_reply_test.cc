@@ -341,6 +341,55 @@ TEST_F(BrokerReplyTest, WhatAnswersALaterLookAtAChatEditsNothingElse) {
   }
 }
 
+// Buttons of the window's own tools allow commands in terminals, and what a person allowed once.
+TEST_F(BrokerReplyTest, WhatAToolAsksForIsItsOwnRunAlone) {
+  const auto asks = [&](const Json& messages) {
+    return reply_to("$prepareToolInvocation", {{"invocationMessage", "runs"},
+                                               {"confirmationMessages", messages},
+                                               {"toolSpecificData", {{"kind", "terminal"}}}});
+  };
+  const auto same = [](const std::string& tool) {
+    return Json{{"title", "t"},
+                {"message", "m"},
+                {"approveCombination", {{"label", "x"}, {"key", tool + ":combination:00"}}}};
+  };
+  EXPECT_THAT(asks(same("mine_tool")),
+              AllOf(HasSubstr("runs"), HasSubstr("\"t\""), HasSubstr("mine_tool:combination")));
+  EXPECT_THAT(asks(same("cloud_tool")), AllOf(HasSubstr("\"t\""), Not(HasSubstr("cloud_tool"))));
+  const Json allow = {{"label", "Cancel"}, {"data", {{"type", "sessionApproval"}}}};
+  EXPECT_THAT(asks({{"title", "t"}, {"terminalCustomActions", {allow}}}),
+              AllOf(HasSubstr("\"t\""), Not(HasSubstr("terminal"))));
+  EXPECT_THAT(asks(nullptr), HasSubstr("runs"));
+  EXPECT_THAT(asks("t"), HasSubstr("\"t\""));
+}
+
+TEST_F(BrokerReplyTest, ModelsAreOfTheExtensionThatHasThem) {
+  const auto model = [&](const char* id) {
+    const Json extension = {{"value", id}, {"_lower", id}};
+    return reply_to("$provideLanguageModelChatInfo",
+                    Json::array({{{"identifier", "m"},
+                                  {"metadata", {{"extension", extension}, {"isBYOK", false}}}}}));
+  };
+  EXPECT_THAT(model("me.mine"), AllOf(HasSubstr("me.mine"), Not(HasSubstr("isBYOK"))));
+  EXPECT_THAT(model("cloud.other"), AllOf(HasSubstr("me.mine"), Not(HasSubstr("cloud.other"))));
+  EXPECT_THAT(reply_to("$provideLanguageModelChatInfo", Json::array({1, {{"metadata", 1}}})),
+              HasSubstr("metadata"));
+}
+
+// A click says the message to that participant, whatever its title is.
+TEST_F(BrokerReplyTest, WhatFollowsInAChatIsSaidToTheParticipantThatOffersIt) {
+  const auto follows = [&](const Json& agent) {
+    return reply_to(
+        "$provideFollowups",
+        Json::array({{{"title", "Thanks"}, {"agentId", agent}, {"message", "do evil"}}}));
+  };
+  EXPECT_THAT(follows("mine.chat"), HasSubstr("do evil"));
+  for (const Json& agent : {Json("cloud.chat"), Json("github.copilot.default"), Json()})
+    EXPECT_EQ(follows(agent).find("do evil"), std::string::npos) << agent;
+  EXPECT_EQ(reply_to("$provideFollowups", Json::array({{{"message", "do evil"}}})).find("do evil"),
+            std::string::npos);
+}
+
 // Below the input of a chat, with the id where others have a title.
 TEST_F(BrokerReplyTest, WhatStandsBelowAChatRunsOwnCommandsOnly) {
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
