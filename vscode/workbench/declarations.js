@@ -22,6 +22,8 @@
   const ARGUMENTS = /^(?:workbench\.action\.quickOpen|_?setContext|vscode\.(?:openWith|diff|changes)|_workbench\.(?:open|openWith|diff|changes)|_open\.mergeEditor)$/;
   /** Command families of the workbench, which registers some of their members only later. */
   const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
+  /** Types of chats that the window has without a package, as the broker has it (src/vscode/broker_parts.h). */
+  const isEditorsChat = (/** @type {unknown} */ type) => typeof type !== "string" || /^(?:local$|copilot-growth$|agent-host-|remote-|vscode|chat)/i.test(type);
   /** Settings that change how text looks and is arranged, and no more. */
   const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|tree\.\w+)$/;
   /**
@@ -374,6 +376,14 @@
           tell(`${named(command)} for the variable ${variable}`);
           delete one.variables[variable];
         }
+    // By a button beside its models, with whatever name the vendor has; the window's own chats have no package.
+    for (const one of listOf(contributes.languageModelChatProviders))
+      if (one?.managementCommand !== undefined && !names.own.has(one.managementCommand)) {
+        tell(`${named(one.managementCommand)} to manage models`);
+        delete one.managementCommand;
+      }
+    if (contributes.chatSessions) contributes.chatSessions = kept(contributes.chatSessions, keepIf((one) => !isEditorsChat(one.type), (one) => `chats of the type ${named(one.type)}`));
+    for (const one of listOf(contributes.chatSessions)) delete one.alternativeIds;
     if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;

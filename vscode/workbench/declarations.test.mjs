@@ -452,6 +452,20 @@ test("what a command may be given is not chosen by a package where it matters", 
   for (const { command } of keybindings) assert.ok(!allowed.includes(command), command);
 });
 
+test("models are managed by own commands, and the window's own chats stay its own", () => {
+  const { disarmed } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    commands: OWN,
+    languageModelChatProviders: [{ vendor: "you.evil", managementCommand: "workbench.extensions.installExtension" }, { vendor: "b", managementCommand: "mine.hello" }],
+    chatSessions: [{ type: "mine", alternativeIds: ["local", "yours"] }, { type: "local" }, { type: "agent-host-claude" }, { type: ["local"] }],
+  }, NPM, OTHER);
+  assert.deepEqual(contributes.languageModelChatProviders.map((one) => one.managementCommand), [undefined, "mine.hello"]);
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes.chatSessions)), [{ type: "mine" }]);
+  assert.equal(bulkheadWithheld.length, 4);
+  const one = disarmed({ commands: OWN, languageModelChatProviders: { vendor: "b", managementCommand: "editor.action.x" }, chatSessions: { type: "mine" } });
+  assert.equal(one.contributes.languageModelChatProviders.managementCommand, undefined);
+});
+
 test("a debugger's variables run its own commands", () => {
   const { disarmed, told } = page();
   const { contributes } = disarmed({ commands: OWN, debuggers: [{ type: "node", variables: { PickProcess: "workbench.action.terminal.sendSequence", own: "mine.hello" } }, { type: "mine" }] }, NPM, OTHER);
