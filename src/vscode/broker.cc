@@ -454,9 +454,9 @@ Status Broker::from_host(Bytes body, Outbox& outbox) {
   }
   // Until it is known which commands exist, nobody can be kept from taking one over.
   if (!commands_known_) {
-    if (waiting_bytes_ + body.size() > kMaxWaiting)
+    waiting_bytes_ += body.size() + kWaitingOverhead;
+    if (waiting_bytes_ > kMaxWaiting)
       return Error{"the extension host said too much before the workbench answered"};
-    waiting_bytes_ += body.size();
     waiting_.push_back(copy(body));
     return {};
   }
@@ -474,19 +474,22 @@ Status Broker::from_host(Bytes body, Outbox& outbox) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return {};
   std::erase_if(asking_, [](const Asking& each) { return each.done->load(); });
-  if (asking_.size() >= kMaxAsking) {
+  size_t held = body.size();
+  for (const Asking& each : asking_) held += each.bytes;
+  if (asking_.size() >= kMaxAsking || (held > kMaxWaiting && !asking_.empty())) {
     ruling = Ruling::deny("bulkhead: too many open questions");
     act(*request, body, ruling, outbox);
     return {};
   }
   auto done = std::make_shared<std::atomic<bool>>(false);
-  asking_.push_back(Asking{done, std::jthread([this, done, held = copy(body), &outbox] {
-                             if (const auto again = parse_rpc(held); again.ok()) {
-                               const auto& waiting = std::get<RpcRequest>(*again);
-                               act(waiting, held, judge(waiting, true), outbox);
-                             }
-                             done->store(true);
-                           })});
+  asking_.push_back(
+      Asking{done, body.size(), std::jthread([this, done, held = copy(body), &outbox] {
+               if (const auto again = parse_rpc(held); again.ok()) {
+                 const auto& waiting = std::get<RpcRequest>(*again);
+                 act(waiting, held, judge(waiting, true), outbox);
+               }
+               done->store(true);
+             })});
   return {};
 }
 

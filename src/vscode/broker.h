@@ -264,6 +264,7 @@ class Broker final : public Judge {
   std::map<uint32_t, Found> searches_;  // requests whose replies tell of files
   struct Asking {
     std::shared_ptr<std::atomic<bool>> done;
+    size_t bytes = 0;
     std::jthread thread;
   };
   std::vector<Asking> asking_;

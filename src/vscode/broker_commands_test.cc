@@ -338,6 +338,27 @@ TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
   EXPECT_EQ(sent_.host.size(), 2U) << "acknowledged, and refused";
 }
 
+// A short message takes many times its bytes while it waits.
+TEST_F(BrokerTest, WhoSaysManyShortThingsBeforeTheCommandsAreKnownIsEnded) {
+  BrokerOptions options;
+  options.extensions = {"me.mine"};
+  options.actors = kActors;
+  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
+  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+  RpcRequest early;
+  early.proxy = 1;
+  early.method = "$x";
+  early.json = "[]";
+  Status status;
+  while (status.ok() && early.number < 1'000'000) {
+    ++early.number;
+    status = broker_->from_host(write_request(early), sent_);
+  }
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("said too much"));
+}
+
 TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
   const auto lens = [&](const std::string& id) {
     deliver("$provideCodeLenses", "[1]");

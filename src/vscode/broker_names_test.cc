@@ -175,7 +175,11 @@ TEST_F(BrokerTest, WhatAPersonLetItReadComesIn) {
   broker_.reset();  // before who answers
 }
 
-TEST_F(BrokerTest, APersonIsAskedSoMuchAtOnceAndNoMore) {
+// By how many requests, and by how much they hold.
+class AskedAtOnceTest : public BrokerTest, public ::testing::WithParamInterface<size_t> {};
+INSTANTIATE_TEST_SUITE_P(Bytes, AskedAtOnceTest, ::testing::Values(1, 40U << 20U));
+
+TEST_P(AskedAtOnceTest, APersonIsAskedSoMuchAndNoMore) {
   struct : Asker {
     Answer ask(const Question&) override {
       cancelled.wait(false);
@@ -197,9 +201,10 @@ TEST_F(BrokerTest, APersonIsAskedSoMuchAtOnceAndNoMore) {
     std::mutex mutex;  // those that were asked about are answered in the end
     std::vector<std::string> host;
   } outbox;
-  const std::string json = Json::array({uri("/etc/passwd")}).dump();
+  const std::string json = Json::array({uri("/etc/passwd"), std::string(GetParam(), 'x')}).dump();
+  const int most = GetParam() == 1 ? 16 : 1;
   std::vector<std::string> said;
-  for (int i = 0; i < 17; ++i) {
+  for (int i = 0; i <= most; ++i) {
     EXPECT_TRUE(said.empty());
     RpcRequest request;
     request.number = ++number_;

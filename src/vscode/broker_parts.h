@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 inline constexpr size_t kMaxAsking = 16;
 inline constexpr size_t kMaxKept = 4096;
 inline constexpr size_t kMaxUnanswered = 1U << 18U;
-inline constexpr size_t kMaxWaiting = 64U << 20U;
+inline constexpr size_t kMaxWaiting = 64U << 20U;  // bytes, of what waits for one thing
+inline constexpr size_t kWaitingOverhead = 128;
 // The number of our own request; a host counts its own from 1 and never comes here.
 inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
 

@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace bulkhead {
+namespace {
+
+// What a kept message takes: a short one much more than its bytes.
+constexpr size_t kOverhead = 128;
+size_t cost(const std::vector<uint8_t>& body) { return body.size() + kOverhead; }
+
+}  // namespace
 
 void Endpoint::write(MessageType type, uint32_t id, Bytes body, const SharedBytes& owner) {
   if (!connected_) return;
@@ -26,7 +33,7 @@ void Endpoint::write_all_kept() {
 Endpoint::Got Endpoint::receive(const Message& message, Clock::time_point now) {
   // An acknowledgement of what was never sent is ignored, as a lie must not make us forget.
   while (!kept_.empty() && message.ack <= sent_ && kept_.front().id <= message.ack) {
-    kept_bytes_ -= kept_.front().body->size() + kMessageHeader;
+    kept_bytes_ -= cost(*kept_.front().body);
     kept_.pop_front();
     if (written_ > 0) --written_;
   }
@@ -69,7 +76,7 @@ Endpoint::Got Endpoint::receive(const Message& message, Clock::time_point now) {
 }
 
 void Endpoint::send(std::vector<uint8_t> body) {
-  kept_bytes_ += body.size() + kMessageHeader;
+  kept_bytes_ += cost(body);
   kept_.push_back(Kept{++sent_, std::make_shared<const std::vector<uint8_t>>(std::move(body))});
   write_all_kept();
 }

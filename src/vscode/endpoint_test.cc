@@ -176,6 +176,12 @@ TEST(Endpoint, ReplaysAreNotGivenAsOftenAsALiarAsks) {
   EXPECT_EQ(a.out.bytes.size(), 2 * once);
 }
 
+TEST(Endpoint, ShortMessagesAreKeptForWhatTheyTake) {
+  Endpoint endpoint([](Bytes, Bytes, const SharedBytes&) {});
+  for (int i = 0; i < 1000; ++i) endpoint.send({1});
+  EXPECT_GE(endpoint.kept_bytes(), 100'000U);
+}
+
 TEST(Endpoint, ALyingAcknowledgementForgetsNothing) {
   Peer a;
   a.endpoint.send(text("kept"));

@@ -34,7 +34,7 @@ template <typename Comma, typename End>
 bool walk(std::string_view text, Comma comma, End end) {
   std::array<size_t, kMaxJsonDepth> members;  // of the objects that are open
   std::array<char, kMaxJsonDepth> open;
-  size_t depth = 0;
+  size_t depth = 0, values = 0;
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (!kStructural[static_cast<unsigned char>(c)]) {
@@ -48,11 +48,12 @@ bool walk(std::string_view text, Comma comma, End end) {
         continue;
       case '[':
       case '{':
-        if (depth == kMaxJsonDepth) return false;
+        if (depth == kMaxJsonDepth || ++values > kMaxJsonValues) return false;
         open[depth] = c;
         members[depth++] = 0;
         break;
       case ',':
+        if (++values > kMaxJsonValues) return false;
         if (depth > 0 && open[depth - 1] == '{' && ++members[depth - 1] >= kMaxJsonMembers)
           return false;
         if (depth == 1) comma(i);

@@ -14,10 +14,11 @@ namespace bulkhead {
 // Building, copying and writing a tree recurse, and looking a member up is linear in an object: a
 // text beyond these is not built. VS Code's own messages stay far below.
 inline constexpr size_t kMaxJsonDepth = 200;
-inline constexpr size_t kMaxJsonMembers = 20000;  // of one object
+inline constexpr size_t kMaxJsonMembers = 20000;     // of one object
+inline constexpr size_t kMaxJsonValues = 4U << 20U;  // "{}," is three bytes, and sixty in a tree
 
-// True where no value is nested deeper and no object larger than that. The text need not be valid
-// otherwise: whoever parses it will tell.
+// True where no value is nested deeper, no object larger and all together no more than that. The
+// text need not be valid otherwise: whoever parses it will tell.
 bool is_moderate(std::string_view json) noexcept;
 
 // The elements of the array that the text is, without the space around them; nullopt where it is no

@@ -43,8 +43,15 @@ TEST(JsonText, DepthAndWidthAreBounded) {
   EXPECT_TRUE(is_moderate(wide(kMaxJsonMembers)));
   EXPECT_FALSE(is_moderate(wide(kMaxJsonMembers + 1)));
   EXPECT_FALSE(split_array("[" + wide(kMaxJsonMembers + 1) + "]"));
-  // An array may be as long as it likes, and a string holds no structure.
+  // An array may be long, and a string holds no structure.
   EXPECT_TRUE(is_moderate("[0" + std::string(100000, ',') + "]"));
+  for (const char* each : {"0", "{}", "[]"}) {
+    std::string many = "[";
+    for (size_t i = 0; i <= kMaxJsonValues; ++i) (many += each) += ',';
+    many += "0]";
+    EXPECT_FALSE(is_moderate(many)) << each;
+    EXPECT_FALSE(split_array(many)) << each;
+  }
   EXPECT_TRUE(is_moderate("\"" + std::string(1000, '[') + "\""));
 }
 
