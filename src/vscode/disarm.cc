@@ -16,6 +16,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 200;      // as is_moderate() has it
 constexpr size_t kMaxLinks = 1000;  // of one text, with arguments that are judged
+// Longer ones are none: each is looked for from its own beginning.
+constexpr size_t kLongestId = 256, kLongestArguments = 64U << 10U;
+
+// Where the first of these letters stands, or the text ends; npos where neither is near.
+size_t end_of(std::string_view text, size_t from, const char* letters, size_t longest) {
+  const size_t found = text.substr(from, longest).find_first_of(letters);
+  if (found != std::string_view::npos) return from + found;
+  return text.size() - from <= longest ? text.size() : std::string_view::npos;
+}
 
 // Fields of VS Code's messages that are pictures: fetched by the page as soon as they are shown.
 bool is_picture(const std::string& key) {
@@ -298,16 +307,18 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
       }
     if (const auto text = object.find("value"); text != object.end() && text->is_string()) {
       const std::string& markdown = text->get_ref<const std::string&>();
+      size_t judged = 0;
       for (size_t at = 0; (at = markdown.find("command:", at)) != std::string::npos;) {
         at += 8;
-        const size_t end = std::min(markdown.find_first_of("?)\"' >\n\t#&", at), markdown.size());
+        const size_t end = end_of(markdown, at, "?)\"' >\n\t#&", kLongestId);
+        if (end == std::string::npos) continue;
         std::string id = markdown.substr(at, end - at);
         if (listed && !others.contains(id)) continue;
         if (rules_.may_run(id)) {
           enable(id, id);
-        } else if (end < markdown.size() && markdown[end] == '?' && named.size() < kMaxLinks) {
-          const size_t last =
-              std::min(markdown.find_first_of(")\"' >\n\t#&", end), markdown.size());
+        } else if (end < markdown.size() && markdown[end] == '?' && judged++ < kMaxLinks) {
+          const size_t last = end_of(markdown, end, ")\"' >\n\t#&", kLongestArguments);
+          if (last == std::string::npos) continue;
           if (const auto given = link_arguments(markdown.substr(end + 1, last - end - 1));
               given && may_run(id, *given))
             enable(id + "?" + dumped_plainly(*given),
@@ -343,8 +354,8 @@ size_t Disarm::message_links(std::string& text) const {
                                                        : 0;
     if (size == 0) continue;
     const size_t from = at + size;
-    const size_t end = text.find_first_of("?#)\"' \t\r\n", from);
-    if (end != std::string::npos && rules_.may_run(text.substr(from, end - from))) continue;
+    const size_t end = end_of(text, from, "?#)\"' \t\r\n", kLongestId);
+    if (end < text.size() && rules_.may_run(text.substr(from, end - from))) continue;
     const size_t scheme = from - std::string_view("command:").size();
     stripped.append(text, kept, scheme - kept).push_back('#');
     kept = scheme;
@@ -402,8 +413,9 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     std::string& text = value.get_ref<std::string&>();
     if (strings == Strings::kMessages || strings == Strings::kPicks) changed += message_links(text);
     if ((strings == Strings::kSnippets || strings == Strings::kItems) && !rules_.may_paste) {
-      changed += replace_all(text, "$CLIPBOARD", "$WITHHELD");
-      changed += replace_all(text, "${CLIPBOARD", "${WITHHELD");
+      // As long, so that nothing has to move.
+      changed += replace_all(text, "$CLIPBOARD", "$FORBIDDEN");
+      changed += replace_all(text, "${CLIPBOARD", "${FORBIDDEN");
     }
     return changed;
   }

@@ -143,11 +143,11 @@ TEST(Disarm, TextOfDocumentsStaysAsItIs) {
 
 TEST(Disarm, SnippetsDoNotCarryTheClipboard) {
   expect(R"j(["a $CLIPBOARD ${CLIPBOARD:-x} CLIPBOARD"])j",
-         R"j(["a $WITHHELD ${WITHHELD:-x} CLIPBOARD"])j", Disarm::Strings::kSnippets);
+         R"j(["a $FORBIDDEN ${FORBIDDEN:-x} CLIPBOARD"])j", Disarm::Strings::kSnippets);
   expect(R"j([{"insertAsSnippet": true, "text": "$CLIPBOARD"}, {"text": "echo $CLIPBOARD"}])j",
-         R"j([{"insertAsSnippet": true, "text": "$WITHHELD"}, {"text": "echo $CLIPBOARD"}])j");
+         R"j([{"insertAsSnippet": true, "text": "$FORBIDDEN"}, {"text": "echo $CLIPBOARD"}])j");
   expect(R"j({"insertText": {"snippet": "$CLIPBOARD"}})j",
-         R"j({"insertText": {"snippet": "$WITHHELD"}})j");
+         R"j({"insertText": {"snippet": "$FORBIDDEN"}})j");
   const Disarm lenient(
       {.may_run = [](const std::string&) { return true; }, .may_fetch = true, .may_paste = true});
   Json value = Json::parse(R"j(["$CLIPBOARD", {"value": "![x](https://e)", "uris": {}}])j");
@@ -184,6 +184,29 @@ TEST(Disarm, PicturesAreFetchedByWhateverNameTheyHave) {
     const std::string here = std::string("[{\"") + key + R"(":{"scheme":"file","path":"/x"}}])";
     expect(here.c_str(), here.c_str());
   }
+}
+
+// Without an end each of them would be looked for through all of the text.
+TEST(Disarm, ATextOfManyLinksIsReadOnce) {
+  size_t asked = 0;
+  const Disarm disarm({.may_run = [&asked](const std::string& command) {
+    asked += command.size();
+    return false;
+  }});
+  const auto many = [](const char* link) {
+    std::string text;
+    for (int i = 0; i < 20000; ++i) text += link;
+    return text;
+  };
+  for (const char* link : {"[x](command:", "command:a?", "command:"}) {
+    Json shown = {{"value", many(link)}, {"isTrusted", true}};
+    disarm.disarm(shown, Disarm::Strings::kText);
+    EXPECT_EQ(shown["isTrusted"]["enabledCommands"], Json::array());
+    Json message = many(link);
+    disarm.disarm(message, Disarm::Strings::kMessages);
+    EXPECT_EQ(message.get<std::string>().find("](command:"), std::string::npos);
+  }
+  EXPECT_LT(asked, 20'000'000U);
 }
 
 }  // namespace
