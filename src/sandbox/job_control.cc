@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <initializer_list>
 #include <utility>
 
 #include "sandbox/pool.h"
+#include "sandbox/sentry.h"
 #include "sandbox/stillness.h"
 
 namespace bulkhead {
@@ -36,32 +38,6 @@ void do_nothing(int) {}
 
 // For the compartment to stop. A program that starts others all the time may never.
 constexpr std::chrono::seconds kStillIn{2};
-
-// Continues this process by then, if it is stopped.
-class WakeUp {
- public:
-  explicit WakeUp(std::optional<std::chrono::microseconds> when) {
-    if (!when) return;
-    sigevent event{};
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGCONT;
-    made_ = ::timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-    itimerspec spec{};
-    spec.it_interval.tv_sec = 1;  // the first may come before the stop
-    spec.it_value.tv_sec = when->count() / 1'000'000;
-    spec.it_value.tv_nsec = std::max<int64_t>(1, when->count() % 1'000'000 * 1000);
-    if (made_) ::timer_settime(timer_, 0, &spec, nullptr);
-  }
-  ~WakeUp() {
-    if (made_) ::timer_delete(timer_);
-  }
-  WakeUp(const WakeUp&) = delete;
-  WakeUp& operator=(const WakeUp&) = delete;
-
- private:
-  timer_t timer_{};
-  bool made_ = false;
-};
 
 }  // namespace
 
@@ -142,24 +118,36 @@ bool JobControl::pass_on(pid_t program) const {
   return ends;
 }
 
-void JobControl::stop_with(pid_t init, pid_t program,
-                           std::optional<std::chrono::microseconds> at_most) const {
-  if (!job_control_) return;
+std::optional<LimitBreached> JobControl::stop_with(const Compartment& compartment,
+                                                   LimitKeeper& limits) const {
+  if (!job_control_) return std::nullopt;
   const pid_t before = terminal_ ? ::tcgetpgrp(terminal_.get()) : -1;
+  const std::string program = folder_of(compartment.program);
+  uint64_t switches = 0;
+  std::optional<Sentry> sentry;
   {
-    Stillness still([init] { return descendants_of(init); });
+    Stillness still([&compartment] { return descendants_of(compartment.init); });
     if (still.reach(kStillIn, std::atomic<bool>(false))) {
-      const WakeUp wake_up(at_most);
+      switches = switches_of(program);
+      sentry.emplace(limits, compartment);
       // To the process, not to the group: the program's own stop is done. This call returns when
       // somebody continues us.
-      ::kill(::getpid(), SIGSTOP);
+      if (sentry->stands()) ::kill(::getpid(), SIGSTOP);
     }
     // A program that had made its own group the foreground expects it again, as from its shell.
     if (terminal_ && before > 0 && foreground_ == ::getpgrp() && before != foreground_ &&
         ::tcgetpgrp(terminal_.get()) == foreground_)
       (void)::tcsetpgrp(terminal_.get(), before);
   }
-  ::kill(program, SIGCONT);
+  // A shell continues the program by its group. One that has run since may have stopped again.
+  if (!sentry || switches_of(program) == switches) ::kill(compartment.program, SIGCONT);
+  sigset_t continued;
+  sigemptyset(&continued);
+  sigaddset(&continued, SIGCONT);
+  const timespec now{};
+  ::sigtimedwait(&continued, nullptr, &now);  // has been passed on
+  std::optional<LimitBreached> breach = sentry ? sentry->relieve() : std::nullopt;
+  return breach ? breach : limits.poll();
 }
 
 }  // namespace bulkhead

@@ -9,11 +9,12 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include <chrono>
 #include <optional>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sandbox/compartment.h"
+#include "sandbox/limits.h"
 
 namespace bulkhead {
 
@@ -34,10 +35,10 @@ class JobControl {
   int fd() const { return signals_.get(); }
   // Passes on what waits. True where that was to end the program.
   bool pass_on(pid_t program) const;
-  // The program has stopped: stops all of the compartment (nobody would watch it) and this process,
-  // and continues them when this is continued, which happens by itself after `at_most`. Where the
-  // compartment does not come to rest, the program is continued instead.
-  void stop_with(pid_t init, pid_t program, std::optional<std::chrono::microseconds> at_most) const;
+  // The program has stopped: stops all of the compartment (nobody would serve it) and this process,
+  // and continues them when this is continued. Where the compartment does not come to rest, or its
+  // limits would not be kept meanwhile, the program is continued instead. A breach is told.
+  std::optional<LimitBreached> stop_with(const Compartment& compartment, LimitKeeper& limits) const;
 
  private:
   JobControl() = default;

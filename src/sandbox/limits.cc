@@ -140,12 +140,6 @@ class Keeper final : public LimitKeeper {
   }
 
   int fd() const override { return timer_.get(); }
-  std::optional<Microseconds> wall_time_left() const override {
-    if (!limits_.wall_time) return std::nullopt;
-    const auto left =
-        std::chrono::duration_cast<Microseconds>(start_ + *limits_.wall_time - Clock::now());
-    return std::max(left, Microseconds(0));
-  }
   uint64_t peak_memory() const override { return peak_; }
   LimitMechanisms mechanisms() const override { return how_; }
 

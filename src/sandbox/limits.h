@@ -26,7 +26,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -100,9 +99,6 @@ class LimitKeeper {
   // of it for its memory limit, which looks like any other end. Exits and signals count first for
   // all other limits.
   virtual std::optional<LimitBreached> ended_by_kernel() = 0;
-
-  // Until poll() tells a breach of the wall time; nullopt where that is not limited.
-  virtual std::optional<std::chrono::microseconds> wall_time_left() const = 0;
 
   virtual uint64_t peak_memory() const = 0;  // bytes; 0 where memory is not limited
   virtual LimitMechanisms mechanisms() const = 0;

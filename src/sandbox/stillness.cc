@@ -26,18 +26,6 @@ constexpr std::chrono::seconds kStopIn{1};
 // Of a process or thread; 0 where it has gone.
 char state_of(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}).state; }
 
-// Context switches of a thread, wanted or not; 0 where it has gone.
-uint64_t switches_of(const std::string& folder) {
-  const auto text = read_file(folder + "/status", 16384);
-  if (!text.ok()) return 0;
-  uint64_t sum = 0;
-  for (const std::string_view field :
-       {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"})
-    if (const size_t at = text->find(field); at != std::string::npos)
-      sum += std::strtoull(text->c_str() + at + field.size(), nullptr, 10);
-  return sum;
-}
-
 bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
@@ -55,6 +43,17 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
     if (number > 0 && *rest == '\0') found.push_back(static_cast<pid_t>(number));
   }
   return found;
+}
+
+uint64_t switches_of(const std::string& folder) {
+  const auto text = read_file(folder + "/status", 16384);
+  if (!text.ok()) return 0;
+  uint64_t sum = 0;
+  for (const std::string_view field :
+       {"\nvoluntary_ctxt_switches:\t", "\nnonvoluntary_ctxt_switches:\t"})
+    if (const size_t at = text->find(field); at != std::string::npos)
+      sum += std::strtoull(text->c_str() + at + field.size(), nullptr, 10);
+  return sum;
 }
 
 Generations descendants_of(pid_t ancestor) {

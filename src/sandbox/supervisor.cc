@@ -154,10 +154,8 @@ class Watch {
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
       // By now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped()) {
-        job_.stop_with(compartment_.init, compartment_.program, limits_.wall_time_left());
-        return std::nullopt;  // the limits come first
-      }
+      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped())
+        if (auto breach = job_.stop_with(compartment_, limits_)) return breach;
     }
   }
 

@@ -29,18 +29,28 @@ class Passing(Flow):
             self.assertEqual(done.returncode, -number)
 
     def test_who_stops_does_not_escape_the_limits(self):
-        # The supervisor stops with its program, as a shell expects it, and watches nobody meanwhile.
+        # The supervisor stops with its program, as a shell expects it; somebody else keeps the limits meanwhile.
         done = self.run_program("--wall-time", "1s", "--", "sh", "-c", "kill -STOP $$; exit 3")
         self.assertEqual((done.returncode, "wall time" in done.stderr), (124, True), done.stderr)
 
-        run = subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; kill $!; exit 3"],
+        for limits, sentry in (([], {}), (["--cpu-time", "1h"], {"bulkhead-sentry": "S"})):
+            run = subprocess.Popen([options.bulkhead, "run", *limits, "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; kill $!; exit 3"],
+                                   cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
+            self.addCleanup(run.kill)
+            states = lambda: {flow.name(pid): flow.state(pid) for pid in [run.pid, *flow.session(run.pid)]}
+            self.assertTrue(flow.wait_for(lambda: flow.state(run.pid) == "T"))
+            self.assertEqual(states(), {"bulkhead": "T", "bulkhead-init": "S", "sh": "T", **sentry})
+            run.send_signal(signal.SIGCONT)
+            self.assertEqual(run.wait(flow.TIMEOUT), 3)
+            self.assertEqual(flow.session(run.pid), [])
+
+        # It ends with its supervisor.
+        run = subprocess.Popen([options.bulkhead, "run", "--cpu-time", "1h", "--", "sh", "-c", "kill -STOP $$"],
                                cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
-        self.addCleanup(run.kill)
-        states = lambda: {flow.name(pid): flow.state(pid) for pid in [run.pid, *flow.session(run.pid)]}
         self.assertTrue(flow.wait_for(lambda: flow.state(run.pid) == "T"))
-        self.assertEqual(states(), {"bulkhead": "T", "bulkhead-init": "S", "sh": "T"})
-        run.send_signal(signal.SIGCONT)
-        self.assertEqual(run.wait(flow.TIMEOUT), 3)
+        run.kill()
+        run.wait(flow.TIMEOUT)
+        self.assertTrue(flow.wait_for(lambda: not flow.session(run.pid)))
 
     def test_standard_streams(self):
         text = "line\n" * 200_000

@@ -342,6 +342,30 @@ for number in range(100):
         terminal.type("\x04")
         self.assertEqual(terminal.exit_code(), 0)
 
+    def test_a_shells_stopped_job_is_quiet_and_comes_back(self):
+        # Somebody keeps its limits meanwhile, of whom the shell sees nothing.
+        terminal = Alone(["/bin/bash", "--norc", "--noprofile", "-i"], self.project, {**self.environment, "PS1": "$ "})
+        self.addCleanup(terminal.close)
+        terminal.wait_for(r"\$ ")
+        terminal.type(f"{options.bulkhead} run --memory 1GiB --wall-time 1h --run cat -- sh -c 'echo ready; exec cat'\n")
+        terminal.wait_for(r"ready\r\n")
+        terminal.type("one\n")
+        terminal.wait_for("one.*one")
+        for _ in range(5):
+            terminal.type("\x1a")
+            terminal.wait_for(r"Stopped.*\$ ")
+            terminal.type("sleep 0.5; jobs\n")
+            self.assertNotIn("Running", terminal.wait_for(r"jobs\r\n.*Stopped.*\$ ").group(0))
+            terminal.type("fg\n")
+            terminal.wait_for(r"exec cat'\r\n")
+            terminal.type("two\n")
+            terminal.wait_for("two.*two")
+        terminal.type("\x1a")
+        terminal.wait_for(r"Stopped.*\$ ")
+        terminal.type("kill -9 %1; wait; jobs; echo ended\n")
+        terminal.wait_for(r"ended\r\n.*ended\r\n")
+        self.assertTrue(flow.wait_for(lambda: flow.session(terminal.leader) == [terminal.leader]))
+
     def test_no_program_leaves_the_terminal_shut(self):
         # Output held by TCOOFF is freed by no key, and an exclusive terminal opens for nobody.
         terminal = self.terminal("--", "/usr/bin/python3", "-c",
