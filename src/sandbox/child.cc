@@ -1,6 +1,7 @@
 #include "sandbox/child.h"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -54,7 +55,7 @@ void send_event(ProgramEvent::Kind kind, int value, const char* step = "",
   ::_exit(1);
 }
 
-constexpr size_t kMostDescriptors = 6 + kSystemVLists;
+constexpr size_t kMostDescriptors = 7 + kSystemVLists;
 
 bool send_message(const SetupMessage& message, const int* descriptors, size_t count) noexcept {
   iovec data{const_cast<SetupMessage*>(&message), sizeof message};
@@ -236,6 +237,15 @@ bool send_inside(const Plan& plan, const NameServer& server, Failure& failure) n
   descriptors[count++] = proc;
   for (size_t i = 0; i < server.count; ++i) descriptors[count++] = server.fds[i];
   message.sockets = server.which;
+  if (plan.limits.memory) {
+    // Absent in kernels that tell nothing of their sockets.
+    const int diag = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (diag < 0 && errno != EPROTONOSUPPORT) return failed(failure, "make a netlink socket");
+    if (diag >= 0) {
+      descriptors[count++] = diag;
+      message.sockets |= 16;
+    }
+  }
   // A list is that of its opener's IPC namespace. Absent: such a kernel has no System V.
   for (unsigned i = 0; plan.limits.memory && i < kSystemVLists; ++i) {
     const int fd = ::open(kSystemVFiles[i], O_RDONLY | O_CLOEXEC);

@@ -30,12 +30,13 @@ struct ChildSetup {
 struct SetupMessage {
   enum class What : uint32_t {
     kReady,     // the id maps can be written now; answered by one byte
-    kInside,    // with descriptors: root, /proc, the name servers' sockets named in `sockets`, and
-                // the lists of System V objects named in `system_v`
+    kInside,    // with descriptors: root, /proc, the sockets named in `sockets`, and the lists of
+                // System V objects named in `system_v`
     kListener,  // with one descriptor, from the program: its pid is in the credentials
     kSettled,   // init has let go of what it does not need any more
   } what = What::kReady;
-  uint32_t sockets = 0;   // bits: 1 UDP/IPv4, 2 UDP/IPv6, 4 TCP/IPv4, 8 TCP/IPv6
+  // Bits, the name servers' first: 1 UDP/IPv4, 2 UDP/IPv6, 4 TCP/IPv4, 8 TCP/IPv6, 16 socket_diag.
+  uint32_t sockets = 0;
   uint32_t system_v = 0;  // bits, by SystemV
   uint64_t user_namespace = 0;
 };

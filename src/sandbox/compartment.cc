@@ -259,9 +259,9 @@ Status take_inside(Compartment& compartment, Received& received) {
   compartment.proc = std::move(received.fds[1]);
   compartment.user_namespace = received.message.user_namespace;
   Fd* const places[] = {&compartment.dns_udp[0], &compartment.dns_udp[1], &compartment.dns_tcp[0],
-                        &compartment.dns_tcp[1]};
+                        &compartment.dns_tcp[1], &compartment.socket_diag};
   size_t next = 2;
-  for (unsigned i = 0; i < 4; ++i) {
+  for (unsigned i = 0; i < std::size(places); ++i) {
     if ((sockets >> i & 1) != 0) *places[i] = std::move(received.fds[next++]);
   }
   for (unsigned i = 0; i < kSystemVLists; ++i) {

@@ -36,6 +36,7 @@ struct Compartment {
   // Bound to 127.0.0.1:53 and [::1]:53 inside; the second is absent without IPv6.
   Fd dns_udp[2], dns_tcp[2];
   std::array<Fd, kSystemVLists> system_v;  // see LimitTarget; only where memory is limited
+  Fd socket_diag;                          // the same
   uint64_t user_namespace = 0;             // inode number: membership of a process
 };
 

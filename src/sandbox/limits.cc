@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sandbox/cgroup.h"
+#include "sandbox/socket_memory.h"
 #include "sandbox/usage.h"
 
 namespace bulkhead {
@@ -32,7 +33,7 @@ constexpr Microseconds kFastest = 4ms;
 constexpr Microseconds kKernelKills =
     100ms;  // between looks at whether the kernel killed for memory
 constexpr uint64_t kBytesPerMs = 4U << 20U;  // what two cores dirty at the most, about
-constexpr int kMemfdEvery = 4;               // samples
+constexpr int kDearEvery = 4;                // samples of what takes long to look at
 constexpr size_t kMostCounts = 512;          // descriptors that are kept open
 
 // Rounded up, so that what is over a limit also reads so.
@@ -133,6 +134,7 @@ class Keeper final : public LimitKeeper {
     for (size_t i = 0; i < kSystemVLists; ++i)
       if (target.system_v[i] >= 0)
         system_v_[i] = Fd(::fcntl(target.system_v[i], F_DUPFD_CLOEXEC, 3));
+    if (target.socket_diag >= 0) socket_diag_ = Fd(::fcntl(target.socket_diag, F_DUPFD_CLOEXEC, 3));
     taken_ = target.taken;
     start_ = Clock::now();
     set_timer(kFastest);
@@ -368,12 +370,14 @@ class Keeper final : public LimitKeeper {
       resident += memory.pages + memory.swapped;
       kernel += memory.kernel;
     }
-    if (samples_++ % kMemfdEvery == 0) {
+    if (samples_++ % kDearEvery == 0) {
+      if (socket_diag_) inet_sockets_ = inet_socket_bytes(socket_diag_.get());
       std::map<uint64_t, uint64_t> memfds;
       for (const pid_t pid : pids) proc_->memfds(pid, &memfds);
       memfds_ = 0;
       for (const auto& [inode, bytes] : memfds) memfds_ += bytes;
     }
+    if (socket_diag_) kernel += unix_socket_bytes(socket_diag_.get()) + inet_sockets_;
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes();
     const uint64_t limit = *limits_.memory;
@@ -495,6 +499,7 @@ class Keeper final : public LimitKeeper {
 
   Fd timer_, tmp_, shm_;
   std::array<Fd, kSystemVLists> system_v_;
+  Fd socket_diag_;
   std::unique_ptr<ProcReader> proc_;
   Clock::time_point start_;
   Microseconds next_{};
@@ -502,7 +507,7 @@ class Keeper final : public LimitKeeper {
   const std::atomic<uint64_t>* taken_ = nullptr;
   std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
   std::set<uint64_t> uncounted_;   // processes without one, at the last look
-  uint64_t memfds_ = 0;
+  uint64_t memfds_ = 0, inet_sockets_ = 0;
   uint64_t peak_ = 0;
   int samples_ = 0;
   std::optional<LimitBreached> breach_;

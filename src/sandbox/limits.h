@@ -13,13 +13,13 @@
 // What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
 // limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
 // parent ignores SIGCHLD; memory that no process maps, except memfds (seen every 200 ms) and the
-// private /tmp and /dev/shm; kernel memory, except page tables, threads, System V objects and the
-// files of those two. Shared memory counts by what is mapped or by what the
-// files hold, whichever is more. `written` counts pages as the kernel dirties them for storage, and
-// a block for what calls make without writing (folders, long links, attributes): not tmpfs (that is
-// memory), not other metadata, not what network and FUSE file systems write through.
-// Where the block group kernel-settings is lifted, a compartment that may write below
-// /sys/fs/cgroup as the owner of our cgroup may leave it.
+// private /tmp and /dev/shm; kernel memory, except page tables, threads, System V objects, sockets
+// with their buffers (those of the internet every 200 ms) and the files of those two. Shared memory
+// counts by what is mapped or by what the files hold, whichever is more. `written` counts pages as
+// the kernel dirties them for storage, and a block for what calls make without writing (folders,
+// long links, attributes): not tmpfs (that is memory), not other metadata, not what network and
+// FUSE file systems write through. Where the block group kernel-settings is lifted, a compartment
+// that may write below /sys/fs/cgroup as the owner of our cgroup may leave it.
 #pragma once
 
 #include <sys/types.h>
@@ -75,6 +75,7 @@ struct LimitTarget {
   int shm = -1;   // the same for /dev/shm
   // Its lists of System V objects, open for reading, in the order of SystemV; duplicated; -1: none.
   std::array<int, kSystemVLists> system_v = {-1, -1, -1};
+  int socket_diag = -1;  // see socket_memory.h; duplicated; -1: none
   // Bytes that are written besides those that the kernel counts for its processes; outlives the
   // last poll(). nullptr: none.
   const std::atomic<uint64_t>* taken = nullptr;

@@ -244,6 +244,7 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
                                    shm.get(),
                                    {compartment.system_v[0].get(), compartment.system_v[1].get(),
                                     compartment.system_v[2].get()},
+                                   compartment.socket_diag.get(),
                                    &processes.taken()}));
     // The program waits for the server; what it asks the resolver can wait in the sockets.
     BULKHEAD_CHECK(server.start());

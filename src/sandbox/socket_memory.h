@@ -1,0 +1,13 @@
+// What the sockets of a network namespace hold in the kernel, which belongs to no process.
+#pragma once
+
+#include <cstdint>
+
+namespace bulkhead {
+
+// Bytes of buffers and of the sockets themselves, as told by `diag` (NETLINK_SOCK_DIAG of that
+// namespace, sock_diag(7)). Zero for a family of which this kernel does not tell.
+uint64_t unix_socket_bytes(int diag);
+uint64_t inet_socket_bytes(int diag);
+
+}  // namespace bulkhead

@@ -1,0 +1,113 @@
+#include "sandbox/socket_memory.h"
+
+#include <gtest/gtest.h>
+#include <linux/netlink.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr uint64_t kQueued = uint64_t{200} << 10U;  // what a socket takes before it is full, about
+
+// In a network namespace with no other sockets.
+void alone(const std::function<void(int diag)>& test) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(77);
+    const Fd diag(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+    test(diag.get());
+    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs a network namespace";
+  EXPECT_EQ(status, 0);
+}
+
+struct Pair {
+  explicit Pair(int type) {
+    std::array<int, 2> ends = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, type | SOCK_NONBLOCK, 0, ends.data()), 0);
+    one.reset(ends[0]);
+    other.reset(ends[1]);
+  }
+  Fd one, other;
+};
+
+void fill(const Fd& socket) {
+  const std::vector<char> much(1U << 20U);
+  while (::send(socket.get(), much.data(), much.size(), 0) > 0) {
+  }
+}
+
+TEST(SocketMemory, SocketsThatHoldNothingAreSmall) {
+  alone([](int diag) {
+    EXPECT_EQ(unix_socket_bytes(diag) + inet_socket_bytes(diag), 0U);
+    const Pair pair(SOCK_STREAM);
+    EXPECT_GT(unix_socket_bytes(diag), 0U);
+    EXPECT_LT(unix_socket_bytes(diag), 10'000U);
+  });
+}
+
+TEST(SocketMemory, WhatWaitsCountsAlsoWhereItsSenderHasGone) {
+  alone([](int diag) {
+    Pair pair(SOCK_STREAM);
+    fill(pair.one);
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+    pair.one.reset();
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+  });
+}
+
+TEST(SocketMemory, EmptyMessagesTakeMemory) {
+  alone([](int diag) {
+    Pair pair(SOCK_SEQPACKET);
+    while (::send(pair.one.get(), "", 0, 0) == 0) {
+    }
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+    pair.one.reset();
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+  });
+}
+
+TEST(SocketMemory, WhatNobodyAcceptsCounts) {
+  alone([](int diag) {
+    const sockaddr_un address{AF_UNIX, "\0never accepts"};
+    const auto* at = reinterpret_cast<const sockaddr*>(&address);
+    const Fd server(::socket(AF_UNIX, SOCK_STREAM, 0));
+    ASSERT_EQ(::bind(server.get(), at, sizeof address), 0);
+    ASSERT_EQ(::listen(server.get(), 1), 0);
+    Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    ASSERT_EQ(::connect(client.get(), at, sizeof address), 0);
+    fill(client);
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+    client.reset();
+    EXPECT_GE(unix_socket_bytes(diag), kQueued);
+  });
+}
+
+TEST(SocketMemory, SocketsOfTheInternetCountWhatTheyHold) {
+  alone([](int diag) {
+    const Fd tcp(::socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(::listen(tcp.get(), 1), 0);
+    const uint64_t before = inet_socket_bytes(diag);
+    EXPECT_GT(before, 0U);
+    EXPECT_LT(before, 10'000U);
+    EXPECT_EQ(unix_socket_bytes(diag), 0U);
+  });
+}
+
+}  // namespace
+}  // namespace bulkhead
