@@ -323,6 +323,12 @@ class Keeper final : public LimitKeeper {
         cgroup.read(first ? "memory.max_usage_in_bytes" : "memory.peak");
     if (peak_text.ok() && read_word("peak " + *peak_text, "peak", &peak))
       peak_ = std::max(peak_, peak);
+    // Version 1 counts the buffers of TCP apart, and does not limit them.
+    if (first && socket_diag_)
+      if (const uint64_t sockets = inet_socket_bytes(socket_diag_.get()); sockets > *limits_.memory)
+        breach(LimitBreached::Which::kMemory,
+               fmt::format("memory: {} in buffers of sockets, {} allowed", size_text(sockets),
+                           size_text(*limits_.memory)));
     if (killed > 0)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} allowed, and the kernel killed a process that needed more",
