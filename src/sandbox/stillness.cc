@@ -26,6 +26,9 @@ constexpr std::chrono::seconds kStopIn{1};
 // Of a process or thread; 0 where it has gone.
 char state_of(const std::string& folder) { return stat_of(folder).value_or(ProcessStat{}).state; }
 
+// False where no descriptor is left, say: then everybody seems to have gone.
+bool can_look() { return stat_of("/proc/self").has_value(); }
+
 bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
@@ -92,7 +95,7 @@ bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool
 // waits for children and is told to stop looks once more for who has stopped.
 // Who continues itself, writes, and stops again is asleep whenever one looks: its switches tell.
 bool Stillness::holds(pid_t spared) {
-  bool still = true;
+  bool still = can_look();
   const auto until = std::chrono::steady_clock::now() + kStopIn;
   const Generations generations = who_();
   for (const std::vector<pid_t>& generation : generations) {
@@ -107,7 +110,7 @@ bool Stillness::holds(pid_t spared) {
   for (const std::vector<pid_t>& generation : generations)
     for (const pid_t pid : generation)
       if (pid != spared && has_run(pid)) still = false;
-  return still;
+  return still && can_look();
 }
 
 bool Stillness::has_run(pid_t pid) {

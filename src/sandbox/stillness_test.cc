@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,6 +108,21 @@ TEST_F(StillnessTest, WhoContinuesItselfHasMoved) {
                          if (!reach(still)) return 3;
                          usleep(400'000);
                          return still.holds(0) ? 4 : 0;
+                       }),
+            0);
+}
+
+// As where others have taken all descriptors.
+TEST_F(StillnessTest, WhoSeesNothingIsNotSureOfAnything) {
+  EXPECT_EQ(run_beside(*shared_, watch_a_child,
+                       [] {
+                         rlimit none{};
+                         if (getrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+                         none.rlim_cur = 0;
+                         if (setrlimit(RLIMIT_NOFILE, &none) != 0) return 2;
+                         Stillness still(ours);
+                         const std::atomic<bool> cancelled = false;
+                         return still.reach(std::chrono::milliseconds(50), cancelled) ? 3 : 0;
                        }),
             0);
 }
