@@ -161,13 +161,15 @@
   const editorsCommands = () => (editors ??= new Set(globalThis.bulkhead.commandRegistry?._commands?.keys()));
 
   /**
-   * Settings of the editor, of which its registry names no extension, and of its own extensions; and what stands above them.
+   * Settings of the editor, of which its registry names no extension, and of its own extensions; what stands above them; and
+   * the families of the former.
    * @param {Description[]} all
    */
   function editorsSettings(all) {
     const keys = new Set(all.filter((one) => !isForeign(one)).flatMap(settingsOf));
-    for (const [key, setting] of Object.entries(globalThis.bulkhead.settingsRegistry ?? {})) if (!setting?.source) keys.add(key);
-    return { keys, wholes: new Set([...keys].flatMap(wholesOf)) };
+    const core = Object.entries(globalThis.bulkhead.settingsRegistry ?? {}).flatMap(([key, setting]) => (setting?.source ? [] : [key]));
+    for (const key of core) keys.add(key);
+    return { keys, wholes: new Set([...keys].flatMap(wholesOf)), families: new Set([...EDITORS_SETTINGS, ...core.map(familyOf)]) };
   }
 
   /** What one foreign package may name. */
@@ -195,12 +197,12 @@
     /**
      * A setting that it may declare. VS Code keeps the defaults of all in one tree: that of "git" takes the place of
      * git.path, that of "terminal.integrated.env.linux.X" becomes a part of what is set there, and "__proto__.x" one
-     * of every object of the window.
+     * of every object of the window. "debug.mine" would stand among the editor's own, and whoever reads all of "debug" has it.
      * @param {string} key
      */
     setting(key) {
       if (key.split(".").includes("__proto__")) return false;
-      if (EDITORS_SETTINGS.has(familyOf(key))) return false;
+      if (this.theirs.families.has(familyOf(key))) return false;
       return !this.theirs.keys.has(key) && !this.theirs.wholes.has(key) && !wholesOf(key).some((whole) => this.theirs.keys.has(whole));
     }
 

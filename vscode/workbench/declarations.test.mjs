@@ -238,8 +238,8 @@ test("what is declared takes the place of no setting of the editor's, nor a part
   const { bulkhead, disarmed } = page();
   bulkhead.settingsRegistry = { "editor.tabSize": {}, "files.associations": {}, "theirs.url": { source: { id: "you.theirs" } } };
   const declared = (...names) => ({ properties: Object.fromEntries(names.map((key) => [key, { default: { x: 1 } }])) });
-  const own = ["mine", "mine.path", "npm.mine", "editor.mine", "theirs", "mine.constructor.x"];
-  const theirs = ["npm", "npm.path", "npm.path.x", "editor", "editor.tabSize", "files.associations.x", "terminal.later", "tasks.x", "bulkhead.x", "__proto__.x", "mine.__proto__.x"];
+  const own = ["mine", "mine.path", "npm.mine", "theirs", "mine.constructor.x"];
+  const theirs = ["npm", "npm.path", "npm.path.x", "editor", "editor.mine", "editor.tabSize", "files.associations.x", "terminal.later", "tasks.x", "bulkhead.x", "__proto__.x", "mine.__proto__.x"];
   const left = (configuration, rest) => {
     const { contributes, bulkheadWithheld = [] } = disarmed({ configuration, ...rest }, NPM);
     return [[...contributes.configuration].flatMap(({ properties }) => Object.keys(properties ?? {})), [...bulkheadWithheld], contributes];
