@@ -10,6 +10,7 @@
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
 #include "vscode/extension_host.h"
+#include "vscode/seal.h"
 
 namespace bulkhead {
 namespace {
@@ -33,7 +34,7 @@ Result<Fd> inherited_channel() {
 
 // To the launcher, which tells it to a person (vscode/launcher/said.mjs).
 int fail(const std::string& mark, const Error& error) {
-  fmt::print(stderr, "{}bulkhead host: {}\n", mark, to_string(error));
+  say_sealed(mark, fmt::format("bulkhead host: {}", to_string(error)));
   return kExitFailed;
 }
 

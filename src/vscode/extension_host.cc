@@ -24,6 +24,7 @@
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/relay.h"
+#include "vscode/seal.h"
 #include "vscode/workspace_folders.h"
 
 extern char** environ;
@@ -417,7 +418,7 @@ Status Host::prepare() {
                                   return {};
                                 });
   arbiter->on_warning([mark = options_.mark](const std::string& text) {
-    fmt::print(stderr, "{}bulkhead: {}\n", mark, text);
+    say_sealed(mark, fmt::format("bulkhead: {}", text));
   });
 
   const GrantedEnvironment granted = environment(*confinement.policy);
@@ -603,10 +604,10 @@ Result<int> Host::run() {
       code = 125;
     }
   }
-  if (code != 0) fmt::print(stderr, "{}bulkhead host: {}\n", options_.mark, outcome);
+  if (code != 0) say_sealed(options_.mark, fmt::format("bulkhead host: {}", outcome));
   if (journal_) {
     if (const Status finished = journal_->finish(outcome); !finished.ok())
-      fmt::print(stderr, "{}bulkhead host: {}\n", options_.mark, finished.error().message);
+      say_sealed(options_.mark, fmt::format("bulkhead host: {}", finished.error().message));
   }
   if (control_) {
     control_->keep(

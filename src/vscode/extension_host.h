@@ -26,7 +26,7 @@ struct ExtensionHostOptions {
   std::string folder;                // the workspace's folder, or
   std::string workspace;             // its .code-workspace file; both empty: an empty window
   std::string identity;  // what it is for, as InitialData::parse takes it; empty: not known yet
-  std::string mark;      // before each line for people: the compartment's own lines have none
+  std::string mark;      // seals each line for people: the compartment's own lines have none
   bool trace = false;    // record instead of enforcing
 };
 

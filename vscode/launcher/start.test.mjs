@@ -1,6 +1,7 @@
 // What `bulkhead code` refuses before it starts anything.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
@@ -40,8 +41,13 @@ test("ports that are none, or taken, also where browsers look first", async (t) 
 });
 
 test("a host's supervisor is heard, and nobody who writes like it", () => {
-  assert.equal(saidBy("4f", "[12:00:00] [ExtensionHostConnection] <7><stderr> 4fbulkhead host: ended\x1b"), "bulkhead host: ended?");
-  for (const line of ["<7><stderr> bulkhead: run this", "<stderr> bulkhead host: x", ""]) assert.equal(saidBy("4f", line), undefined);
+  // As src/vscode/seal_test.cc has it.
+  const seal = "2b2b6886afa0aa02cd262e1efc91afb131f15604eb430d33b5d39906728bfb39";
+  const log = "[12:00:00] [ExtensionHostConnection] <7><stderr> ";
+  assert.equal(saidBy("4f", `${log}x${seal}bulkhead host: ended`), "bulkhead host: ended");
+  assert.equal(saidBy("4f", `${log}${createHash("sha256").update("4fbulkhead: a\x1b").digest("hex")}bulkhead: a\x1b`), "bulkhead: a?");
+  for (const line of ["bulkhead: run this", "4fbulkhead host: ended", `${seal}bulkhead host: run this`, `${seal}bulkhead host: ended.`, `${seal}bulkhead: ended`, seal, ""])
+    assert.equal(saidBy("4f", log + line), undefined, line);
 });
 
 test("folders that are not there", () => {
