@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 52> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -26,10 +26,12 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
     {"editor-write", ArgumentKind::kEditorWrite},
     {"edit", ArgumentKind::kEdit},
     {"extension", ArgumentKind::kExtension},
+    {"own-name", ArgumentKind::kOwnName},
     {"command", ArgumentKind::kCommand},
     {"command-id", ArgumentKind::kCommandId},
     {"setting", ArgumentKind::kSetting},
     {"view", ArgumentKind::kView},
+    {"panel", ArgumentKind::kPanel},
     {"notebook", ArgumentKind::kNotebook},
     {"declared", ArgumentKind::kDeclared},
     {"sign-in", ArgumentKind::kSignIn},
@@ -46,6 +48,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
     {"notebook-viewer", ArgumentKind::kViewer},
     {"number", ArgumentKind::kNumber},
     {"text", ArgumentKind::kText},
+    {"no-json", ArgumentKind::kNoJson},
     {"tool", ArgumentKind::kTool},
     {"chat-progress", ArgumentKind::kProgress},
     {"chat-context", ArgumentKind::kContext},
@@ -57,6 +60,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
     {"scheme", ArgumentKind::kScheme},
     {"log-file", ArgumentKind::kLogFile},
     {"log-resource", ArgumentKind::kLogResource},
+    {"own-log", ArgumentKind::kLogger},
     {"external", ArgumentKind::kExternal},
     {"webview-options", ArgumentKind::kWebviewOptions},
     {"webview-init", ArgumentKind::kWebviewInit},
@@ -65,7 +69,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 48> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 30> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 31> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
     {"resources or []", ToldRule::Way::kResourcesOrNone},
@@ -92,6 +96,7 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 30> kTold = {{
     {"environment", ToldRule::Way::kEnvironment},
     {"secret", ToldRule::Way::kSecret},
     {"renderer", ToldRule::Way::kRenderer},
+    {"question", ToldRule::Way::kQuestion},
     {"git", ToldRule::Way::kGit},
     {"quiet", ToldRule::Way::kQuiet},
     {"[]", ToldRule::Way::kNone},

@@ -27,10 +27,12 @@ enum class ArgumentKind : uint8_t {
   kEditorWrite,
   kEdit,         // a workspace edit: every resource in it is written
   kExtension,    // an extension's id, which must be one of this host's own
+  kOwnName,      // a name that begins with such an id
   kCommand,      // a command that is run
   kCommandId,    // a command that is registered
   kSetting,      // a setting's key
   kView,         // a view or custom editor, which only this host's extensions declare
+  kPanel,        // a type of webviews, the same: those of before are shown in it
   kNotebook,     // a type of notebooks, the same
   kDeclared,     // what no other extension declares: a type of webview, a timeline
   kSignIn,       // a sign-in provider that this host's extensions declare, and no other
@@ -55,6 +57,7 @@ enum class ArgumentKind : uint8_t {
   kScheme,       // a scheme that is taken over
   kLogFile,      // a file in this host's log folder
   kLogResource,  // an object with such a file
+  kLogger,       // what a log is called, and by which name it is found
   kExternal,     // an address that is opened outside
   kWebviewOptions,
   kWebviewInit,
@@ -64,6 +67,7 @@ enum class ArgumentKind : uint8_t {
   kViewer,       // what a notebook is shown by
   kNumber,
   kText,
+  kNoJson,  // nothing, or bytes
 };
 
 struct Check {
@@ -117,6 +121,7 @@ struct ToldRule {
     kEnvironment,      // without what other extensions give to terminals
     kSecret,           // if it is of its own extensions
     kRenderer,         // the same, of a page in notebooks
+    kQuestion,         // if it answers a question that this host asked in a chat
     kGit,              // to the built-in extension that is Git
     kQuiet,            // is answered with nothing
     kNone,             // is answered with an empty list

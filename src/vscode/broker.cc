@@ -9,6 +9,7 @@
 
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"
+#include "vscode/terminal_text.h"
 #include "vscode/typed_text.h"
 
 namespace bulkhead {
@@ -70,6 +71,19 @@ bool is_unwrapped(std::string_view method, size_t index) {
          ((method == "$executeCommand" || method == "$reportResponsePart" ||
            method == "$updateExecution" || method == "$completeExecution") &&
           index == 1);
+}
+
+// That nobody else is asked about documents of a kind: who formats, say, would be the only one.
+size_t strip_exclusive(Json& value) {
+  size_t changed = value.is_object() ? value.erase("exclusive") : 0;
+  if (value.is_structured())
+    for (Json& each : value) changed += strip_exclusive(each);
+  return changed;
+}
+
+// What terminals of the window show of it, which are no program's.
+bool is_printed(std::string_view method) {
+  return method == "$appendTestMessagesInRun" || method == "$handleProgressChunk";
 }
 
 // Whether the workbench sees the arguments that are judged: in a list, for it takes whatever has a
@@ -248,6 +262,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       for (const auto& [method, index, names] :
            {std::tuple("$registerTestController", 0, &own_controllers_),
             std::tuple("$createTerminal", 0, &made_terminals_),
+            std::tuple("$registerLanguageModelProvider", 0, &own_models_),
             std::tuple("$createWebviewPanel", 2, &panels_)})
         if (request.method == method) {
           // What is no text is none of its own, or what has no name would be.
@@ -256,6 +271,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           if (!name.empty()) names->insert(std::move(name));
         }
       note_provider(request);
+      if (request.method == "$handleProgressChunk") learn_questions(request);
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
@@ -299,6 +315,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], by);
         return signs;
       };
+      const bool provides_language = actor_of(request) == "MainThreadLanguageFeatures";
       const bool looks = request.method == "$registerTextEditorDecorationType";
       const bool decorates = request.method == "$trySetDecorations";
       const auto holds_blocked = [&](const Json& root) {
@@ -320,7 +337,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
             request.method == "$spliceResourceStates" || request.method == "$registerGroups";
         const bool roots = may_name(text, {"localResourceRoots"});
         const bool types = request.method == "$setLanguageConfiguration";
-        if (!spelt && !roots && !styles && !loads && !resources && !types &&
+        const bool prints = is_printed(request.method) && may_control(text);
+        const bool alone = provides_language && may_name(text, {"exclusive"});
+        if (!spelt && !roots && !styles && !loads && !resources && !types && !prints && !alone &&
             shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
@@ -336,7 +355,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
             (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_preloads(value) : 0) +
             (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
             (styles ? strip_styles(value, granted("open-external")) : 0) +
-            (types ? strip_typed(value) : 0) + (is_kept ? 0 : disarm().disarm(value, strings)) +
+            (types ? strip_typed(value) : 0) + (prints ? plain_outputs(value) : 0) +
+            (alone ? strip_exclusive(value) : 0) + (is_kept ? 0 : disarm().disarm(value, strings)) +
             sign_in(value, index);
         if (here == 0) return text;
         changes += here;
@@ -345,7 +365,16 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       };
       if (!request.mixed) changed.json = clean(changed.json, kWhole);
       for (size_t i = 0; i < changed.arguments.size(); ++i)
-        if (RpcArgument& argument = changed.arguments[i]; !argument.json.empty()) {
+        if (RpcArgument& argument = changed.arguments[i];
+            argument.type == RpcArgument::Type::kBuffer && request.method == "$appendOutputToRun") {
+          Bytes& output = argument.buffers.at(0);
+          const std::string_view said(reinterpret_cast<const char*>(output.data()), output.size());
+          std::string plain = plain_output(said);
+          if (plain == said) continue;
+          texts.push_back(std::move(plain));
+          output = {reinterpret_cast<const uint8_t*>(texts.back().data()), texts.back().size()};
+          ++changes;
+        } else if (!argument.json.empty()) {
           argument.json = clean(argument.json, i);
         } else if (is_signed(shown, i)) {  // undefined
           argument = RpcArgument{RpcArgument::Type::kJson, clean("{}", i), {}};

@@ -92,6 +92,9 @@ class Broker final : public Judge {
   Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
+  Ruling decide_logger(const Json& value, const Asked& asked);
+  Ruling decide_tool(const Json& name, const Asked& asked);
+  Ruling decide_tool_call(const Json& part, const Asked& asked);
   Ruling decide_progress(const Json& value, const Asked& asked);
   bool owns_part(const std::string& part);
   bool owns_sessions(const Json& value);
@@ -101,6 +104,7 @@ class Broker final : public Judge {
   Ruling decide_test_run(const Json& value, const Asked& asked);
   Ruling decide_test_targets(const Json& value, const Asked& asked);
   void learn_runs(const RpcRequest& request);
+  void learn_questions(const RpcRequest& request);
   Ruling decide_notebook_viewer(const Json& value, const Asked& asked);
   Ruling decide_external(const Json& value, const Asked& asked);
   void forget(uint32_t number);
@@ -133,7 +137,7 @@ class Broker final : public Judge {
   size_t sign_status_item(size_t index, Json& value, const std::string& whose);
   std::string whose(const RpcRequest& request, Shown shown) const;
   std::string host_prefix() const;
-  bool is_own_status_item(const std::string& id) const;
+  bool is_own_name(const std::string& name) const;
   bool is_own_scheme(const std::string& scheme);
   static bool provides(const std::map<std::string, std::string>& providers,
                        const std::string& scheme);
@@ -195,17 +199,22 @@ class Broker final : public Judge {
     kOperation,   // edits beside what a person does with files, and whose they are
     kCopied,      // what is pasted of it later, wherever that is
     kResult,      // of its command, which may open a folder
+    kModels,      // language models, and whose they are
     kResource,
     kBadges,
-    kPrepared,  // a tool that is about to run: what a person is asked before
+    kPrepared,   // a tool that is about to run: what a person is asked before
+    kFollowups,  // what a person may say next, and to whom
   };
   static Awaited awaited_of(std::string_view method);
+  // Whether an answer of this kind is looked at as a whole, and not for edits and commands alone.
+  static bool is_looked_at(Awaited awaited, std::string_view json);
   // The same where the document decides, with mutex_ held. What is asked of something that the
   // reply was marked for comes without the mark, in `unmarked`.
   Awaited awaited_of(const RpcRequest& request, std::optional<std::vector<uint8_t>>* unmarked);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
   size_t refuse_edits(Json& value, bool* unfit);
   size_t refuse_parts(Json& value);
+  size_t claim_models(Json& value);
   bool may_document(const Json& documentation);
   void ask_for_commands(Outbox& outbox);
   Result<bool> take_commands(const RpcMessage& message, Outbox& outbox);
@@ -252,6 +261,9 @@ class Broker final : public Judge {
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
   std::set<std::string> own_controllers_;    // of tests
   std::set<std::string> shared_runs_;        // of tests, which the workbench began
+  std::set<std::string> own_questions_;      // in chats, by what their answers name
+  std::set<std::string> own_calls_;          // of tools, which began in its answers
+  std::set<std::string> own_models_;         // vendors of language models, which this host has
   std::set<std::string> answered_;           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of

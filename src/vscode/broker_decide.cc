@@ -273,35 +273,63 @@ Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
   return Ruling::pass();
 }
 
+// The list of logs is the window's: of one name the last one takes the place of others', and a
+// group is read as one. Those that say nothing are found by a hash of their files.
+Broker::Ruling Broker::decide_logger(const Json& value, const Asked& asked) {
+  static const std::set<std::string> kOfHosts = {"remoteexthost", "remoteExtHostTelemetry"};
+  const auto member = [&](const char* key) {
+    return value.is_object() ? value.value(key, Json()) : Json();
+  };
+  const Json id = member("id"), extension = member("extensionId"), group = member("group");
+  const std::string name = text_of(id);
+  const bool hash =
+      id.is_string() && name.find_first_not_of("-0123456789abcdef") == std::string::npos;
+  if ((is_none(id) || hash || kOfHosts.contains(name) || is_own_name(name)) &&
+      (is_none(extension) || own_extension(extension)) &&
+      (is_none(group) || (group.is_object() && group.value("id", Json()) == "telemetry")))
+    return Ruling::pass();
+  return refuse(asked, dumped(id).substr(0, 200), "is no log of its own");
+}
+
+// Of language models: of another extension it runs like a command.
+Broker::Ruling Broker::decide_tool(const Json& name, const Asked& asked) {
+  const std::string tool = text_of(name);
+  if (owns_part("tool/" + tool)) return Ruling::pass();
+  return decide_permission("commands-foreign", asked.about(asked.method + " " + tool));
+}
+
+// A call that begins, and what a model goes on saying for it: its tool is given that as it comes.
+Broker::Ruling Broker::decide_tool_call(const Json& part, const Asked& asked) {
+  const std::string call = text_of(part.value("toolCallId", Json()));
+  if (text_of(part.value("kind", Json())) == "updateToolInvocation")
+    return knows(own_calls_, call)
+               ? Ruling::pass()
+               : refuse(asked, call, "goes on with a call that it did not begin");
+  Ruling ruling = decide_tool(part.value("toolName", Json()), asked);
+  const std::lock_guard lock(mutex_);
+  if (ruling.passes() && own_calls_.size() < kMaxKept) own_calls_.insert(call);
+  return ruling;
+}
+
 // What a chat participant shows passes; with other parts the workbench edits files, or is told that
 // somebody else does.
 Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
-  static const std::set<std::string> kShown = {"markdownContent",
-                                               "markdownVuln",
-                                               "treeData",
-                                               "inlineReference",
-                                               "reference",
-                                               "progressMessage",
-                                               "progressTask",
-                                               "command",
-                                               "progressTaskResult",
-                                               "warning",
-                                               "info",
-                                               "codeCitation",
-                                               "thinking",
-                                               "multiDiffData",
-                                               "confirmation",
-                                               "usage",
-                                               "pullRequest",
-                                               "extensions",
-                                               "beginToolInvocation",
-                                               "updateToolInvocation"};
+  static const std::set<std::string> kShown = {
+      "markdownContent",    "markdownVuln",    "treeData",     "inlineReference",
+      "reference",          "progressMessage", "progressTask", "command",
+      "progressTaskResult", "warning",         "info",         "codeCitation",
+      "thinking",           "multiDiffData",   "confirmation", "usage",
+      "pullRequest",        "extensions"};
   if (!value.is_array()) return Ruling::deny("bulkhead: not a part of an answer");
   for (const Json& each : value) {
     const Json& part = each.is_array() ? at(each, 0) : each;
     if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
-    if (kShown.contains(text_of(part.value("kind", Json())))) continue;
+    const std::string kind = text_of(part.value("kind", Json()));
+    if (kShown.contains(kind)) continue;
     Ruling ruling = Ruling::pass();
+    if (kind == "beginToolInvocation" || kind == "updateToolInvocation")
+      ruling = decide_tool_call(part, asked);
+    if (!ruling.passes()) return ruling;
     const auto refused = [&](const Json& one) {
       if (is_resource_like(one)) ruling = decide_written(one, asked);
       return !ruling.passes();
@@ -401,6 +429,10 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       if (own_extension(value)) return Ruling::pass();
       return refuse(asked, dumped(value).substr(0, 200),
                     "speaks for an extension that is not in this compartment");
+    case ArgumentKind::kOwnName:
+      if (is_own_name(text_of(value))) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200),
+                    "is a name that does not begin with its own extension's");
     case ArgumentKind::kCommand:
       return decide_command(value, arguments, asked);
     case ArgumentKind::kCommandId: {
@@ -439,6 +471,10 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         return Ruling::pass();
       return refuse(asked, view, "shows something in a view that is not its own");
     }
+    case ArgumentKind::kPanel:
+      if (owns_part("panel/" + text_of(value))) return Ruling::pass();
+      return refuse(asked, text_of(value),
+                    "shows webviews of a type that its activationEvents do not name");
     case ArgumentKind::kNotebook:
       if (owns_part("notebook/" + text_of(value))) return Ruling::pass();
       return refuse(asked, text_of(value), "reads notebooks of a type that is not its own");
@@ -482,11 +518,11 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kText:
       if (!text_of(value).empty()) return Ruling::pass();
       return refuse(asked, dumped(value).substr(0, 200), "is no name");
-    case ArgumentKind::kTool: {
-      const std::string tool = value.is_object() ? text_of(value.value("toolId", Json())) : "";
-      if (owns_part("tool/" + tool)) return Ruling::pass();
-      return decide_permission("commands-foreign", asked.about(asked.method + " " + tool));
-    }
+    case ArgumentKind::kNoJson:
+      if (value.is_null()) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200), "is nothing that a host has to say here");
+    case ArgumentKind::kTool:
+      return decide_tool(value.is_object() ? value.value("toolId", Json()) : Json(), asked);
     case ArgumentKind::kProgress:
       return decide_progress(value, asked);
     case ArgumentKind::kContext: {
@@ -587,6 +623,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         if (const auto refused = outside(value)) return *refused;
       return Ruling::pass();
     }
+    case ArgumentKind::kLogger:
+      return decide_logger(value, asked);
     case ArgumentKind::kExternal:
       return decide_external(value, asked);
     case ArgumentKind::kOwnTerminal: {

@@ -54,8 +54,7 @@ inline constexpr const char* kTable = R"({"methods":{
   "MainThreadTreeViews":{"$registerTreeViewDataProvider":{"needs":"window","check":["0 view"]}},
   "MainThreadTimeline":{"$registerTimelineProvider":{"needs":"window","check":["0 declared"]},"$unregisterTimelineProvider":{"needs":"free","check":["0 declared"]}},
   "MainThreadQuickOpen":{"$show":"window","$input":"window","$createOrUpdate":"window","$dispose":"free"},
-  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]},
-                      "$registerLogger":{"needs":"free","check":["0 log-resource"]}},
+  "MainThreadLogger":{"$log":{"needs":"free","check":["0 log-file"]}},
   "MainThreadWorkspace":{"$startFileSearch":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
                          "$updateWorkspaceFolders":{"needs":"workspace-folders","check":["3 folders"]},
                          "$checkExists":{"needs":"workspace-files","check":["0 uri-read-or-none"]},
@@ -131,7 +130,10 @@ inline const std::vector<std::string> kActors = {"MainThreadFileSystem",
                                                  "MainThreadManagedSockets",
                                                  "MainThreadBrowserTunnelProxy",
                                                  "MainThreadBrowsers",
-                                                 "MainThreadMcp"};
+                                                 "MainThreadMcp",
+                                                 "MainThreadEmbeddings",
+                                                 "MainThreadChatDebug",
+                                                 "MainThreadShare"};
 
 struct Sent : Outbox {
   std::vector<std::vector<uint8_t>> host, workbench;
@@ -213,7 +215,7 @@ class BrokerTest : public ::testing::Test {
                                   {"remote", {{"authority", "host:1"}}},
                                   {"logsLocation", uri((folder_ / "logs").string())},
                                   {"extensions", {{"allExtensions", Json::parse(R"([
-                                    {"identifier": {"value": "me.mine"}, "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
+                                    {"identifier": {"value": "me.mine"}, "activationEvents": ["onWebviewPanel:mine.panel"], "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
                                       {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},

@@ -557,7 +557,8 @@ TEST_F(ForgedTest, ProgressRunsNothingWhenItIsClicked) {
     EXPECT_EQ(shown(place)["location"], place);
   for (const Json& place : {Json(20), Json(20.0), Json(), Json::array({20})})
     EXPECT_EQ(shown(place)["location"], 15);
-  const Json left = shown(10);
+  EXPECT_EQ(shown(10)["command"], "notifications.showList") << "the editor's";
+  const Json left = shown(15);
   EXPECT_EQ(left["title"], "Indexing");
   EXPECT_EQ(left["cancellable"], true);
   for (const char* key : {"command", "buttons", "detail"}) EXPECT_FALSE(left.contains(key)) << key;

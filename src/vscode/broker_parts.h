@@ -214,9 +214,9 @@ inline std::vector<std::string> declared_commands(const Json& description) {
 
 // Views, custom editors, sign-in providers, types of webviews and parts of chats that a description
 // declares. Among the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID",
-// "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", and "problems/NAME" for the
-// names that its problems may have: those of its problem matchers and the first words of its
-// settings.
+// "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", "panel/TYPE", and
+// "problems/NAME" for the names that its problems may have: those of its problem matchers and the
+// first words of its settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -237,9 +237,12 @@ inline DeclaredParts declared_parts(const Json& description) {
   if (const auto events = description.find("activationEvents");
       events != description.end() && events->is_array()) {
     constexpr std::string_view kPanel = "onWebviewPanel:";
-    for (const Json& each : *events)
-      if (const std::string event = text_of(each); event.starts_with(kPanel))
-        found.others.insert(event.substr(kPanel.size()));
+    for (const Json& each : *events) {
+      const std::string event = text_of(each);
+      if (!event.starts_with(kPanel)) continue;
+      found.others.insert(event.substr(kPanel.size()));
+      found.views.insert("panel/" + event.substr(kPanel.size()));
+    }
   }
   const auto contributes = description.find("contributes");
   if (contributes == description.end() || !contributes->is_object()) return found;

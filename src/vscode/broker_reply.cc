@@ -16,6 +16,7 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideCompletionItems" || method == "$resolveCompletionItem" ||
       method == "$provideNotebookCellStatusBarItems")
     return Awaited::kItems;
+  if (method == "$provideLanguageModelChatInfo") return Awaited::kModels;
   if (method == "$provideKernelSourceActions") return Awaited::kActions;
   if (method == "$provideChatSessionContent") return Awaited::kHistory;
   if (method == "$provideInlayHints" || method == "$resolveInlayHint") return Awaited::kHints;
@@ -25,13 +26,29 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
   if (method == "$provideDecorations") return Awaited::kBadges;
-  if (method == "$prepareToolInvocation" || method == "$provideLanguageModelChatInfo" ||
-      method == "$provideFollowups")
-    return Awaited::kPrepared;
+  if (method == "$prepareToolInvocation") return Awaited::kPrepared;
+  if (method == "$provideFollowups") return Awaited::kFollowups;
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
     if (method.starts_with(inserts)) return Awaited::kSnippets;
   return Awaited::kShown;
+}
+
+bool Broker::is_looked_at(Awaited awaited, std::string_view json) {
+  switch (awaited) {
+    case Awaited::kNothing:
+    case Awaited::kShown:
+    case Awaited::kMessage:
+    case Awaited::kSnippets:
+    case Awaited::kHints:
+      return false;
+    case Awaited::kItems:
+      return may_name(json, {"o"});
+    case Awaited::kResult:
+      return may_name(json, {"openFolder"});
+    default:
+      return true;
+  }
 }
 
 namespace {
@@ -86,27 +103,14 @@ void strip_prepared(Json& value, const IsOthers& is_others) {
     asks->erase("approveCombination");
 }
 
-// Of which extension a model is, by which its ways to sign in are known; and whom a person says
-// something to with one click.
+// Whom a person says something to with one click.
 template <typename Owns>
-void keep_claims(Json& value, const std::vector<std::string>& extensions, const Owns& owns) {
+void strip_followups(Json& value, const Owns& owns) {
+  if (!value.is_array()) return;
   Json kept = Json::array();
-  for (Json& each : value) {
-    if (each.is_object() && (each.contains("agentId") || each.contains("message")) &&
-        !owns(text_of(each.value("agentId", Json()))))
-      continue;
-    const auto about = each.is_object() ? each.find("metadata") : each.end();
-    if (about != each.end() && about->is_object()) {
-      about->erase("isBYOK");
-      const Json said = about->value("extension", Json());
-      const std::string claimed =
-          lower_case(text_of(said.is_object() ? said.value("value", Json()) : said));
-      const bool own = std::find(extensions.begin(), extensions.end(), claimed) != extensions.end();
-      const std::string id = own ? claimed : extensions.empty() ? "?" : extensions.front();
-      (*about)["extension"] = {{"value", id}, {"_lower", id}};
-    }
-    kept.push_back(std::move(each));
-  }
+  for (Json& each : value)
+    if (each.is_object() && owns(text_of(each.value("agentId", Json()))))
+      kept.push_back(std::move(each));
   value = std::move(kept);
 }
 
@@ -205,6 +209,30 @@ size_t Broker::refuse_parts(Json& value) {
   return refused;
 }
 
+// Models have one list in the window, in which the first of a name is the one that others' texts go
+// to. Leaves those of its own vendors, and says whose they are.
+size_t Broker::claim_models(Json& value) {
+  if (!value.is_array()) return 0;
+  const std::string id = options_.extensions.empty() ? "?" : options_.extensions.front();
+  Json own = Json::array();
+  for (Json& model : value) {
+    const auto about = model.is_object() ? model.find("metadata") : model.end();
+    if (about == model.end() || !about->is_object()) continue;
+    const std::string vendor = text_of(about->value("vendor", Json()));
+    if (!knows(own_models_, vendor) ||
+        !text_of(model.value("identifier", Json())).starts_with(vendor + "/"))
+      continue;
+    about->erase("isBYOK");
+    if (!own_extension(about->value("extension", Json())))
+      (*about)["extension"] = {{"value", id}, {"_lower", id}};
+    if (const auto sign_in = about->find("auth"); sign_in != about->end() && sign_in->is_object())
+      (*sign_in)["providerLabel"] = signatures();
+    own.push_back(std::move(model));
+  }
+  value = std::move(own);
+  return 1;
+}
+
 void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const auto* reply = std::get_if<RpcReply>(&message);
   Awaited awaited = Awaited::kShown;
@@ -241,14 +269,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   }
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
-  const bool looked_at = awaited == Awaited::kTooltip || awaited == Awaited::kResource ||
-                         awaited == Awaited::kBadges || awaited == Awaited::kItemsAlone ||
-                         awaited == Awaited::kItemAlone || awaited == Awaited::kHintsAlone ||
-                         awaited == Awaited::kOperation || awaited == Awaited::kCopied ||
-                         awaited == Awaited::kHistory || awaited == Awaited::kActions ||
-                         awaited == Awaited::kPrepared ||
-                         (awaited == Awaited::kResult && may_name(json, {"openFolder"})) ||
-                         (awaited == Awaited::kItems && may_name(json, {"o"}));
+  const bool looked_at = is_looked_at(awaited, json);
   if (!edits && !looked_at && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
     return;
@@ -274,7 +295,8 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
           changes += action.erase("documentation");
     if (edits) changes += refuse_edits(value, &unfit);
     if (awaited == Awaited::kBadges) changes += strip_badges(value);
-    ++changes;
+    if (awaited == Awaited::kModels) changes += claim_models(value);
+    if (looked_at) ++changes;
     switch (awaited) {
       case Awaited::kItemsAlone:
         strip_items(value, "b");
@@ -289,13 +311,13 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         strip_pasted(value);
         break;
       case Awaited::kPrepared:
-        if (value.is_array())
-          keep_claims(value, options_.extensions, [this](const std::string& agent) {
-            return owns_part("chat/" + agent) || owns_part("chat-session/" + agent);
-          });
-        else
-          strip_prepared(value,
-                         [this](const std::string& tool) { return knows(others_parts_, tool); });
+        strip_prepared(value,
+                       [this](const std::string& tool) { return knows(others_parts_, tool); });
+        break;
+      case Awaited::kFollowups:
+        strip_followups(value, [this](const std::string& agent) {
+          return owns_part("chat/" + agent) || owns_part("chat-session/" + agent);
+        });
         break;
       case Awaited::kResult:
         // A click in a walkthrough does so without a question.
@@ -313,7 +335,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         if (value.is_object()) value["extensionNames"] = Json::array({signatures()});
         break;
       default:
-        --changes;
+        break;
     }
     // The workbench compares it with a document, and tells where they differ.
     if (awaited == Awaited::kResource && !value.is_null())

@@ -363,19 +363,6 @@ TEST_F(BrokerReplyTest, WhatAToolAsksForIsItsOwnRunAlone) {
   EXPECT_THAT(asks("t"), HasSubstr("\"t\""));
 }
 
-TEST_F(BrokerReplyTest, ModelsAreOfTheExtensionThatHasThem) {
-  const auto model = [&](const char* id) {
-    const Json extension = {{"value", id}, {"_lower", id}};
-    return reply_to("$provideLanguageModelChatInfo",
-                    Json::array({{{"identifier", "m"},
-                                  {"metadata", {{"extension", extension}, {"isBYOK", false}}}}}));
-  };
-  EXPECT_THAT(model("me.mine"), AllOf(HasSubstr("me.mine"), Not(HasSubstr("isBYOK"))));
-  EXPECT_THAT(model("cloud.other"), AllOf(HasSubstr("me.mine"), Not(HasSubstr("cloud.other"))));
-  EXPECT_THAT(reply_to("$provideLanguageModelChatInfo", Json::array({1, {{"metadata", 1}}})),
-              HasSubstr("metadata"));
-}
-
 // A click says the message to that participant, whatever its title is.
 TEST_F(BrokerReplyTest, WhatFollowsInAChatIsSaidToTheParticipantThatOffersIt) {
   const auto follows = [&](const Json& agent) {

@@ -238,12 +238,20 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
       const bool known = place.is_string() ||
                          (place.is_number_integer() && kPlaces.contains(place.get<int64_t>()));
       own["location"] = known ? place : Json(15);
+      // With a command it is shown in the status bar as it is, whose it is in its hover.
+      if (own["location"] == 10) own["command"] = "notifications.showList";
       options = std::move(own);
     });
   // Dialogs show no source. In front, where nothing that follows can push it out of sight.
   else if (request.method == "$showMessage" && is_modal(request))
     changed = with_argument(request, 1, [this](Json& message) {
       message = fmt::format("{} — {}", signatures(), text_of(message));
+    });
+  // What a person wrote for it is kept by this name.
+  else if (request.method == "$registerSourceControl" && !own_extension(Json("vscode.git")))
+    changed = with_argument(request, 3, [&](Json& label) {
+      label = fmt::format("{} ({})", text_of(label),
+                          options_.extensions.empty() ? "?" : options_.extensions.front());
     });
   // All pages of notebooks may read what lies below it.
   else if (request.method == "$registerNotebookSerializer")
@@ -305,7 +313,7 @@ std::optional<std::vector<uint8_t>> Broker::without_claims(const RpcRequest& req
 }
 
 // "publisher.name" or "publisher.name.item", as VS Code makes them.
-bool Broker::is_own_status_item(const std::string& id) const {
+bool Broker::is_own_name(const std::string& id) const {
   return std::any_of(options_.extensions.begin(), options_.extensions.end(),
                      [name = lower_case(id)](const std::string& own) {
                        return name.starts_with(own) &&
@@ -335,12 +343,12 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
   switch (index) {
     case kEntryId: {
       const std::string id = value.is_string() ? value.get<std::string>() : dumped(value);
-      if (value.is_string() && is_own_status_item(id)) return 0;
+      if (value.is_string() && is_own_name(id)) return 0;
       value = host_prefix() + id;
       return 1;
     }
     case kItemId: {
-      if (value.is_string() && is_own_status_item(value.get<std::string>())) return 0;
+      if (value.is_string() && is_own_name(value.get<std::string>())) return 0;
       value = whose + (value.is_string() ? "." + value.get<std::string>() : "");
       return 1;
     }

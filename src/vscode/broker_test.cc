@@ -238,7 +238,7 @@ TEST_F(BrokerTest, NestedResourcesAreJudgedBesideTheirHolder) {
   const auto logger = [&](const Json& value) {
     return call("MainThreadLogger", "$registerLogger", {value});
   };
-  EXPECT_EQ(logger(Json{{"resource", log}, {"id", "x"}}), "passed");
+  EXPECT_EQ(logger(Json{{"resource", log}, {"id", "me.mine.x"}}), "passed");
   EXPECT_EQ(logger(log), "passed");
   lie = log;
   lie["resource"] = bad;

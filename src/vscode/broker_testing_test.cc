@@ -77,7 +77,7 @@ TEST_F(TestingTest, MarksAreGivenToItsOwnTests) {
   const auto marks = [this](const Json& id) {
     std::string text = says("$updateTestStateInRun", {"run", "task", id, 3, 5});
     EXPECT_EQ(says("$appendTestMessagesInRun", {"run", "task", id, Json::array()}), text);
-    EXPECT_EQ(says("$appendOutputToRun", {"run", "task", "text", nullptr, id}), text);
+    EXPECT_EQ(says("$appendOutputToRun", {"run", "task", nullptr, nullptr, id}), text);
     EXPECT_EQ(says("$markTestRetired", {Json::array({id})}), text);
     return text;
   };
@@ -85,7 +85,7 @@ TEST_F(TestingTest, MarksAreGivenToItsOwnTests) {
   EXPECT_EQ(marks("mine"), "passed");
   EXPECT_THAT(marks(test("pytest")), HasSubstr("not its own"));
   EXPECT_NE(marks(""), "passed");
-  EXPECT_EQ(says("$appendOutputToRun", {"run", "task", "text", nullptr, nullptr}), "passed");
+  EXPECT_EQ(says("$appendOutputToRun", {"run", "task", nullptr, nullptr, nullptr}), "passed");
   EXPECT_EQ(says("$markTestRetired", {nullptr}), "passed");
 }
 

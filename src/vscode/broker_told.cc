@@ -75,7 +75,7 @@ bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
     Json kept = Json::array();
     if (first.is_array())
       for (Json& each : first)
-        if (each.is_object() && is_own_status_item(text_of(each.value("entryId", Json()))))
+        if (each.is_object() && is_own_name(text_of(each.value("entryId", Json()))))
           kept.push_back(std::move(each));
     first = std::move(kept);
   }
@@ -361,6 +361,19 @@ bool Broker::filter_tabs(const RpcRequest& request, Json& arguments, Outbox& out
   return true;
 }
 
+// What a host asks in a chat. The window tells each the answers of all.
+void Broker::learn_questions(const RpcRequest& request) {
+  const Json arguments = arguments_of(
+      request, [](size_t, std::string_view text) { return may_name(text, {"resolveId"}); });
+  const std::lock_guard lock(mutex_);
+  anywhere(arguments, [this](const Json& part) {
+    if (!part.is_object() || part.value("kind", Json()) != "questionCarousel") return false;
+    std::string name = text_of(part.value("resolveId", Json()));
+    if (!name.empty() && own_questions_.size() < kMaxKept) own_questions_.insert(std::move(name));
+    return false;
+  });
+}
+
 bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
   using Way = ToldRule::Way;
   const std::string actor = actor_of(request);
@@ -425,6 +438,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     case Way::kFiles:
     case Way::kSettings:
     case Way::kSecret:
+    case Way::kQuestion:
     case Way::kRenderer:
       all = true;
   }
@@ -454,6 +468,8 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     case Way::kSecret:
       return only_if(arguments[0].is_object() &&
                      own_extension(arguments[0].value("extensionId", Json())));
+    case Way::kQuestion:
+      return only_if(knows(own_questions_, text_of(at(arguments, 1))));
     case Way::kRenderer:
       return only_if(owns_part("renderer/" + text_of(at(arguments, 1))));
     default:

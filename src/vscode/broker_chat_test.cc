@@ -1,0 +1,110 @@
+// Chats, language models and tools: whose they are, and what is said to others.
+#include "vscode/broker_fixture.h"
+
+namespace bulkhead::testing {
+namespace {
+
+class ChatTest : public BrokerTest {
+ protected:
+  void SetUp() override {
+    BrokerTest::SetUp();
+    with(R"("language-models")");
+  }
+  void with(const std::string& permissions) { start({"me.mine"}, nullptr, permissions); }
+  std::string says(const Json& part) {
+    std::string one =
+        call("MainThreadChatAgents2", "$handleProgressChunk", {"r", Json::array({part})});
+    EXPECT_EQ(call("MainThreadChatSessions", "$handleProgressChunk",
+                   {1, "mine:/1", "r", Json::array({Json::array({part, 1})})}),
+              one);
+    return one;
+  }
+};
+
+// The last one that says a name is asked, with the texts that others have for that model.
+TEST_F(ChatTest, EmbeddingsAreOfItsOwnName) {
+  const auto provides = [this](const Json& model) {
+    return call("MainThreadEmbeddings", "$registerEmbeddingProvider", {1, model});
+  };
+  EXPECT_EQ(provides("me.mine.small"), "passed");
+  EXPECT_EQ(provides("Me.Mine"), "passed");
+  for (const Json& model : {Json("text-embedding-3-small"), Json("me.mine2"), Json(""), Json(),
+                            Json::array({"me.mine.small"})})
+    EXPECT_THAT(provides(model), HasSubstr("does not begin with its own")) << model;
+}
+
+TEST_F(ChatTest, WhatOthersChatsDoIsNotHeard) {
+  EXPECT_EQ(call("MainThreadChatDebug", "$subscribeToCoreDebugEvents", {}), "quiet");
+  EXPECT_EQ(deliver("$onCoreDebugEvent", R"([{"kind":"userMessage","message":"SECRET"}])"), "");
+}
+
+TEST_F(ChatTest, AnswersAreToItsOwnQuestions) {
+  const auto answers = [this](const std::string& question) {
+    return deliver("$handleQuestionCarouselAnswer",
+                   R"(["r",")" + question + R"(",{"q":"SECRET"}])") != "";
+  };
+  const auto asks = [this](const std::string& name) {
+    says({{"kind", "questionCarousel"}, {"questions", Json::array()}, {"resolveId", name}});
+  };
+  EXPECT_FALSE(answers("theirs"));
+  asks("mine");
+  EXPECT_TRUE(answers("mine"));
+  EXPECT_FALSE(answers("theirs"));
+  asks("");
+  EXPECT_FALSE(answers(""));
+}
+
+// By a model's name the window finds who is sent what others ask it.
+TEST_F(ChatTest, ModelsAreOfItsOwnVendor) {
+  const auto model = [](const char* identifier, const char* vendor, const char* extension) {
+    return Json{{"identifier", identifier},
+                {"metadata",
+                 {{"vendor", vendor},
+                  {"isBYOK", false},
+                  {"extension", {{"value", extension}, {"_lower", extension}}},
+                  {"auth", {{"providerLabel", "GitHub"}, {"accountLabel", "x"}}}}}};
+  };
+  const auto offers = [this](const Json& models) {
+    deliver("$provideLanguageModelChatInfo", R"(["mine",{}])");
+    const std::string said = answer(models);
+    const auto reply = parse_rpc(bytes(said));
+    return Json::parse(std::get<RpcReply>(*reply).json);
+  };
+  EXPECT_EQ(offers(Json::array({model("mine/1", "mine", "me.mine")})), Json::array())
+      << "before it provides any";
+  ASSERT_EQ(call("MainThreadLanguageModels", "$registerLanguageModelProvider", {"mine"}), "passed");
+  const Json own = offers(Json::array({model("mine/1", "mine", "me.mine")}));
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own[0]["metadata"]["auth"]["providerLabel"], "me.mine (Bulkhead ? Prompts)");
+  EXPECT_EQ(own[0]["metadata"]["extension"]["value"], "me.mine");
+  EXPECT_FALSE(own[0]["metadata"].contains("isBYOK"));
+  const Json claimed = offers(Json::array({model("mine/1", "mine", "cloud.other")}));
+  EXPECT_EQ(claimed[0]["metadata"]["extension"]["value"], "me.mine");
+  for (const Json& theirs :
+       {model("cloud/1", "mine", "me.mine"), model("mine/1", "cloud", "me.mine"),
+        model("mine2", "mine", "me.mine"), Json(), Json::object()})
+    EXPECT_EQ(offers(Json::array({theirs})), Json::array()) << theirs;
+}
+
+// A tool is given what a model says for it while it says it.
+TEST_F(ChatTest, CallsOfToolsAreBegunLikeCommands) {
+  const auto begins = [this](const char* call, const char* tool) {
+    return says({{"kind", "beginToolInvocation"}, {"toolCallId", call}, {"toolName", tool}});
+  };
+  const auto goes_on = [this](const char* call) {
+    return says({{"kind", "updateToolInvocation"},
+                 {"toolCallId", call},
+                 {"streamData", {{"partialInput", "x"}}}});
+  };
+  EXPECT_EQ(begins("1", "mine_tool"), "passed");
+  EXPECT_EQ(goes_on("1"), "passed");
+  EXPECT_THAT(begins("2", "cloud_tool"), HasSubstr("commands-foreign"));
+  EXPECT_THAT(begins("2", ""), HasSubstr("commands-foreign"));
+  EXPECT_THAT(goes_on("2"), HasSubstr("did not begin"));
+  with(R"("language-models","commands-foreign")");
+  EXPECT_EQ(begins("2", "cloud_tool"), "passed");
+  EXPECT_EQ(goes_on("2"), "passed");
+}
+
+}  // namespace
+}  // namespace bulkhead::testing
