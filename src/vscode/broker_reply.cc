@@ -145,8 +145,9 @@ Broker::Awaited Broker::awaited_of(const RpcRequest& request,
     is_marked = text_of(at(id, 0)) == kMark;
     if (is_marked) id = Json(at(id, 1));
   });
+  const bool alone = is_marked || !without;
   if (is_marked) *unmarked = std::move(without);
-  return is_marked || !without ? Awaited::kItemAlone : awaited;
+  return alone ? Awaited::kItemAlone : awaited;
 }
 
 // The workbench makes the edits of a rename, a quick fix (some when a file is saved), a

@@ -203,7 +203,8 @@ bool are_files(const Json& uris) {
 Json arguments_of_item(const Json& item, bool completion) {
   if (!completion) return item.value("arguments", Json());
   const Json handle = item.value("n", Json());
-  const bool given = !(handle.is_null() || handle == false || handle == 0 || handle == "");
+  const bool given = handle.is_string() ? !handle.get_ref<const std::string&>().empty()
+                                        : !(handle.is_null() || handle == false || handle == 0);
   return given ? Json::array({handle}) : item.value("p", Json());
 }
 
