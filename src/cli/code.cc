@@ -89,7 +89,8 @@ int become_launcher(const std::vector<std::string>& arguments) {
 
 Action add_code(CLI::App& app) {
   auto options = std::make_shared<CodeOptions>();
-  app.add_option("--port", options->port, "port on this machine (default: a free one)")
+  app.add_option("--port", options->port,
+                 "port on this machine (default: the last start's, if it is free)")
       ->check(CLI::Range(1, 65535).description(""))
       ->type_name("NUMBER");
   app.add_flag("--trace", options->trace, "enforce nothing, record what would have been refused");

@@ -41,7 +41,7 @@ function fail(message, code = 125) {
 /** Our options, wherever they stand; the rest in its order: perhaps a folder, and the server's options. */
 function read(words) {
   const { tokens } = parseArgs({ args: words, options: OPTIONS, strict: false, tokens: true });
-  const values = { builtin: /** @type {string[]} */ ([]), port: "0" };
+  const values = { builtin: /** @type {string[]} */ ([]) };
   const rest = [];
   let ended = false;
   for (const token of tokens) {
@@ -107,7 +107,8 @@ for (const word of rest) {
   const reason = REFUSED[word.split("=")[0]];
   if (reason) fail(`${word.split("=")[0]} is not possible: ${reason}`);
 }
-if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65535) fail(`--port ${values.port}: not a port`);
+const isPort = (word) => /^\d{1,5}$/.test(word) && Number(word) <= 65535;
+if (values.port !== undefined && !isPort(values.port)) fail(`--port ${values.port}: not a port`);
 
 /** The port that was free there, or why it cannot be used. */
 const tryPort = (port, host) =>
@@ -120,25 +121,54 @@ const tryPort = (port, host) =>
     });
   });
 
+/** Two that start at once find the same port free: it is whose name this is, for as long as that process lives. */
+const claim = (port) =>
+  new Promise((resolve) => {
+    const name = net.createServer((socket) => socket.destroy());
+    name.once("error", (error) => resolve({ error }));
+    name.listen(`\0bulkhead-code-${port}`, () => resolve({ port })).unref();
+  });
+
 /** Free on both addresses that browsers may take the editor's name for. The server would tell its log and go on. */
 async function freePort(wanted) {
-  for (let tries = 0; ; tries += 1) {
-    const first = await tryPort(wanted, "127.0.0.1");
-    const second = first.error ? first : await tryPort(first.port, "::1");
-    const error = first.error || !isNowhere(second.error) ? second.error : undefined;
-    if (!error) return first.port;
-    if (wanted !== 0 || tries === 20)
-      fail(`port ${wanted} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`);
+  const first = await tryPort(wanted, "127.0.0.1");
+  if (first.error) return first;
+  const second = await tryPort(first.port, "::1");
+  return second.error && !isNowhere(second.error) ? second : claim(first.port);
+}
+
+const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
+const portsFile = path.join(data, "ports");
+/** The ports of earlier starts: what a browser keeps (open tabs, trust, secrets) it keeps for an address. */
+function keptPorts() {
+  try {
+    return fs.readFileSync(portsFile, "utf8").split("\n").filter((word) => isPort(word) && word !== "0").map(Number);
+  } catch {
+    return [];
   }
 }
-const port = await freePort(Number(values.port));
+
+const kept = keptPorts();
+async function choosePort() {
+  if (values.port !== undefined) {
+    const { port, error } = await freePort(Number(values.port));
+    if (error) fail(`port ${values.port} cannot be used (${error.code === "EADDRINUSE" ? "another program listens there" : error.message}): say another --port, or none`);
+    return port;
+  }
+  // Any port: one that is free on one address may be taken on the other.
+  for (const wanted of [...kept, ...Array(20).fill(0)]) {
+    const { port } = await freePort(wanted);
+    if (port) return port;
+  }
+  fail("no port is free");
+}
+const port = await choosePort();
 const opened = path.resolve(folder ?? ".");
 const kind = fs.statSync(opened, { throwIfNoEntry: false });
 if (!kind) fail(`${opened} does not exist`);
 const query = kind.isDirectory() ? "folder" : "workspace";
 if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened} is neither a folder nor a .code-workspace file`);
 
-const data = path.resolve(values.data ?? path.join(values.state, "code/data"));
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
 function prepared(builtin) {
@@ -167,9 +197,8 @@ fs.writeFileSync(tokenFile, token, { mode: 0o600 });
 process.on("exit", () => fs.rmSync(tokenFile, { force: true }));
 
 // The token's cookie holds for a host and a path, not for a port: below "/", each server that starts
-// would take away the others' cookie, and with it their pages and reloads. The same port keeps its path,
-// and so its cached files.
-const base = `/code-${values.port === "0" ? randomBytes(6).toString("hex") : values.port}`;
+// would take away the others' cookie, and with it their pages and reloads.
+const base = `/code-${port}`;
 
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
@@ -219,6 +248,9 @@ child.stdout.on("data", (part) => {
   text += part;
   if (!/Web UI available at http:|Extension host agent listening on/.test(text)) return;
   told = true;
+  if (values.port === undefined && !kept.includes(port)) fs.appendFileSync(portsFile, `${port}\n`);
+  if (values.port === undefined && kept.length > 0 && port !== kept[0])
+    process.stderr.write(`bulkhead code: port ${kept[0]} is taken, so this is port ${port}, for which the browser keeps tabs, trust and secrets of their own\n`);
   const address = `http://${EDITOR}:${port}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
   const trace = Boolean(values.trace);
   const words = values.json

@@ -114,3 +114,55 @@ test("who ends it before it is ready reads of no failure", async () => {
   const [code] = await new Promise((resolve) => child.once("close", (...ended) => resolve(ended)));
   assert.deepEqual([code, stderr], [130, ""]);
 });
+
+/** An editor whose address was told, and what it said beside that. */
+async function editor(t, data, ...words) {
+  const state = path.join(server, "state");
+  const child = spawn(process.execPath, [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", state, "--sockets", path.join(state, "sockets"), "--data", data, "--json", server, ...words],
+    { stdio: ["ignore", "pipe", "pipe"] });
+  t.after(() => child.kill());
+  let stderr = "";
+  child.stderr.on("data", (part) => (stderr += part));
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  const told = await Promise.race([new Promise((resolve) => child.stdout.once("data", resolve)), closed]);
+  assert.ok(Buffer.isBuffer(told), stderr);
+  const { port, pathname } = new URL(JSON.parse(String(told)).address);
+  const end = () => {
+    child.kill();
+    return closed;
+  };
+  return { port: Number(port), pathname, said: () => stderr, end };
+}
+
+test("the next start has the same address, for which the browser keeps tabs and secrets; one beside it has another", async (t) => {
+  const data = path.join(server, "data");
+  const first = await editor(t, data);
+  assert.equal(first.pathname, `/code-${first.port}/`);
+  await first.end();
+  // At once: whoever is first has the port.
+  const both = await Promise.all([editor(t, data), editor(t, data)]);
+  const [same, other] = both[0].port === first.port ? both : both.reverse();
+  assert.deepEqual([same.port, same.pathname, same.said()], [first.port, first.pathname, ""]);
+  assert.notEqual(other.port, first.port);
+  assert.equal(other.said(), `bulkhead code: port ${first.port} is taken, so this is port ${other.port}, for which the browser keeps tabs, trust and secrets of their own\n`);
+  await other.end();
+  const again = await editor(t, data);
+  assert.equal(again.port, other.port, "the second window's port is kept too");
+  await Promise.all([same.end(), again.end()]);
+});
+
+test("a kept port that another program has, or another start is about to listen at, is not taken; lines that are no port are nothing", async (t) => {
+  const data = path.join(server, "taken");
+  const [listens, begins] = [net.createServer(), net.createServer()];
+  t.after(() => [listens, begins].forEach((one) => one.close()));
+  await new Promise((resolve) => listens.listen(0, "127.0.0.1", resolve));
+  const { port } = listens.address();
+  const next = port === 65535 ? port - 1 : port + 1;
+  await new Promise((resolve) => begins.listen(`\0bulkhead-code-${next}`, resolve));
+  fs.mkdirSync(data);
+  fs.writeFileSync(path.join(data, "ports"), `x\n70000\n0\n${port}\n${next}\n`);
+  const one = await editor(t, data);
+  assert.ok(one.port !== port && one.port !== next);
+  assert.match(one.said(), new RegExp(`^bulkhead code: port ${port} is taken`));
+  await one.end();
+});
