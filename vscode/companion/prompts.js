@@ -21,7 +21,7 @@ const MAX_OPEN = 3;
 /** Within a minute, of one host: beyond, the list only. */
 const MAX_A_MINUTE = 5;
 
-/** @typedef {{ title: string, answer: Answer | undefined, detail?: string, isCloseAffordance?: boolean }} Button */
+/** @typedef {{ title: string, answer: Answer | undefined, detail?: string }} Button */
 
 /** @type {Button[]} */
 const ANSWERS = [
@@ -32,6 +32,8 @@ const ANSWERS = [
 ];
 /** @type {Button} */
 const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment ends" };
+/** Where the first has the focus: a stray Enter must allow nothing. */
+const NO_FIRST = [NO, ...ANSWERS];
 /** @type {Button} */
 const DETAILS = { title: "Details…", answer: undefined };
 
@@ -148,15 +150,12 @@ class Prompts {
    */
   async details(compartment, question) {
     if (!compartment.questions.has(question.id)) return this.#late();
-    /** @type {Button} */
-    const refuse = { title: "Refuse", answer: "no", isCloseAffordance: true };
     const chosen = await this.window.showWarningMessage(
       wording.ask(compartment.extensions, question, { home: this.home }),
       { modal: true, detail: wording.details(compartment.extensions, question) },
-      ...ANSWERS,
-      refuse,
+      ...NO_FIRST,
     );
-    this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined && chosen !== refuse);
+    this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined && chosen !== NO);
   }
 
   /** Every open question in a list, several answered at once. */
@@ -183,7 +182,7 @@ class Prompts {
       ignoreFocusOut: true,
     });
     if (!chosen || chosen.length === 0) return;
-    const answers = [...ANSWERS, NO].map(({ title, answer, detail }) => ({ label: title, detail, answer }));
+    const answers = NO_FIRST.map(({ title, answer, detail }) => ({ label: title, detail, answer }));
     const answer = await this.window.showQuickPick(answers, {
       title: "Questions of extensions (2 of 2)",
       placeHolder: `Answer to ${text.counted(chosen.length, "question")}`,

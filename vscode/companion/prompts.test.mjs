@@ -79,7 +79,7 @@ test("the next question does not come under the second click of a double click",
   assert.equal(window.messages.length, 1);
 });
 
-test("details take the answer; closing them refuses", async () => {
+test("details take the answer; closing them and Enter refuse", async () => {
   const { window, sent, ask } = world();
   ask(1);
   await turn();
@@ -93,9 +93,19 @@ test("details take the answer; closing them refuses", async () => {
   await turn();
   window.messages[0].choose("Details…");
   await turn();
-  window.messages[0].choose("Refuse");
+  // VS Code gives the focus to the first button, and one of its own, "Cancel", to dialogs without a close affordance.
+  const [{ titles }] = window.messages;
+  assert.deepEqual(titles, ["No", "Once", "This Session", "Always", "Never"]);
+  window.messages[0].choose(titles[0]);
   await turn();
   assert.deepEqual(sent.at(-1), [10, 2, "no"]);
+  ask(3);
+  await turn();
+  window.messages[0].choose("Details…");
+  await turn();
+  window.messages[0].choose(undefined);
+  await turn();
+  assert.deepEqual(sent.at(-1), [10, 3, "no"]);
 });
 
 test("a notification whose question was withdrawn answers nothing, and says so", async () => {
@@ -158,6 +168,7 @@ test("the list answers many at once", async () => {
   window.picks = [
     (rows) => rows.slice(1),
     (answers) => {
+      assert.equal(answers[0].label, "No", "which Enter picks");
       model.message(11, { type: "withdrawn", id: 3 });
       return answers.find(({ label }) => label === "This Session");
     },

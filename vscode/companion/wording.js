@@ -183,7 +183,7 @@ function details(extensions, question) {
   if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
   lines.push(
     "",
-    "Once: for those who wait now. This Session: until its compartment ends. Always and Never: remembered. Closing this refuses.",
+    "Once: for those who wait now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this refuse until its compartment ends.",
   );
   return lines.join("\n");
 }
