@@ -14,15 +14,21 @@ export const COMPANION_ID = "bulkhead.companion";
 /** @param {string} file */
 const json = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 
-/** The manifest's schema, with what an editor offers and says: the sets that exist, and words in place of patterns. */
+/** The manifest's schema as the editor offers and explains by it: with the sets that exist, and such that it finds no mistake. */
 function schema() {
   const value = json(path.join(DATA, "schema/manifest.schema.json"));
   const folder = path.join(DATA, "manifests/sets");
   const sets = fs.readdirSync(folder).filter((name) => name.endsWith(".json")).sort().map((name) => json(path.join(folder, name)));
   const { set } = value.definitions;
   set.defaultSnippets = sets.map((one) => ({ label: `@${one.set}`, description: one.about, body: `@${one.set}` }));
-  for (const one of Object.values(value.definitions)) if (one.pattern && one.description) one.patternErrorMessage = `Not what is expected here. ${one.description}`;
-  return JSON.stringify(value, null, 1);
+  // `bulkhead check` does (companion/manifests.js), and each would be listed twice.
+  const lenient = (/** @type {any} */ { $ref, ...own }) => {
+    const { description, properties, items, ...leaf } = { ...value.definitions[$ref?.split("/").at(-1)], ...own };
+    if (properties) return { description, properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, lenient(one)])) };
+    return items ? { description, items: lenient(items) } : { description, anyOf: [{ description, ...leaf }, {}] };
+  };
+  const { $schema, title, definitions } = value;
+  return JSON.stringify({ $schema, title, ...lenient(value), definitions }, null, 1);
 }
 
 /**

@@ -45,6 +45,21 @@ test("the schema offers the sets that exist", () => {
   assert.ok(offered.includes("@system") && offered.includes("@node"), String(offered));
 });
 
+test("the schema finds no mistake: `bulkhead check` does", () => {
+  const finds = (schema) => Object.entries(schema).some(([word, value]) => {
+    if (word === "properties") return Object.values(value).some(finds);
+    if (word === "items") return finds(value);
+    if (word === "anyOf") return !value.some((one) => Object.keys(one).length === 0);
+    return !["$schema", "title", "description", "definitions"].includes(word);
+  });
+  const schema = JSON.parse(companion().get("schema/manifest.schema.json"));
+  for (const [name, one] of Object.entries(schema.properties)) assert.ok(!finds(one), name);
+  assert.ok(!finds(schema));
+  // And offers what it knows, however deep.
+  assert.deepEqual(schema.properties.vscode.items.anyOf[0].enum.slice(0, 2), ["@commands", "@editor"]);
+  assert.ok(schema.properties.limits.properties.memory.description);
+});
+
 test("an edited extension is links to all but its edited files", (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "extensions-"));
   t.after(() => fs.rmSync(folder, { recursive: true }));
