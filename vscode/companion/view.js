@@ -358,7 +358,7 @@ class Tree {
     try {
       const output = await run(this.program, ["log", "--json", "--run", compartment.run, "--limit", "2000"]);
       const rows = output.split("\n").filter(Boolean).map((line) => JSON.parse(line))
-        .filter((row) => row.verdict === "allow")
+        .filter((row) => row.verdict === "allow" && !wording.ofEditor(row))
         .sort((a, b) => telling(b) - telling(a) || b.count - a.count)
         .slice(0, MAX_DONE);
       return [

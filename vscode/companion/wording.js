@@ -230,6 +230,13 @@ function further(extensions, count, last, options) {
 const grantable = ({ kind, rule }) =>
   kind !== "system" && !/^(built-in blocklist|organisation's policy|user's policy|manifest)\b/.test(rule);
 
+/**
+ * Whether a row of the journal is the extension host's own part, or in folders that end with the compartment: every
+ * extension's start has many, and they tell of none. Rules are as text_of() in src/trace/arbiter.cc writes them.
+ * @param {{ rule: string }} row
+ */
+const ofEditor = ({ rule }) => /^baseline: .* (?:\(VS Code\)|\[scratch\])$/s.test(rule);
+
 const REVIEW_REASONS = /** @type {Record<string, string>} */ ({
   new: "wants to run for the first time",
   changed: "has changed since you allowed it",
@@ -295,6 +302,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, refused, resource, reviewReason, shortName,
+  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, ofEditor, refused, resource, reviewReason, shortName,
   stuck, through, unexpected, unstuck, who,
 };

@@ -110,3 +110,9 @@ test("only what a grant can lift is offered", () => {
   assert.equal(may("read", "manifest: ${workspace}/.env"), false);
   assert.equal(may("system", "otherwise: deny"), false);
 });
+
+test("what every extension host does is told apart by the rule's end, which no entry can write", () => {
+  for (const rule of ["baseline: /opt/code-server/lib/vscode (VS Code)", "baseline: /tmp [scratch]"]) assert.ok(wording.ofEditor({ rule }), rule);
+  for (const rule of ["baseline: ${workspace} (/b/manifests/baseline-extension.json:9)", "baseline: /lib [@system] (/b/manifests/sets/system.json:3)",
+    "manifest: /x (VS Code) (/e/bulkhead.json:3)", "remembered answer: /x (VS Code)", "manifest: /x [scratch]", "otherwise: ask"]) assert.ok(!wording.ofEditor({ rule }), rule);
+});
