@@ -43,7 +43,7 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
       });
     });
     await step("an answer is taken back", async () => {
-      const row = await keys.row("refused.txt").then(() => keys.row("always"));
+      const row = await keys.row("refused.txt").then(() => keys.row("Always:"));
       assert.match(await row.innerText(), /refused\.txt/);
       await keys.picture("answers");
       await keys.menu("Take Back");

@@ -340,10 +340,9 @@ class Tree {
    */
   #grant(parent, grant, i) {
     const allowed = grant.allowed !== false;
-    const when = grant.remembered ? (allowed ? "always" : "never") : "this session";
-    return this.#make("grant", parent, sentence(wording.act(grant.kind, grant.resource, { home: this.#home })), {
-      id: `grant/${i}`, icon: icon(allowed ? "key" : "circle-slash"), value: grant, description: when,
-      tooltip: `${text.escape(grant.resource)}\n${allowed ? "Allowed" : "Refused"} ${when}`,
+    return this.#make("grant", parent, wording.remembered(grant, { home: this.#home }), {
+      id: `grant/${i}`, icon: icon(allowed ? "check" : "circle-slash"), value: grant,
+      tooltip: `${text.escape(grant.resource)}\n${allowed ? "Allowed" : "Refused"}`,
       context: grant.remembered ? "grant" : "grant.session",
     });
   }

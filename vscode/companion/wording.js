@@ -101,6 +101,16 @@ function act(kind, what, options) {
   return `${Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"} ${shown}`;
 }
 
+/**
+ * "Never: read ~/.npmrc": what tells answers apart comes first, since rows are cut off at their end.
+ * @param {import("./protocol.js").Grant} grant
+ * @param {{ home?: string }} [options]
+ */
+function remembered({ kind, resource: what, remembered: lasts, allowed }, options) {
+  const word = !lasts ? "This session" : allowed === false ? "Never" : "Always";
+  return `${word}: ${act(kind, what, options)}`;
+}
+
 /** "Prettier (esbenp.prettier-vscode)": a name alone could be anybody's. */
 const byId = (/** @type {Extension} */ one) => `${text.name(one.name || one.id)} (${text.name(one.id)})`;
 
@@ -302,6 +312,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, ofEditor, refused, resource, reviewReason, shortName,
+  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, ofEditor, refused, remembered, resource, reviewReason, shortName,
   stuck, through, unexpected, unstuck, who,
 };

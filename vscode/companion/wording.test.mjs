@@ -116,3 +116,9 @@ test("what every extension host does is told apart by the rule's end, which no e
   for (const rule of ["baseline: ${workspace} (/b/manifests/baseline-extension.json:9)", "baseline: /lib [@system] (/b/manifests/sets/system.json:3)",
     "manifest: /x (VS Code) (/e/bulkhead.json:3)", "remembered answer: /x (VS Code)", "manifest: /x [scratch]", "otherwise: ask"]) assert.ok(!wording.ofEditor({ rule }), rule);
 });
+
+test("answers begin with what they are", () => {
+  const grant = (allowed, remembered = true) => wording.remembered({ kind: "read", resource: "/home/me/.npmrc", remembered, allowed }, { home });
+  assert.deepEqual([grant(true), grant(undefined), grant(false), grant(true, false)],
+    ["Always: read ~/.npmrc", "Always: read ~/.npmrc", "Never: read ~/.npmrc", "This session: read ~/.npmrc"]);
+});
