@@ -79,6 +79,9 @@ class Teller {
   Statements run() && {
     Statements all;
     all.permits = permits_of(context_, told_);
+    if (asks_)
+      all.permits.push_back(
+          {"Ask you, while it runs, about whatever is neither granted nor blocked", {}});
     // What runs as the user, outside of the compartment, can do whatever the user can; no sentence
     // about what cannot be done would hold.
     if (!leaves_) {
@@ -100,7 +103,6 @@ class Teller {
     unusual_writes();
     unusual_programs();
     unusual_network();
-    unusual_questions();
     return all;
   }
 
@@ -236,16 +238,7 @@ class Teller {
       }
       own = true;
     }
-    // What the compartment itself is made of: node, for an extension.
-    std::vector<std::string> given;
-    for (const Rule& rule : policy_.rules())
-      if (rule.verdict == Verdict::kAllow && rule.source != Rule::Source::kOtherwise &&
-          !is_told(rule) && takes_effect(context_, Kind::kRun, rule) && !rule.resolved.empty())
-        given.push_back(escape_for_display(last_of(rule.resolved)));
-    std::sort(given.begin(), given.end());
-    given.erase(std::unique(given.begin(), given.end()), given.end());
-    add_cannot(unasked(fmt::format("Run programs{}{}", own ? " outside of its own folder" : "",
-                                   given.empty() ? "" : " but for " + joined(given))),
+    add_cannot(unasked(own ? "Run programs other than its own" : "Run other programs"),
                {{Kind::kRun, "/usr/bin/bulkhead.probe"}});
   }
 
@@ -404,10 +397,6 @@ class Teller {
     }
     if (everything) add("Connect to any host, so that what it reads can go anywhere");
     if (near) add("Connect to services of this machine or of your own network");
-  }
-
-  void unusual_questions() {
-    if (asks_) add("Ask you, while it runs, about whatever is neither granted nor blocked");
   }
 
   const ReviewContext& context_;

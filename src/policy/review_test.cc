@@ -116,7 +116,7 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
                              "/no-such/home/.bashrc", "/srv/x.md"}) {
       EXPECT_FALSE(allowed(Kind::kWrite, each)) << each;
     }
-  if (says(told.cannot, "Run programs"))
+  if (says(told.cannot, "Run programs") || says(told.cannot, "Run other programs"))
     for (const char* each : {"/usr/bin/bash", "/opt/acme/bin/x", "/no-such/home/project/x"}) {
       EXPECT_FALSE(allowed(Kind::kRun, each)) << each;
     }
@@ -160,7 +160,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
                            "webview", "settings-write-foreign", "commands-foreign"})
     EXPECT_TRUE(!allowed(Kind::kVscode, each) || !told.unusual.empty()) << each;
   if (policy.otherwise() == Otherwise::kAsk) {
-    EXPECT_THAT(told.unusual, Contains(StartsWith("Ask you, while it runs")));
+    EXPECT_THAT(told.permits, Contains(StartsWith("Ask you, while it runs")));
+    EXPECT_THAT(told.unusual, Not(Contains(StartsWith("Ask you"))));
   }
 }
 
@@ -235,7 +236,7 @@ TEST(ReviewTest, TheBaselineOfExtensions) {
                           "Read programs, libraries and public settings: @node and @system",
                           "In the editor: register commands and run those of the editor"));
   EXPECT_THAT(told.cannot, Contains("Use the network"));
-  EXPECT_THAT(told.cannot, Contains("Run programs outside of its own folder"));
+  EXPECT_THAT(told.cannot, Contains("Run programs other than its own"));
   EXPECT_THAT(told.cannot, Contains("Change files outside of your workspace and its own storage"));
   EXPECT_THAT(told.cannot, Contains("Read the rest of your home folder /no-such/home"));
   EXPECT_THAT(told.cannot, Contains(HasSubstr("keys of ssh")));

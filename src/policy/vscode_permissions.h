@@ -23,7 +23,7 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"comments", "show and manage comment threads"},
     VscodePermission{"debug", "start and steer debug sessions"},
     VscodePermission{"diagnostics", "report problems"},
-    VscodePermission{"documents", "read open documents that its files may be read of"},
+    VscodePermission{"documents", "read open documents of files that it may read"},
     VscodePermission{"extensions", "see which extensions are installed and use their exports"},
     VscodePermission{"language-models", "send text to language models, offer chat and tools"},
     VscodePermission{"languages", "offer completion, formatting, hovers and the like"},

@@ -31,7 +31,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   comments: "show comments",
   debug: "start programs in the debugger, outside its compartment",
   diagnostics: "report problems",
-  documents: "read open documents",
+  documents: "read open documents of files that it may read",
   extensions: "see which extensions are installed and use their exports",
   "language-models": "use language models",
   languages: "offer language features",
