@@ -90,8 +90,8 @@ if (values.diagnose) {
 
 // What would let others in, or take what this launcher sets.
 const REFUSED = {
-  "--host": "bulkhead listens on 127.0.0.1 only",
-  "--socket-path": "bulkhead listens on 127.0.0.1 only",
+  "--host": "bulkhead listens on 127.0.0.1 and ::1 only",
+  "--socket-path": "bulkhead listens on 127.0.0.1 and ::1 only",
   "--without-connection-token": "a compartment that reached the server could read any file",
   "--connection-token": "bulkhead makes a new token each time",
   "--connection-token-file": "bulkhead makes a new token each time",
@@ -106,6 +106,12 @@ const folder = rest.length > 0 && !rest[0].startsWith("-") ? rest.shift() : unde
 for (const word of rest) {
   const reason = REFUSED[word.split("=")[0]];
   if (reason) fail(`${word.split("=")[0]} is not possible: ${reason}`);
+}
+// Of an option that it does not know, a server that starts tells its log.
+if (rest.some((word) => word.startsWith("-"))) {
+  const { stderr } = spawnSync(process.execPath, [path.join(server, "out/server-main.js"), "--version", ...rest], { encoding: "utf8" });
+  const [, unknown] = /^Ignoring option '(.*)': not supported for server\.$/m.exec(stderr) ?? [];
+  if (unknown !== undefined) fail(`--${unknown} is an option of neither bulkhead nor VS Code's server`);
 }
 const isPort = (word) => /^\d{1,5}$/.test(word) && Number(word) <= 65535;
 if (values.port !== undefined && !isPort(values.port)) fail(`--port ${values.port}: not a port`);
@@ -170,6 +176,12 @@ const query = kind.isDirectory() ? "folder" : "workspace";
 if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened} is neither a folder nor a .code-workspace file`);
 
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
+for (const [option, each] of [["--data", data], ["--extensions", extensions]])
+  try {
+    fs.mkdirSync(each, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    fail(`${option} ${each}: ${/^(?:EEXIST|ENOTDIR)$/.test(error.code) ? "not a folder" : error.message}: name a folder that is there, or can be made`);
+  }
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
 function prepared(builtin) {
   const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin };
@@ -190,7 +202,6 @@ try {
   fail(error.message);
 }
 
-for (const each of [data, extensions]) fs.mkdirSync(each, { recursive: true, mode: 0o700 });
 const token = randomBytes(24).toString("base64url");
 const tokenFile = path.join(data, `token-${process.pid}`);
 fs.writeFileSync(tokenFile, token, { mode: 0o600 });

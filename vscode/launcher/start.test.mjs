@@ -23,6 +23,7 @@ test("whatever would let others in", () => {
     const { status, stderr } = start(server, ...words);
     assert.equal(status, 125, words.join(" "));
     assert.match(stderr, new RegExp(`^bulkhead code: ${words[0].split("=")[0]} is not possible: `), words.join(" "));
+    if (/host/.test(words[0])) assert.match(stderr, /127\.0\.0\.1 and ::1 only/);
   }
 });
 
@@ -81,12 +82,19 @@ test("an address that cannot be told ends the server", () => {
   assert.deepEqual(fs.readdirSync(path.join(state, "code/data")).filter((name) => name.startsWith("token-")), []);
 });
 
-test("a folder for extensions that cannot be made is told in a line", () => {
-  const { status, stderr } = spawnSync(process.execPath,
-    [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", path.join(server, "state"), "--sockets", path.join(server, "state/sockets"), "--extensions", path.join(server, "a.txt"), server],
+test("a folder that cannot be made is told by its option, and an option that nobody knows by its name", () => {
+  const run = (...more) => spawnSync(process.execPath,
+    [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", path.join(server, "state"), "--sockets", path.join(server, "state/sockets"), ...more, server],
     { encoding: "utf8", timeout: 60_000 });
-  assert.equal(status, 125, stderr);
-  assert.match(stderr, /^bulkhead code: EEXIST: .*a\.txt'\n$/);
+  const file = path.join(server, "a.txt");
+  fs.writeFileSync(file, "");
+  for (const [option, folder] of [["--extensions", file], ["--data", file], ["--data", path.join(file, "in")]]) {
+    const { status, stderr } = run(option, folder);
+    assert.equal(status, 125, stderr);
+    assert.match(stderr, new RegExp(`^bulkhead code: ${option} ${folder}: not a folder: name a folder that is there, or can be made\n$`));
+  }
+  const { status, stdout, stderr } = run("--nonsense-option");
+  assert.deepEqual([status, stdout, stderr], [125, "", "bulkhead code: --nonsense-option is an option of neither bulkhead nor VS Code's server\n"]);
 });
 
 test("a command to the server is done when it is, and says what the server says", () => {
