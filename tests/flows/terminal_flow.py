@@ -102,6 +102,15 @@ class AtATerminal(Flow):
         other.type("n\n")
         self.assertEqual(other.exit_code(), 1)
 
+    def test_the_question_names_whom_the_answer_is_for(self):
+        program = self.file("project/ask.py", f"open({self.secret!r})")
+        terminal = self.terminal("--", "/usr/bin/python3", "-IS", program, columns=200)
+        terminal.wait_for(rf"python3\S* \({program}\) wants to read.*\[N\]o: ")
+        terminal.type("a\n")
+        self.assertEqual(terminal.exit_code(), 0)
+        with open(os.path.join(self.home, ".config/bulkhead/grants.json"), encoding="utf-8") as file:
+            self.assertIn(f'"{program}"', file.read())
+
     def test_a_shell_that_owns_the_foreground(self):
         terminal = self.terminal("--run", "/bin/bash", "--run", "cat", "--", "bash", "--norc", "-i")
         terminal.type(f"PS1='ready> '; cat {self.secret}\n")
