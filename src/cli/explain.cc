@@ -102,7 +102,7 @@ int explain_it(const ExplainOptions& options) {
   }
   SessionRequest request;
   if (!options.program.empty()) request.command = {options.program};
-  request.otherwise = Otherwise::kDeny;
+  request.otherwise = is_terminal_there() ? Otherwise::kAsk : Otherwise::kDeny;  // as run has it
   auto session = open_session(options.policy, request);
   if (!session.ok()) {
     complain(session.error());

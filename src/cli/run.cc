@@ -1,5 +1,4 @@
 // bulkhead run: starts a program in a compartment and tells, at its end, what was denied.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -64,11 +63,6 @@ int end_like(const Outcome& outcome) {
     raise(signaled->signal);
   }
   return exit_code(outcome);
-}
-
-bool is_terminal_there() {
-  const Fd terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
-  return terminal.valid();
 }
 
 // Maps what a start takes of the heap beside the start itself: five hundred page faults would be a

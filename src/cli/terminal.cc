@@ -1,5 +1,6 @@
 #include "cli/terminal.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/fd.h"
 #include "base/path.h"
 #include "cli/closed_output.h"
 
@@ -71,6 +73,11 @@ size_t terminal_width(int fd) {
   if (isatty(fd) == 0) return 0;
   if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
   return size.ws_col;
+}
+
+bool is_terminal_there() {
+  const Fd terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+  return terminal.valid();
 }
 
 bool wants_colour(int fd) {

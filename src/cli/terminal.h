@@ -13,6 +13,9 @@ namespace bulkhead {
 // COLUMNS wins, so that scripts and tests can choose.
 size_t terminal_width(int fd);
 
+// Where a person could be asked: this process has a terminal, whatever its descriptors are.
+bool is_terminal_there();
+
 // True where `fd` is a terminal that shows colours, and NO_COLOR is unset or empty.
 bool wants_colour(int fd);
 

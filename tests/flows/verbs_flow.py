@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 import flow
-from flow import Flow, options
+from flow import Flow, Terminal, options
 
 
 class Explaining(Flow):
@@ -32,6 +32,13 @@ class Explaining(Flow):
         done = self.bulkhead("explain", "--read", self.home, "read", key)
         self.assertEqual(done.returncode, 1)
         self.assertIn("ssh", done.stdout)
+
+    def test_at_a_terminal_it_says_what_run_would_do(self):
+        for words, code, verdict in (([], 3, "ask"), (["--otherwise", "deny"], 1, "deny")):
+            terminal = Terminal([options.bulkhead, "explain", *words, "read", self.secret], self.project, self.environment)
+            self.addCleanup(terminal.close)
+            terminal.wait_for(f"{verdict}.*  read ")
+            self.assertEqual(terminal.exit_code(), code)
 
     def test_links_are_followed(self):
         os.symlink(self.secret, os.path.join(self.project, "link"))
