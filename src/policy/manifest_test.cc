@@ -148,6 +148,14 @@ TEST(Units, Sizes) {
   EXPECT_FALSE(parse_size("8388608TiB"));
   for (const char* bad : {"", "MiB", "-1", "+1", "1.5GB", "1 GB", "0x10", "1PB"})
     EXPECT_FALSE(parse_size(bad)) << bad;
+  for (const char* given : {"1 MB", "1500 kB", "12345 B", "1 KiB", "512 MiB"}) {
+    std::string text = given;
+    std::erase(text, ' ');
+    EXPECT_EQ(size_text(*parse_size(text), *parse_size(text)), given);
+  }
+  EXPECT_EQ(size_text(6'200'000, 1'000'000), "7 MB");
+  EXPECT_EQ(size_text((512U << 20U) + 1, 512U << 20U), "513 MiB");
+  EXPECT_EQ(size_text(UINT64_MAX, 1U << 30U), "17592186044416 MiB");
 }
 
 TEST(Units, Durations) {

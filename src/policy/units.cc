@@ -1,5 +1,8 @@
 #include "policy/units.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -42,6 +45,25 @@ std::optional<uint64_t> parse_size(std::string_view text) {
       {"TiB", kKibi * kKibi * kKibi * kKibi},
   }};
   return parse_scaled(text, kUnits, INT64_MAX);
+}
+
+std::string size_text(uint64_t bytes, uint64_t limit) {
+  const auto power = [limit](uint64_t base) {
+    size_t count = 0;
+    for (uint64_t left = limit; left > 0 && left % base == 0; left /= base) ++count;
+    return count;
+  };
+  struct Unit {
+    std::string_view name;
+    uint64_t bytes;
+  };
+  static constexpr std::array<Unit, 3> kBinary = {{{"B", 1}, {"KiB", 1024}, {"MiB", 1024 * 1024}}};
+  static constexpr std::array<Unit, 3> kDecimal = {{{"B", 1}, {"kB", 1000}, {"MB", 1000 * 1000}}};
+  const size_t decimal = power(1000), binary = power(1024);
+  const Unit& unit = decimal > binary ? kDecimal[std::min<size_t>(decimal, 2)]
+                                      : kBinary[std::min<size_t>(binary, 2)];
+  const uint64_t rounded = bytes / unit.bytes + (bytes % unit.bytes > 0 ? 1 : 0);
+  return fmt::format("{} {}", rounded, unit.name);
 }
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {

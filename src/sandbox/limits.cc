@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "policy/units.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/socket_memory.h"
 #include "sandbox/usage.h"
@@ -35,14 +36,6 @@ constexpr Microseconds kKernelKills =
 constexpr uint64_t kBytesPerMs = 4U << 20U;  // what two cores dirty at the most, about
 constexpr int kDearEvery = 4;                // samples of what takes long to look at
 constexpr size_t kMostCounts = 512;          // descriptors that are kept open
-
-// Rounded up, so that what is over a limit also reads so.
-std::string size_text(uint64_t bytes) {
-  constexpr uint64_t kKiB = 1024, kMiB = kKiB * 1024;
-  if (bytes >= kMiB) return fmt::format("{} MiB", (bytes + kMiB - 1) / kMiB);
-  if (bytes >= kKiB) return fmt::format("{} KiB", (bytes + kKiB - 1) / kKiB);
-  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-}
 
 std::string seconds_text(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000.0);
@@ -332,7 +325,7 @@ class Keeper final : public LimitKeeper {
     if (killed > 0)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} allowed, and the kernel killed a process that needed more",
-                         size_text(*limits_.memory)));
+                         size_text(*limits_.memory, *limits_.memory)));
     soon(kKernelKills);
   }
 
@@ -403,7 +396,8 @@ class Keeper final : public LimitKeeper {
     }
     if (used > limit)
       breach(LimitBreached::Which::kMemory,
-             fmt::format("memory: {} used, {} allowed", size_text(used), size_text(limit)));
+             fmt::format("memory: {} used, {} allowed", size_text(used, limit),
+                         size_text(limit, limit)));
     soon(time_left(used, limit, kBytesPerMs));
   }
 
@@ -452,8 +446,8 @@ class Keeper final : public LimitKeeper {
                              (taken_ != nullptr ? taken_->load(std::memory_order_relaxed) : 0);
       if (bytes > *limits_.written)
         breach(LimitBreached::Which::kWritten,
-               fmt::format("written: {} written, {} allowed", size_text(bytes),
-                           size_text(*limits_.written)));
+               fmt::format("written: {} written, {} allowed", size_text(bytes, *limits_.written),
+                           size_text(*limits_.written, *limits_.written)));
       // Twice: at its end, a process is seen so for a moment.
       if (std::any_of(uncounted.begin(), uncounted.end(),
                       [this](uint64_t key) { return uncounted_.contains(key); }))
