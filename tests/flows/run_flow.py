@@ -281,6 +281,12 @@ class Refusing(Flow):
             file.write(code)
         return self.run_program("--read", folder, *words, "--", f"{folder}/bin/node", script, **more)
 
+    def test_node_meets_its_memory_limit_and_no_other(self):
+        for limit in ("32MiB", "64MiB"):
+            done = self.node("--memory", limit, code="for (const all = [];;) all.push(Buffer.alloc(1e6, 1))")
+            self.assertEqual(done.returncode, 120, done.stderr)
+            self.assertIn("limit: memory", done.stderr)
+
     def test_node_keeps_what_it_compiled(self):
         leave = "fs.writeFileSync('/tmp/node-compile-cache/mark', 'x'); fs.writeFileSync('/tmp/mark', 'x')"
         look = "console.log(fs.existsSync('/tmp/node-compile-cache/mark'), fs.existsSync('/tmp/mark'))"
