@@ -1,4 +1,4 @@
-// bulkhead check: finds mistakes in manifests, policy files and sets.
+// bulkhead check: finds mistakes in manifests, policy files, sets and remembered answers.
 #include <fmt/format.h>
 
 #include "base/fd.h"
@@ -21,12 +21,12 @@ struct CheckOptions {
   bool strict = false, json = false;
 };
 
-// Which of the three kinds of file it is; a text that is no JSON is left to the manifest's parser,
+// Which kind of file it is; a text that is no JSON is left to the manifest's parser,
 // which says where it breaks.
 std::string kind_of_file(const std::string& text) {
   const auto value = nlohmann::json::parse(text, nullptr, false);
   if (value.is_object())
-    for (const char* key : {"blocklist", "set"})
+    for (const char* key : {"blocklist", "set", "grants"})
       if (value.contains(key)) return key;
   return "manifest";
 }
@@ -62,6 +62,9 @@ std::vector<Diagnostic> check_file(const CheckOptions& options, const std::strin
     const auto session = open_session(policy, request);
     if (!session.ok()) take(session.error());
     if (found.empty()) return lint(session->inputs, *session->policy);
+  } else if (kind == "grants") {
+    const auto answers = GrantStore(file).load("", "");
+    if (!answers.ok()) take(answers.error());
   } else {
     PolicyInputs inputs;
     if (kind == "blocklist") {
@@ -122,7 +125,7 @@ int check(const CheckOptions& options) {
 
 Action add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->files, "manifests, policy files or sets")
+  app.add_option("FILE", options->files, "manifests, policy files, sets or remembered answers")
       ->type_name("FILE")
       ->check(not_empty)
       ->required();

@@ -242,6 +242,12 @@ class Checking(Flow):
   "write": ["/opt"] }"""),
                          [(2, "read[1]", "error"), (2, "run[0]", "error"), (3, "write", "error")])
 
+    def test_remembered_answers_are_no_manifest(self):
+        answer = {"subject": "/bin/cat", "manifest": "", "kind": "read", "answer": "always", "what": "/a"}
+        for said, wanted in (("always", []), ("perhaps", [(1, "answers[0]", "error")])):
+            text = json.dumps({"grants": 1, "answers": [{**answer, "answer": said}]})
+            self.assertEqual(self.places("grants.json", text), wanted)
+
     def test_an_option_takes_one_word(self):
         found = json.loads(self.bulkhead("check", "--json", "--workspace", ".", "none.json", "neither.json").stdout)
         self.assertEqual([f["file"] for f in found], ["none.json", "neither.json"])
