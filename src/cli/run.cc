@@ -209,7 +209,9 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 Action add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   add_policy_options(app, options->policy);
-  app.add_flag("--audit", options->audit, "enforce nothing, record what would have been denied")
+  app.add_flag("--audit", options->audit,
+               "deny nothing, record what the policy would have denied; what the system refuses by "
+               "itself is not recorded")
       ->group("Run");
   app.add_flag("--dry-run", options->dry_run, "print what would be enforced, run nothing")
       ->group("Run");
