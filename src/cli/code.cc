@@ -109,11 +109,11 @@ Action add_code(CLI::App& app) {
   app.add_flag("--json", options->json, "print the address as one line of JSON");
   app.footer(
       "FOLDER is a folder or a .code-workspace file; without one, the working folder. What follows "
-      "it\n"
-      "goes to the editor's server. That listens on this machine alone and asks for a token, "
-      "which\n"
-      "the printed address holds. Ctrl-C ends it.\n"
-      "`bulkhead doctor --code` tells whether this version of VS Code can be used.");
+      "it goes to the editor's server. That listens on this machine alone and asks for a token, "
+      "which the printed address holds. Ctrl-C ends it.\n"
+      "`bulkhead doctor --code` tells whether this version of VS Code can be used.\n"
+      "Exit code: the server's own, 0 where a signal ended it after the address was printed, 128 "
+      "and the signal's number where one did before, 125 bulkhead itself failed.");
   return [options](const std::vector<std::string>& rest) { return code(*options, rest); };
 }
 

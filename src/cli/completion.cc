@@ -293,6 +293,7 @@ std::string fish() {
 Action add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   app.add_option("SHELL", *shell, "which shell")->type_name("bash|zsh|fish")->required();
+  app.footer("Exit code: 0 printed, 125 no such shell, or bulkhead itself failed.");
   return [shell](const std::vector<std::string>&) {
     std::string text;
     if (*shell == "bash")

@@ -175,9 +175,11 @@ Result<std::string> run_id(const std::string& file, const std::string& text) {
   JournalFilter filter;
   if (text == "last") filter.limit = 1;
   auto rows = read_runs(file, filter);
-  if (!rows.ok()) return std::move(rows).error();
+  // No journal has no run of that id.
+  if (!rows.ok() && (rows.error().errno_value != ENOENT || text == "last"))
+    return std::move(rows).error();
   std::string found;
-  for (const RunRow& row : *rows) {
+  for (const RunRow& row : rows.ok() ? *rows : std::vector<RunRow>()) {
     if (text != "last" && !row.run.id.starts_with(text)) continue;
     if (!found.empty())
       return Error{.message =
@@ -290,6 +292,9 @@ Action add_log(CLI::App& app) {
   app.add_flag("--runs", options->runs, "list runs instead: those with such an access");
   app.add_flag("--follow,-f", options->follow, "go on as more is recorded");
   app.add_flag("--json", options->json, "one JSON object a line");
+  app.footer(
+      "Exit code: 0 also where nothing matches, 125 bulkhead itself failed or there is no such "
+      "run.");
   return [options, limit](const std::vector<std::string>&) {
     options->limit_given = limit->count() > 0;
     return log_it(*options);

@@ -157,7 +157,7 @@ class Refusing(Flow):
         self.assertIn("--workspace /nonexist", done.stderr)
 
     def test_footers_name_bulkheads_own_failure(self):
-        for verb in ("run", "explain", "check", "review", "doctor"):
+        for verb in ("run", "code", "explain", "check", "review", "log", "doctor", "completion"):
             self.assertIn("125", self.bulkhead("help", verb).stdout, verb)
 
     def test_a_compartment_in_a_compartment(self):
@@ -277,6 +277,9 @@ class Logging(Flow):
             done = self.bulkhead("log", *words)
             self.assertEqual((done.returncode, done.stdout), (0, ""))
             self.assertIn("empty", done.stderr)
+        done = self.bulkhead("log", "--run", "abc")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("no such run", done.stderr)
 
     def test_filters(self):
         self.bulkhead("run", "--", "cat", self.secret)
