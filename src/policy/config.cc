@@ -156,7 +156,12 @@ Result<std::optional<std::string>> read_trusted(const std::string& path, Trust t
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::string>();
-    return errno_error("open " + path);
+    Error error = errno_error("open " + path);
+    // As under sudo -u and su, which may leave HOME another user's.
+    if (error.errno_value == EACCES && trust == Trust::kUser)
+      error.message +=
+          "; where that is another user's, set HOME or XDG_CONFIG_HOME to a folder of yours";
+    return error;
   }
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return errno_error("stat " + path);

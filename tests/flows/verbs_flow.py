@@ -160,6 +160,16 @@ class Refusing(Flow):
         for verb in ("run", "code", "explain", "check", "review", "log", "doctor", "completion"):
             self.assertIn("125", self.bulkhead("help", verb).stdout, verb)
 
+    def test_a_configuration_that_is_another_users(self):
+        if os.geteuid() == 0:
+            self.skipTest("needs uid-1000")
+        self.file("home/.config/bulkhead/policy.json", "{}")
+        os.chmod(f"{self.home}/.config", 0)
+        done = self.run_program("--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("set HOME or XDG_CONFIG_HOME", done.stderr)
+        os.chmod(f"{self.home}/.config", 0o700)
+
     def test_a_compartment_in_a_compartment(self):
         folder = os.path.dirname(options.bulkhead)
         done = self.run_program("--read", folder, "--read", options.source, "--unblock", "secret-variables",
