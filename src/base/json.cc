@@ -131,6 +131,7 @@ void Findings::add(Diagnostic diagnostic) {
 }
 
 Error Findings::error(std::string message) && {
+  sort_by_place(kept_);
   if (dropped_ > 0) {
     Diagnostic note;
     note.severity = Diagnostic::Severity::kNote;

@@ -189,7 +189,11 @@ std::string storage_name(const std::string& subject) {
 Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
   if (request.manifest) return *request.manifest;
   BULKHEAD_TRY(std::string text, read_file(options.manifest, kMaxManifest));
-  return parse_manifest(ManifestBytes::of(options.manifest, std::move(text)));
+  auto manifest = parse_manifest(ManifestBytes::of(options.manifest, std::move(text)));
+  if (manifest.ok()) return manifest;
+  Error error = std::move(manifest).error();
+  error.message += "; `bulkhead check` tells all that is wrong with it:";
+  return error;
 }
 
 // The sets that are asked for by name.

@@ -112,7 +112,8 @@ TEST(Manifest, ReportsAllFindingsTogether) {
       parse_manifest(bytes("{\"manifest\":1,\n\"run\":[1,\"\"],\n\"vscode\":{},\n\"x\":1}"));
   ASSERT_FALSE(result.ok());
   ASSERT_EQ(result.error().diagnostics.size(), 4U);
-  EXPECT_EQ(result.error().diagnostics[0].line, 4);
+  EXPECT_EQ(result.error().diagnostics.front().line, 2);
+  EXPECT_EQ(result.error().diagnostics.back().line, 4);
   EXPECT_EQ(result.error().message, "m.json is no valid manifest");
 }
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -261,6 +262,19 @@ class Checking(Flow):
     def test_an_option_takes_one_word(self):
         found = json.loads(self.bulkhead("check", "--json", "--workspace", ".", "none.json", "neither.json").stdout)
         self.assertEqual([f["file"] for f in found], ["none.json", "neither.json"])
+
+    def test_a_run_tells_mistakes_in_their_order(self):
+        manifest = self.file("m.json", """{
+  "manifest": 1,
+  "network": ["example.com"],
+  "run": ["git status"],
+  "files": { "read": ["~/b"] }
+}""")
+        done = self.run_program("--manifest", manifest, "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(re.findall(r"m\.json:(\d+):", done.stderr), ["3", "4", "5"], done.stderr)
+        wrong = self.file("m.json", '{"manifest": 2, "network": ["example.com"]}')
+        self.assertIn("`bulkhead check`", self.run_program("--manifest", wrong, "--", "true").stderr)
 
     def test_in_the_home_folder(self):
         manifest = self.file("home/m.json", '{ "manifest": 1, "files": { "read": ["${workspace}"] } }')
