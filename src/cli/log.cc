@@ -93,6 +93,12 @@ std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   return columns;
 }
 
+// What those leave out, for the person.
+std::string_view hidden_columns(size_t width) {
+  if (width == 0 || width >= kWhole) return "";
+  return width >= kMedium ? "run and rule" : "run, count, program and rule";
+}
+
 // The variables that a run was started without in one row: each start has dozens, unasked for.
 std::vector<JournalRow> fold_variables(const std::vector<JournalRow>& rows) {
   std::vector<JournalRow> folded;
@@ -254,15 +260,22 @@ int log_it(const LogOptions& options) {
     if (rows.ok() && !rows->empty()) {
       for (const JournalRow& row : *rows)
         filter->after_row = std::max(filter->after_row, row.revision);
+      // They are in the order in which they were written, several at a time.
+      std::stable_sort(rows->begin(), rows->end(), [](const JournalRow& a, const JournalRow& b) {
+        return a.event.time < b.event.time;
+      });
       if (!print(rows_text(*rows, options, first))) return kExitFailed;
       first = false;
       filter->limit = 0;
     } else if (!options.follow) {
       complain("no entry of the journal matches");
     }
-    if (!options.follow) return 0;
-    if (!wait_for_more()) return 0;
+    if (!options.follow || !wait_for_more()) break;
   }
+  const std::string_view hidden =
+      first || options.json ? "" : hidden_columns(terminal_width(STDOUT_FILENO));
+  if (!hidden.empty()) complain(fmt::format("{}: a wider terminal or --json shows them", hidden));
+  return 0;
 }
 
 }  // namespace

@@ -330,8 +330,16 @@ class Logging(Flow):
             self.assertIn("denied", done.stdout)
             self.assertIn("resource", done.stdout)
             self.assertEqual("rule" in done.stdout.splitlines()[0], rule, width)
+            self.assertEqual("--json" in done.stderr, not rule, width)
             for line in done.stdout.splitlines():
                 self.assertLessEqual(len(line), width)
+
+    def test_times_do_not_jump_back(self):
+        read = f"sh -c 'read x < {self.secret}'"  # the second is written to the row of the first
+        self.bulkhead("run", "--run", "sh", "--run", "ls", "--", "sh", "-c", f"{read}; ls /etc; {read}")
+        times = [row["time"] for row in self.journal()]
+        self.assertGreater(len(times), 3)
+        self.assertEqual(times, sorted(times))
 
     def test_withheld_variables_are_one_row(self):
         names = {"FIRST_TOKEN": "1", "SECOND_TOKEN": "2", "THIRD_TOKEN": "3"}
