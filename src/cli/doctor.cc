@@ -30,7 +30,7 @@ int doctor(bool as_json) {
     out = to_line({{"ok", missing == 0}, {"features", list}});
   } else {
     const bool colour = wants_colour(STDOUT_FILENO);
-    Table table({{"feature"}, {""}, {"for", false, 20}, {"detail", false, 16}});
+    Table table({{"feature"}, {""}, {"for", false, 20, true}, {"detail", false, 16, true}});
     for (const Feature& feature : features) {
       table.add({{feature.name},
                  {feature.present    ? "ok"
@@ -43,9 +43,15 @@ int doctor(bool as_json) {
                  // What is missing is told in full below.
                  {feature.present ? feature.detail : "", Colour::kDim}});
     }
-    out = table.to_string(terminal_width(STDOUT_FILENO), colour);
-    for (const Feature& feature : features)
-      if (!feature.present) out += fmt::format("\n{}: {}\n", feature.name, feature.detail);
+    const size_t width = terminal_width(STDOUT_FILENO);
+    out = table.to_string(width, colour);
+    for (const Feature& feature : features) {
+      if (feature.present) continue;
+      const std::string note = fmt::format("{}: {}", feature.name, feature.detail);
+      out += '\n';
+      for (const std::string& line : wrap(note, width == 0 ? note.size() : width))
+        out += line + "\n";
+    }
     out += missing == 0 ? "\nThis machine can run compartments.\n"
                         : fmt::format("\n`bulkhead run` refuses here: {} required {} missing.\n",
                                       missing, missing == 1 ? "feature is" : "features are");
@@ -69,7 +75,7 @@ Action add_doctor(CLI::App& app) {
       ->needs(code);
   app.footer(
       "Exit code: 0 where `bulkhead run` works, 1 where something required is missing, 125 "
-      "bulkhead\nitself failed.");
+      "bulkhead itself failed.");
   return [as_json, editor, server](const std::vector<std::string>&) {
     if (!*editor) return doctor(*as_json);
     std::vector<std::string> arguments = {"--diagnose"};

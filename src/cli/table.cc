@@ -42,11 +42,11 @@ std::string Table::to_string(size_t width, bool colour, bool titles, size_t inde
   if (width != 0) fit(columns_, widths, width > gaps ? width - gaps : 0);
 
   std::string out;
-  const auto print = [&](const std::vector<Cell>& row) {
+  const auto print_line = [&](const std::vector<Cell>& row) {
     out.append(indent, ' ');
     size_t pending = 0;  // padding is written only before something: no trailing spaces
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string text = shorten(row[i].text, widths[i]);
+      const std::string& text = row[i].text;
       const size_t padding = widths[i] - std::min(widths[i], display_width(text));
       if (columns_[i].right) pending += padding;
       if (!text.empty()) {
@@ -60,6 +60,22 @@ std::string Table::to_string(size_t width, bool colour, bool titles, size_t inde
       pending += kGap;
     }
     out += '\n';
+  };
+  const auto print = [&](const std::vector<Cell>& row) {
+    std::vector<std::vector<std::string>> lines;
+    size_t most = 1;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const std::string& text = row[i].text;
+      lines.push_back(columns_[i].wraps ? wrap(text, widths[i])
+                                        : std::vector{shorten(text, widths[i])});
+      most = std::max(most, lines.back().size());
+    }
+    std::vector<Cell> line = row;
+    for (size_t n = 0; n < most; ++n) {
+      for (size_t i = 0; i < columns_.size(); ++i)
+        line[i].text = n < lines[i].size() ? lines[i][n] : "";
+      print_line(line);
+    }
   };
   if (titles) {
     std::vector<Cell> head;

@@ -14,6 +14,7 @@ class Table {
     std::string title;
     bool right = false;    // numbers
     size_t shrink_to = 0;  // may be shortened to this many columns; 0: never
+    bool wraps = false;    // its texts then go on in the next line, rather than lose their middle
   };
   struct Cell {
     std::string text;

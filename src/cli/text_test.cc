@@ -73,6 +73,16 @@ TEST(Table, FitsTheWidthByShrinkingWhatMay) {
   EXPECT_EQ(sample().to_string(5, false, false), "12  /….txt  no\n 3  /a\n");
 }
 
+TEST(Table, WrapsWhatMayWrap) {
+  Table table({{"a"}, {"for", false, 6, true}, {"b"}});
+  table.add({{"x"}, {"one two three"}, {"y"}});
+  EXPECT_EQ(table.to_string(15, false),
+            "a  for        b\n"
+            "x  one two    y\n"
+            "   three\n");
+  EXPECT_EQ(table.to_string(0, false, false), "x  one two three  y\n");
+}
+
 TEST(Table, EscapesWhatItShows) {
   Table table({{"path"}});
   table.add({{"a\033[31mb\n"}});

@@ -412,6 +412,12 @@ class Doctoring(Flow):
         for feature in found["features"]:
             self.assertIn(feature["name"], table.stdout)
 
+    def test_its_texts_are_whole_at_any_width(self):
+        wide = self.bulkhead("doctor").stdout
+        narrow = self.bulkhead("doctor", env={"COLUMNS": "80"}).stdout
+        self.assertLessEqual(max(map(len, narrow.splitlines())), 80)
+        self.assertEqual(sorted(narrow.split()), sorted(wide.split()))
+
 
 class Completing(Flow):
     def script(self, shell):
