@@ -226,8 +226,8 @@ Action add_run(CLI::App& app) {
                "leave nothing to the kernel, for comparing (slower)")
       ->group("Run");
   app.footer(fmt::format(
-      "Exit code: the program's own, and its signal where one ended it. {} more written than\n"
-      "--written, {} memory, {} CPU time, {} wall time; {} bulkhead itself failed; {} the program\n"
+      "Exit code: the program's own, and its signal where one ended it. {} more written than "
+      "--written, {} memory, {} CPU time, {} wall time; {} bulkhead itself failed; {} the program "
       "cannot be run, {} it is not there.",
       kExitWritten, kExitMemory, kExitCpuTime, kExitWallTime, kExitFailed, kExitCannotRun,
       kExitNotFound));

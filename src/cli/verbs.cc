@@ -110,6 +110,29 @@ class OptionFormatter final : public CLI::Formatter {
   }
 };
 
+constexpr size_t kDescription = 34;  // the column where an option's begins
+
+// In 80 columns, but for words that have no space to break at.
+std::string in_80_columns(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t indent = line.starts_with(' ') ? kDescription : 0;
+    std::string_view before = line.substr(0, std::min(indent, line.size()));
+    if (line.size() <= 80 || (indent > 0 && before.back() != ' ')) {
+      out.append(line).append("\n");
+      continue;
+    }
+    for (const std::string& part : wrap(line.substr(indent), 80 - indent)) {
+      out.append(before).append(indent - before.size(), ' ').append(part).append("\n");
+      before = {};
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::span<const Verb> verbs() { return kVerbs; }
@@ -119,7 +142,7 @@ ParsedVerb parser_of(const Verb& verb) {
   parsed.app = std::make_unique<CLI::App>(verb.summary, fmt::format("bulkhead {}", verb.name));
   parsed.app->set_help_flag("--help,-h", "print this and exit");
   parsed.app->formatter(std::make_shared<OptionFormatter>());
-  parsed.app->get_formatter()->column_width(34);
+  parsed.app->get_formatter()->column_width(kDescription);
   parsed.action = verb.add(*parsed.app);
   return parsed;
 }
@@ -134,7 +157,7 @@ std::string help_text(const Verb& verb, const CLI::App& app) {
   // One empty line between groups, none at the end.
   for (size_t gap = 0; (gap = text.find("\n\n\n")) != std::string::npos;) text.erase(gap, 1);
   if (text.ends_with("\n\n")) text.pop_back();
-  return text;
+  return in_80_columns(text);
 }
 
 std::string help_text() {

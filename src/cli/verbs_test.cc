@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
@@ -56,6 +57,16 @@ TEST(Verbs, HelpInAllItsForms) {
   EXPECT_EQ(run_words({"run", "--help"}, &same), 0);
   EXPECT_EQ(out, same);
   EXPECT_EQ(run_words({"help", "rum"}, &out), kExitFailed);
+}
+
+TEST(Verbs, HelpFits80Columns) {
+  for (const Verb& verb : verbs()) {
+    std::string out;
+    EXPECT_EQ(run_words({"help", verb.name}, &out), 0);
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(line.size() <= 80 || line.find("read|write|") != std::string::npos) << line;
+  }
 }
 
 TEST(Verbs, Version) {
