@@ -101,6 +101,10 @@ const REFUSED = {
   "--server-base-path": "bulkhead gives each server a path of its own",
   "--inspect-extensions": "a debugger reaches into every compartment",
   "--inspect-brk-extensions": "a debugger reaches into every compartment",
+  "--agent-host-port": "agents would run outside of every compartment",
+  "--agent-host-path": "agents would run outside of every compartment",
+  "--agent-host-bridge-port": "agents would run outside of every compartment",
+  "--agent-host-bridge-path": "agents would run outside of every compartment",
 };
 const folder = rest.length > 0 && !rest[0].startsWith("-") ? rest.shift() : undefined;
 for (const word of rest) {
