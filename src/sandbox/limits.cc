@@ -320,8 +320,9 @@ class Keeper final : public LimitKeeper {
     if (first && socket_diag_)
       if (const uint64_t sockets = inet_socket_bytes(socket_diag_.get()); sockets > *limits_.memory)
         breach(LimitBreached::Which::kMemory,
-               fmt::format("memory: {} in buffers of sockets, {} allowed", size_text(sockets),
-                           size_text(*limits_.memory)));
+               fmt::format("memory: {} in buffers of sockets, {} allowed",
+                           size_text(sockets, *limits_.memory),
+                           size_text(*limits_.memory, *limits_.memory)));
     if (killed > 0)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} allowed, and the kernel killed a process that needed more",

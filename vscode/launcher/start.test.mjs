@@ -19,7 +19,7 @@ const start = (...words) =>
 
 test("whatever would let others in", () => {
   for (const words of [["--host", "0.0.0.0"], ["--host=0.0.0.0"], ["--socket-path", "/tmp/x"], ["--without-connection-token"], ["--connection-token", "x"], ["--connection-token-file=x"],
-    ["--server-base-path=/"], ["--server-data-dir", "/x"], ["--extensions-dir=/x"], ["--builtin-extensions-dir=/x"], ["--inspect-extensions"], ["--inspect-brk-extensions=1"]]) {
+    ["--server-base-path=/"], ["--server-data-dir", "/x"], ["--extensions-dir=/x"], ["--builtin-extensions-dir=/x"], ["--inspect-extensions"], ["--inspect-brk-extensions=1"], ["--agent-host-port=1"], ["--agent-host-path", "x"]]) {
     const { status, stderr } = start(server, ...words);
     assert.equal(status, 125, words.join(" "));
     assert.match(stderr, new RegExp(`^bulkhead code: ${words[0].split("=")[0]} is not possible: `), words.join(" "));
