@@ -577,6 +577,7 @@ TEST_F(ForgedTest, WhatIsJudgedIsWhatTheWorkbenchTakesOut) {
     request.method = method;
     request.mixed = true;
     std::vector<std::string> texts;
+    texts.reserve(arguments.size());
     for (const auto& [type, value] : arguments) texts.push_back(value.dump());
     for (size_t i = 0; i < arguments.size(); ++i)
       request.arguments.push_back({arguments[i].first, texts[i], {}});

@@ -64,7 +64,7 @@ TEST_F(BrokerTest, ANewNameGivesNoRightToRead) {
     std::ofstream(folder_ / file) << "a";
   const auto moves = [&](const std::string& from, const std::string& to) {
     const Json old_name = uri((folder_ / from).string()), new_name = uri((folder_ / to).string());
-    const std::string renamed =
+    std::string renamed =
         call("MainThreadFileSystem", "$rename", {old_name, new_name, Json::object()});
     const std::string edited = call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
                                     {Json{{"edits",

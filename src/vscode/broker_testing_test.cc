@@ -164,7 +164,7 @@ TEST_F(TestingTest, ATerminalIsMadeByAName) {
   with(R"("terminal")");
   const auto own = [this](int number, const Json& name) {
     deliver("$acceptTerminalOpened", Json::array({number, name, "zsh", Json::object()}).dump());
-    return deliver("$acceptTerminalProcessData", Json::array({number, "SECRET"}).dump()) != "";
+    return !deliver("$acceptTerminalProcessData", Json::array({number, "SECRET"}).dump()).empty();
   };
   for (const Json& name : {Json(7), Json(""), Json(), Json::array({"x"})})
     EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {name, Json::object()}),
