@@ -540,7 +540,7 @@ int apply_rlimits(const Limits& limits) noexcept {
   // its limit meets them: reserved address space is not counted (RLIMIT_AS would, and breaks V8),
   // but stacks and heap that are never touched are. Node has 560 MiB of these when it begins.
   if (limits.memory && *limits.memory < (rlim_t{1} << 50U))
-    if (const int error = lower(RLIMIT_DATA, *limits.memory * 2 + (rlim_t{1} << 30U)); error != 0)
+    if (const int error = lower(RLIMIT_DATA, *limits.memory * 2 + (rlim_t{640} << 20U)); error != 0)
       return error;
   if (limits.cpu_time) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*limits.cpu_time).count();
