@@ -10,6 +10,8 @@
 namespace bulkhead {
 namespace {
 
+constexpr uint64_t kKilo = 1000, kKibi = 1024;
+
 // The number in front of `text`, times the factor of the unit behind it; nothing beyond `most`.
 template <size_t N>
 std::optional<uint64_t> parse_scaled(
@@ -30,7 +32,6 @@ std::optional<uint64_t> parse_scaled(
 }  // namespace
 
 std::optional<uint64_t> parse_size(std::string_view text) {
-  constexpr uint64_t kKilo = 1000, kKibi = 1024;
   static constexpr std::array<std::pair<std::string_view, uint64_t>, 11> kUnits = {{
       {"", 1},
       {"B", 1},
@@ -57,8 +58,10 @@ std::string size_text(uint64_t bytes, uint64_t limit) {
     std::string_view name;
     uint64_t bytes;
   };
-  static constexpr std::array<Unit, 3> kBinary = {{{"B", 1}, {"KiB", 1024}, {"MiB", 1024 * 1024}}};
-  static constexpr std::array<Unit, 3> kDecimal = {{{"B", 1}, {"kB", 1000}, {"MB", 1000 * 1000}}};
+  static constexpr std::array<Unit, 3> kBinary = {
+      {{"B", 1}, {"KiB", kKibi}, {"MiB", kKibi * kKibi}}};
+  static constexpr std::array<Unit, 3> kDecimal = {
+      {{"B", 1}, {"kB", kKilo}, {"MB", kKilo * kKilo}}};
   const size_t decimal = power(1000), binary = power(1024);
   const Unit& unit = decimal > binary ? kDecimal[std::min<size_t>(decimal, 2)]
                                       : kBinary[std::min<size_t>(binary, 2)];
