@@ -431,9 +431,7 @@ char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Sti
   const bool may_suspend = foreground == getpgrp() && is_under_job_control();
   modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
   modes.c_cc[VQUIT] = _POSIX_VDISABLE;
-  Question named = question;
-  if (!options_.subject.empty()) named.subject = options_.subject;
-  const std::string text = question_text(named, terminal_width(terminal_.get()));
+  const std::string text = question_text(question, terminal_width(terminal_.get()));
   const pid_t supervisor = getpid();
 
   char what = kNothing;

@@ -44,8 +44,7 @@ std::optional<Answer> parse_answer(std::string_view line);
 class TerminalAsker final : public Asker {
  public:
   struct Options {
-    std::string lock_file;     // one question at a time on this account's terminals; empty: no lock
-    std::string subject = {};  // whose answers are remembered; empty: as each question has it
+    std::string lock_file;  // one question at a time on this account's terminals; empty: no lock
     std::chrono::milliseconds patience{60'000};  // for an answer, and for other runs' questions
     unsigned most = 20;                          // questions in a run; further ones are not asked
   };

@@ -151,8 +151,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 
   std::unique_ptr<TerminalAsker> asker;
   if (person && session.policy->otherwise() == Otherwise::kAsk) {
-    auto terminal = TerminalAsker::open(
-        {.lock_file = session.places.state + "/question.lock", .subject = session.subject});
+    auto terminal = TerminalAsker::open({.lock_file = session.places.state + "/question.lock"});
     if (!terminal.ok()) return fail(terminal.error());
     asker = std::move(*terminal);
   }

@@ -344,6 +344,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.baseline = std::move(shipped.baseline);
     inputs.manifest.otherwise = request.otherwise;
   }
+  inputs.subject = session.subject;
   if (!options.otherwise.empty())
     inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
   if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;

@@ -314,7 +314,7 @@ void Compiler::finish() {
                std::back_inserter(data_->runnable_files), runs);
   std::copy_if(runnable_trees_.begin(), runnable_trees_.end(),
                std::back_inserter(data_->runnable_trees), runs);
-  data_->subject = inputs_.manifest.extension;
+  data_->subject = inputs_.subject.empty() ? inputs_.manifest.extension : inputs_.subject;
 }
 
 Result<std::unique_ptr<PolicyData>> Compiler::run() && {

@@ -88,6 +88,7 @@ struct PolicyInputs {
   // A scratch tree that a grant names, or lies in, is left out: it is the machine's own then.
   bool scratch_yields_to_grants = false;
   std::vector<std::string> search_path;  // absolute folders in which `run` names are looked up
+  std::string subject;  // whose the policy is; empty: the manifest's extension, if it is of one
 };
 
 class Policy {
@@ -154,7 +155,7 @@ class Policy {
   // interpreters included); trees granted for running are in runnable_trees().
   const std::vector<std::string>& runnable_files() const noexcept;
   const std::vector<std::string>& runnable_trees() const noexcept;
-  const std::string& subject() const noexcept;  // extension id; empty for a program
+  const std::string& subject() const noexcept;  // whose answers are remembered; may be empty
   // What was left out while compiling and does not matter enough to refuse: rules of the baseline,
   // a set or a blocklist whose variable is empty here, programs that are not installed.
   const std::vector<Diagnostic>& notes() const noexcept;

@@ -382,20 +382,15 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
   state_->note_text({.kind = kind, .resource = resource, .entry = {}}, attempt, rule);
 }
 
-bool Arbiter::would_allow(Kind kind, std::string_view canonical) {
-  const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(canonical)
-                                                  : policy_->decide_path(kind, canonical);
-  const Verdict verdict = decision.verdict;
-  if (verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly) return true;
-  if (verdict == Verdict::kDeny) return false;
-  const auto known = state_->questions.known(kind, std::string(canonical));
-  return known && is_yes(known->answer);
-}
-
-bool Arbiter::would_ask(Kind kind, std::string_view canonical) {
-  return state_->asker != nullptr && enforcement_ == Enforcement::kEnforce &&
-         policy_->decide_path(kind, canonical).verdict == Verdict::kAsk &&
-         !state_->questions.known(kind, std::string(canonical));
+Arbiter::Ruling Arbiter::would_rule(Kind kind, std::string_view resource) {
+  const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(resource)
+                                                  : policy_->decide_path(kind, resource);
+  if (decision.verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly)
+    return Ruling::kAllow;
+  if (decision.verdict == Verdict::kDeny) return Ruling::kDeny;
+  if (const auto known = state_->questions.known(kind, std::string(resource)))
+    return is_yes(known->answer) ? Ruling::kAllow : Ruling::kDeny;
+  return state_->asker == nullptr ? Ruling::kDeny : Ruling::kWouldAsk;
 }
 
 bool Arbiter::grants(std::string_view permission) const {

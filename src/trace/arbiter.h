@@ -95,12 +95,12 @@ class Arbiter {
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                     const Attempt& attempt);
 
-  // What path(), or for kLookup lookup(), would rule without asking, by the policy and the answers
-  // of this run. Journals nothing: for what is withheld without having been attempted.
-  bool would_allow(Kind kind, std::string_view resource);
-
-  // Whether path() would put a question first.
-  bool would_ask(Kind kind, std::string_view canonical);
+  // What path(), or for kLookup lookup(), would rule, by the policy and the answers of this run;
+  // kWouldAsk where a question would be put. Journals nothing: for what has not been attempted.
+  Ruling would_rule(Kind kind, std::string_view resource);
+  bool would_allow(Kind kind, std::string_view resource) {
+    return would_rule(kind, resource) == Ruling::kAllow;
+  }
 
   // Whether a permission needs no asking: the policy grants it, or nothing is enforced.
   bool grants(std::string_view permission) const;

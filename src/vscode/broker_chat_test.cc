@@ -40,8 +40,9 @@ TEST_F(ChatTest, WhatOthersChatsDoIsNotHeard) {
 
 TEST_F(ChatTest, AnswersAreToItsOwnQuestions) {
   const auto answers = [this](const std::string& question) {
-    return deliver("$handleQuestionCarouselAnswer",
-                   R"(["r",")" + question + R"(",{"q":"SECRET"}])") != "";
+    return !deliver("$handleQuestionCarouselAnswer",
+                    R"(["r",")" + question + R"(",{"q":"SECRET"}])")
+                .empty();
   };
   const auto asks = [this](const std::string& name) {
     says({{"kind", "questionCarousel"}, {"questions", Json::array()}, {"resolveId", name}});

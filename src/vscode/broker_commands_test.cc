@@ -309,13 +309,21 @@ TEST_F(BrokerTest, AWebviewsLinksRunOwnCommandsOnly) {
   EXPECT_EQ(options("yes"), Json::array());
 }
 
-TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
-  BrokerOptions options;
-  options.extensions = {"me.mine"};
-  options.actors = kActors;
-  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
-  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+class EarlyTest : public BrokerTest {
+ protected:
+  // Another broker, which does not know yet which commands exist.
+  Status begin_without_commands() {
+    BrokerOptions options;
+    options.extensions = {"me.mine"};
+    options.actors = kActors;
+    broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
+    return broker_->from_workbench(bytes(Json{{"remote", {{"authority", "host:1"}}}}.dump()),
+                                   sent_);
+  }
+};
+
+TEST_F(EarlyTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
+  ASSERT_TRUE(begin_without_commands().ok());
   sent_ = {};
   RpcRequest early;
   early.number = 1;
@@ -339,13 +347,8 @@ TEST_F(BrokerTest, NothingIsPassedOnBeforeTheCommandsAreKnown) {
 }
 
 // A short message takes many times its bytes while it waits.
-TEST_F(BrokerTest, WhoSaysManyShortThingsBeforeTheCommandsAreKnownIsEnded) {
-  BrokerOptions options;
-  options.extensions = {"me.mine"};
-  options.actors = kActors;
-  broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
-  const std::string init = Json{{"remote", {{"authority", "host:1"}}}}.dump();
-  ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
+TEST_F(EarlyTest, WhoSaysManyShortThingsBeforeTheCommandsAreKnownIsEnded) {
+  ASSERT_TRUE(begin_without_commands().ok());
   RpcRequest early;
   early.proxy = 1;
   early.method = "$x";

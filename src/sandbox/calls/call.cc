@@ -88,14 +88,10 @@ Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
   return service_.arbiter.connect(address, port, names, caller.attempt(), may_block_);
 }
 
-bool Call::would_allow(Kind kind, std::string_view canonical) const {
+Arbiter::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
   if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
-    return false;
-  return service_.arbiter.would_allow(kind, canonical);
-}
-
-bool Call::could_allow(Kind kind, std::string_view canonical) const {
-  return would_allow(kind, canonical) || service_.arbiter.would_ask(kind, canonical);
+    return Arbiter::Ruling::kDeny;
+  return service_.arbiter.would_rule(kind, canonical);
 }
 
 std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) {

@@ -68,10 +68,12 @@ class Call {
   // The same for a connection that leaves the compartment.
   Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
                                  std::span<const std::string_view> names);
-  // Without a word to the journal, and asking nobody: true where decide() would allow.
-  bool would_allow(Kind kind, std::string_view canonical_path) const;
-  // As long as a question could be asked about it, what would be allowed after a yes as well.
-  bool could_allow(Kind kind, std::string_view canonical_path) const;
+  // What decide() would rule, without a word to the journal, and asking nobody: of /proc nothing is
+  // known so.
+  Arbiter::Ruling would_rule(Kind kind, std::string_view canonical_path) const;
+  bool would_allow(Kind kind, std::string_view canonical_path) const {
+    return would_rule(kind, canonical_path) == Arbiter::Ruling::kAllow;
+  }
   // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.

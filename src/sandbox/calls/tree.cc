@@ -148,9 +148,12 @@ std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old
   const bool folder = moved.type == S_IFDIR;
   // A name that no rule has: "folder/." grants the folder and nothing in it.
   const auto inside = [](const Name& name) { return entry_path(name.path(), "\x01"); };
-  if (!call.could_allow(Kind::kRead, new_name.path()) &&
+  const auto could_be_read = [&call](const std::string& path) {
+    return call.would_rule(Kind::kRead, path) != Arbiter::Ruling::kDeny;
+  };
+  if (!could_be_read(new_name.path()) &&
       !(folder && (call.service().arbiter.policy().above_read_grant(new_name.path()) ||
-                   call.could_allow(Kind::kRead, inside(new_name)))))
+                   could_be_read(inside(new_name)))))
     return std::nullopt;
   if (folder && !call.would_allow(Kind::kRead, inside(old_name))) {
     call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");
