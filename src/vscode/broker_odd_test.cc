@@ -10,10 +10,7 @@ class OddTest : public BrokerTest {
  protected:
   void SetUp() override {
     BrokerTest::SetUp();
-    const char* data = std::getenv("BULKHEAD_DATA");
-    ASSERT_NE(data, nullptr) << "set by ctest: the source folder";
-    std::ifstream shipped(std::string(data) + "/vscode/api/table.json");
-    table_json_ = Json::parse(shipped);
+    table_json_ = shipped_table();
     for (
         const char* text :
         {"null",

@@ -61,7 +61,7 @@ TEST_F(PlaceTest, PanelsOfBeforeAreShownByWhoNamesThem) {
 
 TEST_F(PlaceTest, LogsAreOfItsOwnName) {
   const auto named = [this](Json about) {
-    const std::string one = call("MainThreadLogger", "$createLogger", {log(), about});
+    std::string one = call("MainThreadLogger", "$createLogger", {log(), about});
     about["resource"] = log();
     EXPECT_EQ(call("MainThreadLogger", "$registerLogger", {about}), one);
     return one;
@@ -94,9 +94,7 @@ TEST_F(PlaceTest, WhatTheStatusBarSaysIsDoneIsSomebodys) {
 // Its file names would be those that a person opens with it.
 TEST_F(PlaceTest, ATypeOfNotebooksIsWhatItsPackageSays) {
   // The fixture's own row is an easier one.
-  std::ifstream shipped(std::string(std::getenv("BULKHEAD_DATA")) + "/vscode/api/table.json");
-  const std::string rules((std::istreambuf_iterator<char>(shipped)), {});
-  auto table = ApiTable::parse(ManifestBytes::of("table.json", rules));
+  auto table = ApiTable::parse(ManifestBytes::of("table.json", shipped_table().dump()));
   ASSERT_TRUE(table.ok());
   *table_ = std::move(*table);
   const auto reads = [this](const Json& files) {
