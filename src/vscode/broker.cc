@@ -203,8 +203,18 @@ void Broker::note_provider(const RpcRequest& request) {
     providers.erase(handle);
     return;
   }
-  providers[handle] = text_of(at(arguments, 1));
+  std::string scheme = text_of(at(arguments, 1));
+  if (!Names::fits(handle) || !Names::fits(scheme) || providers.size() >= Names::kMost) return;
+  providers[handle] = std::move(scheme);
   if (files) registering_[request.number] = handle;
+}
+
+// False: too many wait.
+bool Broker::await_found(uint32_t number, Found found) {
+  const std::lock_guard lock(mutex_);
+  if (searches_.size() >= kMaxUnanswered) return false;
+  searches_.emplace(number, found);
+  return true;
 }
 
 // Another extension may have been first, and that not told yet.
@@ -241,9 +251,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       for (const auto& [method, found] : {std::pair("$startTextSearch", Found::kText),
                                           std::pair("$startFileSearch", Found::kFiles),
                                           std::pair("$executeCommand", Found::kAnything)})
-        if (request.method == method) {
-          const std::lock_guard lock(mutex_);
-          searches_.emplace(request.number, found);
+        if (request.method == method && !await_found(request.number, found)) {
+          act(request, body, Ruling::deny("bulkhead: too many requests wait for an answer"), outbox);
+          return;
         }
       const auto text_at = [&](size_t index) {
         const auto wanted = [&](size_t argument) { return argument == index; };
@@ -252,12 +262,12 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       if (request.method == "$unregisterCommand") {
         const std::string command = text_at(0);
         const std::lock_guard lock(mutex_);
-        registered_commands_.erase(command);
+        registered_commands_.remove(command);
       }
       if (request.method == "$unregisterTestController") {
         const std::string controller = text_at(0);
         const std::lock_guard lock(mutex_);
-        own_controllers_.erase(controller);
+        own_controllers_.remove(controller);
       }
       for (const auto& [method, index, names] :
            {std::tuple("$registerTestController", 0, &own_controllers_),
@@ -268,14 +278,14 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           // What is no text is none of its own, or what has no name would be.
           std::string name = text_at(static_cast<size_t>(index));
           const std::lock_guard lock(mutex_);
-          if (!name.empty()) names->insert(std::move(name));
+          names->add(std::move(name));
         }
       note_provider(request);
       if (request.method == "$handleProgressChunk") learn_questions(request);
       if (request.method == "$dispose") {  // its number may be given again
         const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
         const std::lock_guard lock(mutex_);
-        quick_inputs_.erase(handle_of(at(arguments, 0)));
+        quick_inputs_.remove(handle_of(at(arguments, 0)));
       }
       // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
       const auto spells = [](std::string_view text) {
@@ -413,14 +423,15 @@ Disarm Broker::disarm() {
                               const Json& arguments) { return may_offer(command, &arguments); },
        .own_commands =
            [this] {
-             std::set<std::string> own;
-             for (const std::string& command : declared_)
-               if (owns_command(command)) own.insert(command);
-             std::set<std::string> registered;
+             std::set<std::string> own, declared;
+             Names registered;
              {
                const std::lock_guard lock(mutex_);
+               declared = declared_;
                registered = registered_commands_;
              }
+             for (const std::string& command : declared)
+               if (owns_command(command)) own.insert(command);
              for (const std::string& command : registered)
                if (runs_own(command)) own.insert(command);
              return std::vector<std::string>(own.begin(), own.end());

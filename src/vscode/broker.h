@@ -31,6 +31,7 @@
 #include "vscode/disarm.h"
 #include "vscode/foreign_settings.h"
 #include "vscode/judge.h"
+#include "vscode/names.h"
 #include "vscode/resource.h"
 #include "vscode/rpc.h"
 
@@ -146,7 +147,11 @@ class Broker final : public Judge {
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
-  bool knows(const std::set<std::string>& names, const std::string& name);
+  template <class Set>
+  bool knows(const Set& names, const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    return names.contains(name);
+  }
   bool owns_command(const std::string& command);
   bool runs_own(const std::string& command);
   bool own_extension(const Json& value) const;
@@ -223,6 +228,7 @@ class Broker final : public Judge {
   bool leave_readable(Json& value, int depth);
   // What came back of a search or a command.
   enum class Found : uint8_t { kFiles, kText, kAnything };
+  bool await_found(uint32_t number, Found found);
   void give_found(const RpcReply& reply, Found found, Outbox& outbox);
 
   const ApiTable& table_;
@@ -232,14 +238,14 @@ class Broker final : public Judge {
   uint32_t last_number_ = 0;  // of the host's requests
   std::string remote_authority_;
   std::string logs_;
-  std::map<std::string, std::string> names_;  // own extension's id → the name that it gives itself
-  std::set<std::string> declared_;  // commands in the package.json of this host's extensions
   // Requests of the host that wait until the existing commands are known.
   bool commands_known_ = false;
   std::vector<std::vector<uint8_t>> waiting_;
   size_t waiting_bytes_ = 0;
 
-  std::mutex mutex_;  // for what follows; the asking threads use it too
+  mutable std::mutex mutex_;  // for what follows; the asking threads use it too
+  std::map<std::string, std::string> titles_;  // own extension's id → what it calls itself
+  std::set<std::string> declared_;  // commands in the package.json of this host's extensions
   ForeignSettings foreign_settings_;
   bool told_contested_ = false;
   std::set<std::string> own_views_;      // ids in the package.json of this host's extensions
@@ -250,27 +256,27 @@ class Broker final : public Judge {
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
   std::set<std::string> strangers_commands_;     // of these, those of no built-in extension
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
-  std::set<std::string> registered_commands_;
+  Names registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
-  std::set<std::string> quick_inputs_;       // ids that have a title
+  Names quick_inputs_;                       // ids that have a title
   // Requests of the workbench that the host was passed, and has not answered.
   std::unordered_map<uint32_t, Awaited> unanswered_;
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
   std::map<uint32_t, std::string> registering_;          // requests that register such handles
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
-  std::set<std::string> own_controllers_;    // of tests
+  Names own_controllers_;                    // of tests
   std::set<std::string> shared_runs_;        // of tests, which the workbench began
-  std::set<std::string> own_questions_;      // in chats, by what their answers name
-  std::set<std::string> own_calls_;          // of tools, which began in its answers
-  std::set<std::string> own_models_;         // vendors of language models, which this host has
-  std::set<std::string> answered_;           // files that a person was asked about, and said yes
+  Names own_questions_;                      // in chats, by what their answers name
+  Names own_calls_;                          // of tools, which began in its answers
+  Names own_models_;                         // vendors of language models, which this host has
+  Names answered_;                           // files that a person was asked about, and said yes
   std::map<std::string, Json> editors_;      // editor id → its document's URI
   std::map<std::string, Json> all_editors_;  // also those that this host is not told of
-  std::set<std::string> made_terminals_;     // by the name that this host gave them
+  Names made_terminals_;                     // by the name that this host gave them
   std::set<uint64_t> own_terminals_;  // by the workbench's number: these, and those of its tasks
   std::set<uint64_t> touched_terminals_;            // others', of which that was told
-  std::set<std::string> panels_;                    // types of its webviews
+  Names panels_;                                    // types of its webviews
   std::map<std::string, std::string> masked_tabs_;  // id, in which the file stands → what is told
   Json active_;                         // the URI of the document that a person writes in
   std::map<uint32_t, Found> searches_;  // requests whose replies tell of files

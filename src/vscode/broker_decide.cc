@@ -68,7 +68,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
       // Somebody may have said yes to this once: what comes back of it is meant by that too.
       if (asked.may_block && kind == Kind::kRead) {
         const std::lock_guard lock(mutex_);
-        if (answered_.size() < kMaxKept) answered_.insert(*canonical);
+        answered_.add(*canonical);
       }
       if (kind == Kind::kReadStatus) return Ruling::pass();
       return use(resource->path, *canonical, RenameLock::Use::kOpen, asked);
@@ -158,11 +158,6 @@ Broker::Ruling Broker::decide_written(const Json& uri, const Asked& asked) {
   return refuse(asked, *canonical, "a blocked path lies in it, or would");
 }
 
-bool Broker::knows(const std::set<std::string>& names, const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  return names.contains(name);
-}
-
 // An entry of its package.json's that no other has.
 bool Broker::owns_part(const std::string& part) {
   return knows(own_views_, part) && !knows(others_parts_, part);
@@ -191,9 +186,9 @@ bool Broker::owns_sessions(const Json& value) {
 
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
-  if (!declared_.contains(command) || is_editors_family(command) || command.starts_with('_'))
-    return false;
+  if (is_editors_family(command) || command.starts_with('_')) return false;
   const std::lock_guard lock(mutex_);
+  if (!declared_.contains(command)) return false;
   const auto family = others_families_.find(command_family(command));
   if (family != others_families_.end() && family->second) return false;
   return !others_declared_.contains(command) && !options_.commands.contains(command) &&
@@ -307,7 +302,7 @@ Broker::Ruling Broker::decide_tool_call(const Json& part, const Asked& asked) {
                : refuse(asked, call, "goes on with a call that it did not begin");
   Ruling ruling = decide_tool(part.value("toolName", Json()), asked);
   const std::lock_guard lock(mutex_);
-  if (ruling.passes() && own_calls_.size() < kMaxKept) own_calls_.insert(call);
+  if (ruling.passes()) own_calls_.add(call);
   return ruling;
 }
 
@@ -451,7 +446,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
           (first == 0 || theirs->second) && !own_families_.contains(family))
         return refuse(asked, command, "takes a command of another extension's family");
       // The editor may have it later, and then its own is what runs.
-      if (!is_editors_family(command)) registered_commands_.insert(command);
+      if (!is_editors_family(command)) registered_commands_.add(command);
       return Ruling::pass();
     }
     case ArgumentKind::kSetting: {

@@ -130,7 +130,7 @@ void Broker::learn_extension(const Json& description) {
       declared_.insert(std::move(command));
     own_families_.insert({id.substr(0, id.find('.')), id.substr(id.find('.') + 1)});
     const std::string title = text_of(description.value("displayName", Json()));
-    names_[id] = title.empty() ? text_of(description.value("name", Json())) : title;
+    titles_[id] = title.empty() ? text_of(description.value("name", Json())) : title;
   }
 }
 

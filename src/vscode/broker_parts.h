@@ -19,7 +19,6 @@ namespace broker_parts {
 using Json = nlohmann::ordered_json;
 
 inline constexpr size_t kMaxAsking = 16;
-inline constexpr size_t kMaxKept = 4096;
 inline constexpr size_t kMaxUnanswered = 1U << 18U;
 inline constexpr size_t kMaxWaiting = 64U << 20U;  // bytes, of what waits for one thing
 inline constexpr size_t kWaitingOverhead = 128;

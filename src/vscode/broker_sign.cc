@@ -12,8 +12,12 @@ using namespace broker_parts;  // NOLINT(google-build-using-namespace): one clas
 // "publisher.name (Name)": the name is whatever the extension says, its id is true, and first: what
 // is too long for its place loses its end.
 std::string Broker::signature(const std::string& id) const {
-  const auto name = names_.find(id);
-  return signature(id, name == names_.end() ? "" : name->second);
+  std::string title;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = titles_.find(id); found != titles_.end()) title = found->second;
+  }
+  return signature(id, title);
 }
 
 std::string Broker::signature(const std::string& id, std::string_view name) {
@@ -422,7 +426,7 @@ size_t Broker::sign_quick_input(Json& update) {
   {
     const std::lock_guard lock(mutex_);
     is_new = !quick_inputs_.contains(id);
-    if (is_new && !id.empty() && quick_inputs_.size() < kMaxKept) quick_inputs_.insert(id);
+    quick_inputs_.add(id);
   }
   if (!is_new && !update.contains("title")) return changes;
   sign_title(update);

@@ -183,6 +183,21 @@ TEST_F(TestingTest, WhatHasNoNameIsNoControllerOfItsOwn) {
   EXPECT_NE(says("$updateController", {7, Json::object()}), "passed");
 }
 
+// Or a host could make its judge's memory grow.
+TEST_F(TestingTest, NamesAreKeptAsLongAsThereIsRoom) {
+  const auto makes = [this](const std::string& name) {
+    says("$registerTestController", {name, "x", 0});
+    return says("$updateController", {name, Json::object()}) == "passed";
+  };
+  EXPECT_FALSE(makes(std::string(Names::kLongest + 1, 'x')));
+  EXPECT_TRUE(makes(std::string(Names::kLongest, 'x')));
+  for (size_t i = 2; i < Names::kMost; ++i)  // and the fixture's own
+    ASSERT_TRUE(makes(std::to_string(i))) << i;
+  EXPECT_FALSE(makes("one too many"));
+  EXPECT_EQ(says("$unregisterTestController", {"2"}), "passed");
+  EXPECT_TRUE(makes("one too many"));
+}
+
 TEST_F(TestingTest, ANotebookIsShownAsOne) {
   const auto shows = [this](const Json& viewer) {
     return passed("MainThreadNotebookEditors", "$tryShowNotebookDocument",

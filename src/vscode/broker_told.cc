@@ -346,7 +346,7 @@ size_t Broker::mask_tabs(Json& value, int depth) {
   if (kind != kUnknown && kind != kDifferences && knows_all(*input, depth)) return titled ? 1 : 0;
   *input = Json{{"kind", kUnknown}};
   value["label"] = "";
-  if (masked_tabs_.size() >= kMaxKept) masked_tabs_.clear();
+  if (masked_tabs_.size() >= Names::kMost) masked_tabs_.clear();
   const std::string next = fmt::format("bulkhead-{}", masked_tabs_.size());
   value["id"] = masked_tabs_.emplace(text_of(value.value("id", Json())), next).first->second;
   return 1;
@@ -369,7 +369,7 @@ void Broker::learn_questions(const RpcRequest& request) {
   anywhere(arguments, [this](const Json& part) {
     if (!part.is_object() || part.value("kind", Json()) != "questionCarousel") return false;
     std::string name = text_of(part.value("resolveId", Json()));
-    if (!name.empty() && own_questions_.size() < kMaxKept) own_questions_.insert(std::move(name));
+    own_questions_.add(std::move(name));
     return false;
   });
 }
