@@ -91,6 +91,14 @@ inline void withhold(const RpcRequest& request, Outbox& outbox, std::string_view
                                       : json_reply(request.number, instead));
 }
 
+// The request with these arguments instead.
+inline std::vector<uint8_t> with_arguments(const RpcRequest& request, const Json& arguments) {
+  RpcRequest changed = request;
+  const std::string text = dumped(arguments);
+  changed.json = text;
+  return write_request(changed);
+}
+
 // The request with one argument changed, the others as they are; nullopt where it cannot be read.
 template <typename Change>
 std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, size_t index,

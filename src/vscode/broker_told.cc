@@ -53,10 +53,7 @@ bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox
   if (delta.contains("newActiveEditor") && delta["newActiveEditor"].is_string() &&
       !editors_.contains(text_of(delta["newActiveEditor"])))
     delta["newActiveEditor"] = nullptr;
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -79,10 +76,7 @@ bool Broker::filter_status_items(const RpcRequest& request, Outbox& outbox) {
           kept.push_back(std::move(each));
     first = std::move(kept);
   }
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -125,10 +119,7 @@ bool Broker::filter_settings(const RpcRequest& request, Json& arguments, Outbox&
     }
   }
   if (!withheld.changed) return false;
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -249,10 +240,7 @@ bool Broker::filter_decorations(const RpcRequest& request, Json& arguments, Outb
     return true;
   }
   arguments[1] = std::move(kept);
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -264,10 +252,7 @@ bool Broker::filter_editors(const RpcRequest& request, Json& arguments, Outbox& 
       if (editors_.contains(id)) kept[id] = std::move(value);
     arguments[0] = std::move(kept);
   }
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -305,10 +290,7 @@ bool Broker::filter_files(const RpcRequest& request, Json& event, Outbox& outbox
     withhold(request, outbox);
     return true;
   }
-  RpcRequest changed = request;
-  const std::string text = dumped(Json::array({std::move(event)}));
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, Json::array({std::move(event)})));
   return true;
 }
 
@@ -354,10 +336,7 @@ size_t Broker::mask_tabs(Json& value, int depth) {
 
 bool Broker::filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox) {
   if (mask_tabs(arguments, 0) == 0) return false;
-  RpcRequest changed = request;
-  const std::string text = dumped(arguments);
-  changed.json = text;
-  outbox.to_host(write_request(changed));
+  outbox.to_host(with_arguments(request, arguments));
   return true;
 }
 
@@ -487,10 +466,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
       for (Json& pair : arguments[0])
         if (pair.is_array() && !pair.empty() && may_read(pair[0])) kept.push_back(std::move(pair));
     arguments[0] = std::move(kept);
-    RpcRequest changed = request;
-    const std::string text = dumped(arguments);
-    changed.json = text;
-    outbox.to_host(write_request(changed));
+    outbox.to_host(with_arguments(request, arguments));
     return true;
   }
   if (rule->way == Way::kEditor && !editors_.contains(text_of(arguments[0]))) return only_if(false);
