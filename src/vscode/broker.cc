@@ -171,12 +171,14 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       },
       kLongestName);
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
+  Ruling passed = Ruling::pass();
   for (const Check& each : rule->checks) {
     Ruling ruling = check(each, at(arguments, each.argument), arguments, asked);
     if (rule->unasked && ruling.way == Ruling::Way::kAsk) return drop(ruling, method);
     if (!ruling.passes()) return ruling;
+    if (!ruling.document.is_null()) passed = std::move(ruling);
   }
-  return Ruling::pass();
+  return passed;
 }
 
 // The request has been answered, or will not be passed on.
@@ -252,7 +254,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
                                           std::pair("$startFileSearch", Found::kFiles),
                                           std::pair("$executeCommand", Found::kAnything)})
         if (request.method == method && !await_found(request.number, found)) {
-          act(request, body, Ruling::deny("bulkhead: too many requests wait for an answer"), outbox);
+          act(request, body, Ruling::deny("bulkhead: too many requests wait for an answer"),
+              outbox);
           return;
         }
       const auto text_at = [&](size_t index) {
@@ -301,6 +304,12 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       // like.
       auto renamed = as_its_own(request);
       if (!renamed) renamed = without_claims(request);
+      // The workbench looks whether that is what a person has before them when the command runs.
+      constexpr size_t kJudged = 3;  // behind the arguments of $executeCommand
+      if (!ruling.document.is_null()) {
+        renamed = with_added(request, kJudged, ruling.document);
+        if (!renamed) renamed.emplace();
+      }
       if (renamed && renamed->empty()) {
         act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
         return;

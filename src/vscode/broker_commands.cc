@@ -10,6 +10,16 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
+namespace {
+
+// A name of the editor's, such as "inputFocus": it has no extension's before it.
+bool is_focus(const std::string& key) {
+  return key.find_first_of(".:") == std::string::npos &&
+         lower_case(key).find("focus") != std::string::npos;
+}
+
+}  // namespace
+
 std::string Broker::permission_of(const std::string& command) {
   if (const auto exact = options_.commands.find(command); exact != options_.commands.end())
     return exact->second;
@@ -70,9 +80,12 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
     if (!ruling.passes()) return ruling;
   }
   // What these change or copy is whatever a person has before them.
+  Ruling active = Ruling::pass();
   if (needs == "workspace-edit" || needs == "clipboard")
-    if (Ruling ruling = decide_active(asked.about(detail)); !ruling.passes()) return ruling;
-  return decide_given(command, arguments, asked.about(detail));
+    active = decide_active(asked.about(detail));
+  if (!active.passes()) return active;
+  Ruling given = decide_given(command, arguments, asked.about(detail));
+  return given.passes() ? active : given;
 }
 
 bool Broker::names_resources(const std::string& command) const {
@@ -91,10 +104,12 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   if (permission_of(command) == "workspace-folders")
     if (Ruling ruling = decide_opening(command, at(arguments, 1), asked); !ruling.passes())
       return ruling;
-  // VS Code makes texts of what is none: "x" of ["x"].
+  // VS Code makes texts of what is none: "x" of ["x"]. Where a person writes, the editor says: keys
+  // of packages are their own only while nobody does.
   if (const Json key = at(at(arguments, 1), 0);
-      command.ends_with("etContext") && (!key.is_string() || text_of(key).starts_with("bulkhead")))
-    return refuse(asked, dumped(key).substr(0, 200), "says what only Bulkhead says");
+      command.ends_with("etContext") &&
+      (!key.is_string() || text_of(key).starts_with("bulkhead") || is_focus(text_of(key))))
+    return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
   // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
   // terminals ("task ", "term ").
   if (const std::string typed = text_of(at(at(arguments, 1), 0));

@@ -231,7 +231,8 @@ bool Broker::own_extension(const Json& value) const {
          options_.extensions.end();
 }
 
-// The document that a person writes in. Between this and the edit they may turn to another one.
+// The document that a person writes in. By the time of the edit another one may have the focus: the
+// workbench is told which one this was for.
 Broker::Ruling Broker::decide_active(const Asked& asked) {
   Json document;
   {
@@ -239,7 +240,9 @@ Broker::Ruling Broker::decide_active(const Asked& asked) {
     document = active_;
   }
   if (document.is_null()) return Ruling::deny("bulkhead: no document is being edited");
-  return decide_written(document, asked);
+  Ruling ruling = decide_written(document, asked);
+  if (ruling.passes()) ruling.document = std::move(document);
+  return ruling;
 }
 
 Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {

@@ -99,6 +99,27 @@ inline std::vector<uint8_t> with_arguments(const RpcRequest& request, const Json
   return write_request(changed);
 }
 
+// The request with one argument behind those that its method has; nullopt where it cannot be read.
+inline std::optional<std::vector<uint8_t>> with_added(const RpcRequest& request, size_t index,
+                                                      const Json& value) {
+  RpcRequest changed = request;
+  const std::string added = dumped(value);
+  if (request.mixed) {
+    if (request.arguments.size() > index) return std::nullopt;
+    changed.arguments.resize(index);  // undefined
+    changed.arguments.push_back({RpcArgument::Type::kJson, added, {}});
+    return write_request(changed);
+  }
+  const auto elements = split_array(request.json);
+  if (!elements || elements->size() > index) return std::nullopt;
+  std::string all = "[";
+  for (size_t i = 0; i < index; ++i)
+    all.append(i < elements->size() ? (*elements)[i] : "null").push_back(',');
+  all.append(added).push_back(']');
+  changed.json = all;
+  return write_request(changed);
+}
+
 // The request with one argument changed, the others as they are; nullopt where it cannot be read.
 template <typename Change>
 std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, size_t index,
@@ -432,13 +453,16 @@ struct Broker::Ruling {
   Way way = Way::kPass;
   std::string error_name = "Error";
   std::string message;
+  Json document;  // the URI for which it passes, where that is not among the arguments
 
   static Ruling pass() { return {}; }
-  static Ruling ask() { return {Way::kAsk, {}, {}}; }
+  static Ruling ask() { return {Way::kAsk, {}, {}, {}}; }
   // Answered with success: with nothing, or this JSON.
-  static Ruling quiet(std::string instead = {}) { return {Way::kQuiet, {}, std::move(instead)}; }
+  static Ruling quiet(std::string instead = {}) {
+    return {Way::kQuiet, {}, std::move(instead), {}};
+  }
   static Ruling deny(std::string message, std::string name = "Error") {
-    return {Way::kDeny, std::move(name), std::move(message)};
+    return {Way::kDeny, std::move(name), std::move(message), {}};
   }
   bool passes() const { return way == Way::kPass; }
 };

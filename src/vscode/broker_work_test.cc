@@ -67,6 +67,16 @@ TEST_F(BrokerTest, CommandsEditOnlyDocumentsThatItMayWrite) {
   EXPECT_NE(types(), "passed") << "nothing is known";
   turn_to("1", work("a.txt"));
   EXPECT_EQ(types(), "passed");
+  // The workbench looks once more, when it runs.
+  const auto judged = [this](const Json& arguments) {
+    const Json said = passed("MainThreadCommands", "$executeCommand", arguments);
+    return said.is_array() ? said.size() == 4 ? said[3] : Json("none") : Json("refused");
+  };
+  EXPECT_EQ(judged({"type", Json::array({Json{{"text", "evil"}}}), false}), uri(work("a.txt")));
+  EXPECT_EQ(judged({"undo", Json::array()}), uri(work("a.txt")));
+  EXPECT_EQ(judged({"cursorMove", Json::array(), false}), "none");
+  EXPECT_EQ(judged({"cursorMove", Json::array(), false, uri(work("a.txt"))}), "refused");
+  EXPECT_EQ(judged({"type", Json::array(), false, uri(work("b.txt"))}), "refused");
   EXPECT_NE(types("paste"), "passed") << "without the clipboard";
   turn_to("2", (folder_ / "home/.bashrc").string());
   EXPECT_NE(types(), "passed");
@@ -92,6 +102,9 @@ TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {
   };
   EXPECT_EQ(sets("mine.ready"), "passed");
   EXPECT_NE(sets("bulkhead.state"), "passed");
+  for (const char* key : {"inputFocus", "textInputFocus", "editorTextFocus", "terminalFocus"})
+    EXPECT_NE(sets(key), "passed") << "where a person writes";
+  EXPECT_EQ(sets("mine.focus"), "passed");
 }
 
 // Where a search stops, and whether there is a file of that name, tells of what is

@@ -24,8 +24,11 @@
   const EDITORS = new Set(["workbench", "editor", "vscode", "bulkhead"]);
   /** Types of chats that the window has without a package, as the broker has it (src/vscode/broker_parts.h). */
   const isEditorsChat = (/** @type {unknown} */ type) => typeof type !== "string" || /^(?:local$|copilot-growth$|agent-host-|remote-|vscode|chat)/i.test(type);
-  /** Settings that change how text looks and is arranged, and no more. */
-  const HARMLESS_SETTING = /^(?:editor|files|search|explorer|breadcrumbs|outline|emmet|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|colorCustomizations|tree\.\w+)$/;
+  /**
+   * Settings that change how text looks and is arranged, and no more: not what warns of signs that look like others, nor where
+   * snippets lie, nor the colour of our words.
+   */
+  const HARMLESS_SETTING = /^(?:editor(?!\.(?:unicodeHighlight(?:\.|$)|renderControlCharacters$))|files|search|explorer|breadcrumbs|outline|emmet(?!\.extensionsPath$)|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|tree\.\w+)$/;
   /**
    * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
    * them VS Code keeps for chosen extensions; code-server gives them to all.
@@ -132,6 +135,10 @@
 
   /** Commands that write what they are given. */
   const TYPES = /^(?:default:)?(?:type|replacePreviousChar|compositionType)$/;
+  /** What may stand beside one of these: it stays in the document, and runs nobody's code. */
+  const STAYS = /^(?:editor\.action\.(?!(?:goTo|openLink|peek|reveal|show))|cursor|delete(?:Left|Right)$|lineBreakInsert$|tab$|outdent$|undo$|redo$)/;
+  /** Whose documents a pattern means: those of a suffix, or of one name. Not whatever a person opens. */
+  const isOfSomeFiles = (/** @type {unknown} */ pattern) => typeof pattern === "string" && /(?:^|[./])(?:[\w-]+(?:\.[\w-]+)*|\{[\w-]+(?:[.,][\w-]+)*\})$/.test(pattern);
 
   /** Of what the window types by itself in documents of a language, what is plain. */
   function plainTyping(configuration) {
@@ -151,10 +158,28 @@
     return !/ctrl|alt|meta|win|cmd/.test(modifiers) && key !== "" && !NO_LETTER.test(key.replace(/^\[(.*)\]$/, "$1").replace(/^arrow/, ""));
   };
 
+  /**
+   * Whether a condition holds only while nobody writes. One that VS Code cannot read always holds for it, so each part is plain.
+   * @param {unknown} when
+   */
+  const isOutsideInputs = (when) => {
+    if (typeof when !== "string") return false;
+    const parts = when.split("&&").map((one) => one.trim());
+    return parts.includes("!inputFocus") && parts.every((one) => /^(?:!?[\w.:-]+|[\w.:-]+ *[!=]= *[\w.:-]+)$/.test(one) && !/(?:^|\W)(?:in|not)(?:\W|$)/.test(one));
+  };
+
+  /** What a line of contributes.keybindings runs, one after the other. @returns {{command: string, args?: any}[]} */
+  const stepsOf = (one, depth = 0) =>
+    one?.command === "runCommands" && depth < 5 ? listOf(one.args?.commands).flatMap((each) => stepsOf(each, depth + 1)) : [typeof one === "string" ? { command: one } : one];
+
   /** Commands that foreign packages declare: none of them is what a pattern like "cursor*" means. @type {Set<string>} */
   let foreign = new Set();
-  /** @param {string} command @param {boolean} bare without arguments that somebody else chose */
-  const isHarmless = (command, bare) => !foreign.has(command) && HARMLESS.has(needsOf(command)) && (bare || !ARGUMENTS.test(command));
+  /**
+   * What edits does so in whatever document has the focus: with arguments it would write there what they say.
+   * @param {string} command @param {boolean} bare without arguments that somebody else chose
+   */
+  const isHarmless = (command, bare) => !foreign.has(command) && HARMLESS.has(needsOf(command)) &&
+    (bare || (!ARGUMENTS.test(command) && (needsOf(command) !== "workspace-edit" || command.startsWith("editor.action."))));
 
   /** Commands that exist before any extension has run: the editor's own. */
   let editors;
@@ -208,9 +233,12 @@
 
     /** @param {unknown} command @param {boolean} [bare] without arguments that the package chose */
     command(command, bare = false) {
-      if (typeof command !== "string") return false;
-      if (this.own.has(command)) return bare || !this.shared.has(command);
-      return isHarmless(command, bare);
+      return typeof command === "string" && (this.own.has(command) ? this.isOwn(command, bare) : isHarmless(command, bare));
+    }
+
+    /** @param {string} command @param {boolean} bare */
+    isOwn(command, bare) {
+      return this.own.has(command) && (bare || !this.shared.has(command));
     }
 
     /** One line of contributes.keybindings. */
@@ -218,23 +246,26 @@
       if (command === undefined || command === "" || (typeof command === "string" && command.startsWith("-"))) return true; // takes away
       if (command === "runCommands" && depth < 5) {
         const each = args?.commands;
-        return Array.isArray(each) && each.every((one) => (typeof one === "string" ? this.command(one, true) : one && typeof one === "object" && this.keybinding(one, depth + 1) && one.command !== undefined));
+        if (!Array.isArray(each) || !each.every((one) => (typeof one === "string" ? this.command(one, true) : one && typeof one === "object" && this.keybinding(one, depth + 1) && one.command !== undefined))) return false;
+        // Of pieces a whole is made, and beside other commands it may be written elsewhere.
+        const steps = stepsOf({ command, args });
+        const typed = steps.filter((one) => TYPES.test(one.command) && one.args?.text !== "\n").length;
+        return typed === 0 || (typed === 1 && steps.every((one) => TYPES.test(one.command) || STAYS.test(one.command)));
       }
       // Into whatever document has the focus.
-      if (typeof command === "string" && TYPES.test(command) && args !== undefined && args?.text !== "\n" && !isPlain(args)) return false;
+      if (typeof command === "string" && TYPES.test(command)) return args?.text === "\n" || isPlain(args ?? "");
       return this.command(command, args === undefined);
     }
 
     /**
      * Whether a line of contributes.keybindings hears what a person writes, wherever that is: a key that writes, for a command
-     * of its own.
+     * of its own, one that asks it for something, or several, of which the last would write the letter.
      */
     hears({ key, linux, mac, win, when, command, args }) {
       if (![key, linux, mac, win].some((one) => typeof one === "string" && isWritten(one))) return false;
-      if (typeof when === "string" && !/[|/'"]/.test(when) && when.split("&&").some((one) => one.trim() === "!inputFocus")) return false;
-      const isOwn = (one, depth = 0) => this.own.has(one?.command ?? one) ||
-        (one?.command === "runCommands" && (depth === 5 || listOf(one.args?.commands).some((each) => isOwn(each, depth + 1))));
-      return isOwn({ command, args });
+      if (isOutsideInputs(when)) return false;
+      if (command === undefined || command === "" || (typeof command === "string" && command.startsWith("-"))) return false;
+      return args !== undefined || this.own.has(command) || needsOf(command) === "languages";
     }
 
     /** command:ID?ARGUMENTS, without its scheme */
@@ -386,6 +417,13 @@
       }
     if (contributes.chatSessions) contributes.chatSessions = kept(contributes.chatSessions, keepIf((one) => !isEditorsChat(one.type), (one) => `chats of the type ${named(one.type)}`));
     for (const one of listOf(contributes.chatSessions)) delete one.alternativeIds;
+    // They are given each file that a person opens with them.
+    for (const point of ["customEditors", "notebooks"])
+      for (const one of listOf(contributes[point]))
+        if (one && typeof one === "object" && one.priority !== "option" && !listOf(one.selector).every((each) => isOfSomeFiles(each?.filenamePattern))) {
+          tell(`${named(one.viewType ?? one.type)} as the viewer of all files`);
+          one.priority = "option";
+        }
     if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;
@@ -414,6 +452,7 @@
    * window's parts.
    */
   const PRESSED = new RegExp(`^(?:${[
+    "undo", "redo", "workbench\\.action\\.files\\.save",
     "editor\\.action\\.webvieweditor\\..*", "list\\..*", "notebook\\.(?:focus.*|cell\\.(?:collapse|edit|expand|quitEdit).*)",
     "workbench\\.action\\.(?:closeWindow|findInFiles|keepEditor|reopenClosedEditor|togglePanel|toggleSidebarVisibility|toggleAuxiliaryBar)",
     "workbench\\.action\\.(?:files\\.(?:newUntitledFile|openFile|openFolder|openFileFolder)|(?:next|previous)Editor.*|openEditorAtIndex\\d|splitEditor.*|zoom.*)",
@@ -480,7 +519,9 @@
       if (!pressed || !command || (pressed.id && trusted.has(pressed.id))) return true;
       if (PRESSED.test(command)) return true;
       const bare = args === undefined;
-      return (pressed.id && names.get(pressed.id)?.command(command, bare)) || isHarmless(command, bare);
+      if (pressed.id && names.get(pressed.id)?.isOwn(command, bare)) return true;
+      // What edits does so in the document beside it, which a person may have there for other reasons.
+      return isHarmless(command, bare) && needsOf(command) !== "workspace-edit";
     },
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
     notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {

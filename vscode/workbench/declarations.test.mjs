@@ -65,6 +65,44 @@ test("keys type signs and words, not what somebody would run", () => {
   }
 });
 
+test("no whole is typed of pieces, nor where another command leads", () => {
+  const { disarmed } = page();
+  const kept = (...commands) => disarmed({ commands: OWN, keybindings: [{ key: "ctrl+s", command: "runCommands", args: { commands } }] }, NPM).contributes.keybindings.length;
+  const type = (text, command = "type") => ({ command, args: { text } });
+  assert.equal(kept("editor.action.insertLineAfter", "cursorHome", type("=> "), type("\n"), "deleteRight"), 1);
+  assert.equal(kept(type("\n"), "mine.hello", type("\n")), 1);
+  assert.equal(kept(type("git"), type(".path")), 0);
+  assert.equal(kept({ command: "runCommands", args: { commands: [type("git")] } }, type("x", "default:type")), 0);
+  for (const elsewhere of ["workbench.action.openSettingsJson", "workbench.action.focusFirstEditorGroup", "mine.hello", "vscode.open", "editor.action.goToDeclaration", "editor.action.peekDefinition", "editor.action.revealDefinition"])
+    assert.equal(kept(elsewhere, type("x")), 0, elsewhere);
+  assert.equal(kept("workbench.action.openSettingsJson", "editor.action.formatDocument"), 1, "nothing is typed");
+});
+
+test("what edits does so without words of a package's", () => {
+  const { disarmed } = page();
+  const keyed = (command, args) => disarmed({ commands: OWN, keybindings: [{ key: "ctrl+d", command, args }] }).contributes.keybindings.length;
+  const linked = (command) => disarmed({ viewsWelcome: [{ view: "x", contents: `[Go](command:${command})` }] }).contributes.viewsWelcome[0].contents !== "Go";
+  const wrap = "editor.emmet.action.wrapWithAbbreviation";
+  assert.equal(keyed(wrap, { language: "html", abbreviation: "{curl}" }), 0);
+  assert.equal(linked(`${wrap}?%5B%7B%7D%5D`), false);
+  assert.equal(keyed("editor.emmet.action.expandAbbreviation", { language: "html" }), 0);
+  assert.equal(keyed("editor.emmet.action.expandAbbreviation"), 1);
+  assert.equal(linked("type?%5B%7B%22text%22%3A%22x%22%7D%5D"), false);
+  assert.equal(linked("editor.action.formatDocument"), true);
+});
+
+test("a viewer of everything is one that a person may choose", () => {
+  const { disarmed } = page();
+  for (const point of ["customEditors", "notebooks"]) {
+    const priority = (filenamePattern, said) => disarmed({ [point]: [{ viewType: "mine", type: "mine", priority: said, selector: [{ filenamePattern: "*.mine" }, { filenamePattern }] }] }).contributes[point][0].priority;
+    for (const some of ["*.ipynb", "*.{png,jpg}", "Dockerfile", "**/a.b.c", "x/*.tar.gz"]) assert.equal(priority(some, "default"), "default", some);
+    for (const all of ["*", "**", "**/*", "*.*", "?*", "*e", "{*,x}", "*.{*,x}", "[a-z]*", "", undefined]) {
+      assert.equal(priority(all, "default"), "option", String(all));
+      assert.equal(priority(all, undefined), "option", String(all));
+    }
+  }
+});
+
 test("keys do not hear what a person writes", () => {
   const { disarmed } = page();
   const kept = (one) => disarmed({ commands: OWN, keybindings: [{ command: "mine.hello", ...one }] }, NPM).contributes.keybindings.length;
@@ -74,8 +112,11 @@ test("keys do not hear what a person writes", () => {
     assert.equal(kept({ key, command: "runCommands", args: { commands: ["cursorMove", "mine.hello"] } }), 0, key);
     assert.equal(kept({ key, command: "runCommands", args: { commands: [{ command: "runCommands", args: { commands: ["mine.hello"] } }] } }), 0, key);
     assert.equal(kept({ key, command: "cursorMove" }), 1, "the editor's");
+    assert.equal(kept({ key, command: "cursorMove", args: { to: "left" } }), 0, "which may say which key it was");
+    assert.equal(kept({ key, command: "_executeWorkspaceSymbolProvider" }), 0, "which asks everybody");
+    assert.equal(kept({ key, command: "runCommands", args: { commands: [{ command: "_executeWorkspaceSymbolProvider", args: "a" }, { command: "type", args: { text: "a" } }] } }), 0);
     assert.equal(kept({ key, when: "mine.view && !inputFocus" }), 1, "where nobody writes");
-    for (const when of ["editorTextFocus", "!inputFocus || a", "!!inputFocus", "x =~ /!inputFocus/", "x =~ /&& !inputFocus &&/", "x == '&& !inputFocus &&'", ""]) assert.equal(kept({ key, when }), 0, when);
+    for (const when of ["editorTextFocus", "!inputFocus || a", "!!inputFocus", "x =~ /!inputFocus/", "x =~ /&& !inputFocus &&/", "x == '&& !inputFocus &&'", "!(x && !inputFocus && x)", "!inputFocus && )", "!inputFocus && in", "!inputFocus &&", "!inputFocus && x == not", "!inputFocus && x ==", ""]) assert.equal(kept({ key, when }), 0, when);
   }
   for (const key of ["ctrl+a", "alt+shift+a", "cmd+a", "meta+a", "f5", "escape", "enter", "tab", "shift+enter", "delete", "up", "[ArrowUp]", "[F5]", "ctrl+k a", "ctrl+[KeyA]", "pagedown"])
     assert.equal(kept({ key }), 1, key);
@@ -222,6 +263,8 @@ test("defaults are for one's own settings and for how text looks", () => {
     configurationDefaults: {
       "workbench.editorAssociations": { "*.txt": "vscode.markdown.preview.editor" },
       "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" },
+      "editor.unicodeHighlight.ambiguousCharacters": false, "editor.unicodeHighlight": {}, "editor.renderControlCharacters": false,
+      "workbench.colorCustomizations": { "notifications.foreground": "#0000" }, "emmet.extensionsPath": ["/x"],
       "[markdown]": { "editor.wordWrap": "on", "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" } },
       "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" },
       "terminal.integrated.profiles.linux": { bash: { path: "bash", args: ["-c", "id"] } },
@@ -404,6 +447,7 @@ test("keys of a webview run what is harmless, and its extension's own", () => {
     for (const command of ["workbench.action.showCommands", "workbench.action.quickOpen", "workbench.action.closeActiveEditor", "workbench.action.files.save", "undo", "workbench.action.zoomIn", "editor.action.webvieweditor.showFind", "notebook.focusNextEditor", null])
       assert.equal(press(id, command), true, `${id} ${command}`);
     assert.equal(press(id, "workbench.action.quickOpen", ">"), false);
+    for (const command of ["editor.action.deleteLines", "editor.emmet.action.expandAbbreviation", "type", "deleteLeft"]) assert.equal(press(id, command), false, "in the document beside it");
   }
   assert.equal(press("me.mine", "mine.hello"), true);
   bulkhead.disarm([extension("me.also", { commands: [{ command: "npm.mine" }] })], [extension("Me.mine", { commands: OWN }), structuredClone(NPM)]);

@@ -296,6 +296,29 @@ const others = (location) => {
       text: (options, link) => `Array.isArray(${options}.allowCommands)&&!${options}.allowCommands.some(one=>one===${link}.path||one.command===${link}.path&&one.arguments===${link}.query)))return!0`,
     },
     {
+      name: "code-editors",
+      what: "it is known where a person writes",
+      times: 1,
+      shape: shape(String.raw`this\._register\(this\.registerCodeEditorOpenHandler\(this\.doOpenCodeEditorFromDiff\.bind\(this\)\)\)`),
+      text: () => "this._register((globalThis.bulkhead.codeEditors=this).registerCodeEditorOpenHandler(this.doOpenCodeEditorFromDiff.bind(this)))",
+    },
+    {
+      name: "judged-commands",
+      what: "what a compartment's command changes is the document that it was judged for, at that very moment",
+      times: 1,
+      shape: shape(String.raw`async \$executeCommand\(NAME,NAME,NAME\)\{([^]{0,500}?)return this\._commandService\.executeCommand\(\1,\.\.\.\2\)\}`),
+      text: (id, args, retry, before) =>
+        `async $executeCommand(${id},${args},${retry},judged){${before}return globalThis.bulkhead.execute(this._commandService,${id},${args},judged)}`,
+    },
+    {
+      name: "own-token",
+      what: "the page has its token from the server: a webview can set cookies of that name",
+      times: 1,
+      shape: shape(String.raw`NAME=NAME\.options\.connectionToken\|\|NAME\(NAME\)`),
+      text: (token, page, cookie, name) =>
+        `${token}=${page}.options.connectionToken||document.querySelector('meta[name="bulkhead-token"]')?.content||${cookie}(${name})`,
+    },
+    {
       name: "test-controllers",
       what: "who has tests of a name first is asked to run them, not who comes last",
       times: 1,

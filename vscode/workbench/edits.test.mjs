@@ -301,3 +301,27 @@ test("plug-ins without an extension's own code take TypeScript in with them", ()
   assert.equal(own, ts);
   assert.equal(none, 0, "nothing of it runs");
 });
+
+test("what a command changes is the document that it was judged for", async () => {
+  const context = vm.createContext({ crypto, URLSearchParams, setTimeout, console, location: { search: "" } });
+  vm.runInContext(placement, context);
+  const { bulkhead } = context;
+  bulkhead.commandRegistry = { getCommand: (id) => (id === "type" ? {} : undefined) };
+  const editor = (name, isSimpleWidget = false) => name && { isSimpleWidget, getModel: () => ({ uri: { scheme: "file", authority: "", path: name, query: "", fragment: "" } }) };
+  /** What ran of a command that was judged for /a. */
+  const ran = async (focused, active, judged = { $mid: 1, scheme: "file", path: "/a" }) => {
+    const calls = [];
+    bulkhead.codeEditors = { getFocusedCodeEditor: () => focused, getActiveCodeEditor: () => active };
+    const service = { executeCommand: async (id) => calls.push(`${id}, later`), _tryExecuteCommand: async (id) => calls.push(id) };
+    await bulkhead.execute(service, "type", [], judged).catch((error) => calls.push(error.message));
+    return calls.join();
+  };
+  assert.equal(await ran(editor("/a"), editor("/a")), "type");
+  assert.equal(await ran(null, editor("/a")), "type");
+  assert.equal(await ran(editor("/a"), null), "type");
+  const refused = "bulkhead: type was allowed for /a, and another document has the focus";
+  for (const [focused, active] of [[editor("/b"), editor("/a")], [editor("/a"), editor("/b")], [null, editor("/b")], [null, null], [editor("/a", true), editor("/a")], [{ isSimpleWidget: false, getModel: () => null }, editor("/a")]])
+    assert.equal(await ran(focused, active), refused);
+  assert.equal(await ran(editor("/a"), editor("/a"), { scheme: "file", path: "/a", query: "x" }), refused);
+  assert.equal(await ran(editor("/b"), editor("/b"), null), "type, later", "the window's own host is nobody's");
+});

@@ -33,6 +33,9 @@
   const window_ = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const page = new URLSearchParams(location.search);
 
+  /** Addresses, of which one may come as JSON. */
+  const isSame = (uri, other) => Boolean(uri) && ["scheme", "authority", "path", "query", "fragment"].every((part) => (uri[part] ?? "") === (other[part] ?? ""));
+
   const idOf = (extension) => extension.identifier.value.toLowerCase();
   const dependenciesOf = (extension) =>
     (extension.extensionDependencies ?? []).map((id) => id.toLowerCase());
@@ -202,6 +205,23 @@
     ofHost(proxy) {
       if (!numbers.has(proxy)) numbers.set(proxy, `-${++proxies}`);
       return numbers.get(proxy);
+    },
+    /**
+     * Runs a command. What changes or copies whatever a person has before them was judged for one document; by now another
+     * may have the focus, which whoever runs it can move. Nothing comes between this look and the command.
+     * @param {any} commandService
+     * @param {string} id
+     * @param {unknown[]} args
+     * @param {{ path: string } | undefined} judged a document's address; nothing for commands of the window's own host
+     */
+    execute(commandService, id, args, judged) {
+      if (judged === undefined || judged === null) return commandService.executeCommand(id, ...args);
+      const { codeEditors } = globalThis.bulkhead;
+      const before = [codeEditors.getFocusedCodeEditor(), codeEditors.getActiveCodeEditor()].filter(Boolean);
+      if (before.length === 0 || !before.every((editor) => !editor.isSimpleWidget && isSame(editor.getModel()?.uri, judged)))
+        return Promise.reject(new Error(`bulkhead: ${id} was allowed for ${judged.path}, and another document has the focus`));
+      // One of a built-in extension that has not begun is not there yet; it has no words of the host's.
+      return globalThis.bulkhead.commandRegistry?.getCommand(id) === undefined ? commandService.executeCommand(id, ...args) : commandService._tryExecuteCommand(id, args);
     },
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
