@@ -259,6 +259,32 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/p/.vscode/launch.json",
                            "/home/me/p/.vscode/settings.json",
                            "/home/me/p/x.code-workspace",
+                           "/home/me/p/.gemini/settings.json",
+                           "/home/me/p/.codex/config.toml",
+                           "/home/me/p/.kiro/hooks/x.kiro.hook",
+                           "/home/me/p/.trae/mcp.json",
+                           "/home/me/p/.roo/mcp.json",
+                           "/home/me/p/.roomodes",
+                           "/home/me/p/.roorules-code",
+                           "/home/me/p/.kilocode/mcp.json",
+                           "/home/me/p/.clinerules",
+                           "/home/me/p/.clinerules/hooks/x",
+                           "/home/me/p/.continue/mcpServers/x.yaml",
+                           "/home/me/p/.continuerules",
+                           "/home/me/p/.amazonq/mcp.json",
+                           "/home/me/p/.junie/mcp/mcp.json",
+                           "/home/me/p/.opencode/plugin/x.js",
+                           "/home/me/p/opencode.json",
+                           "/home/me/p/opencode.jsonc",
+                           "/home/me/p/.qwen/settings.json",
+                           "/home/me/p/.augment/rules/x.md",
+                           "/home/me/p/.augment-guidelines",
+                           "/home/me/p/.aider.conf.yml",
+                           "/home/me/p/.cursorrules",
+                           "/home/me/p/.windsurfrules",
+                           "/home/me/p/.husky/pre-commit",
+                           "/home/me/p/sub/.husky/_/pre-push",
+                           "/home/me/p/.githooks/pre-commit",
                            "/home/me/p/.npmrc",
                            "/home/me/p/sub/.yarnrc.yml",
                            "/home/me/p/.pnpmfile.cjs",
@@ -274,14 +300,17 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/etc/sudoers"})
     denied(Kind::kWrite, path);
   // Blocked for writing only.
-  for (const char* path : {"/home/me/.bashrc", "/home/me/p/.git/config",
-                           "/home/me/p/.vscode/settings.json", "/home/me/p/.npmrc"})
+  for (const char* path :
+       {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json",
+        "/home/me/p/.npmrc", "/home/me/p/.gemini/settings.json", "/home/me/p/.husky/pre-commit"})
     EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
   // Names that begin alike and are not meant.
   for (const char* path :
        {"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/random", "/dev/tty", "/dev/pts/1",
         "/dev/null", "/home/me/.sshx", "/proc/10/status", "/proc/9/memx",
-        "/home/me/project/.ssh/id_rsa.pub", "/home/me/.local/share/x"})
+        "/home/me/project/.ssh/id_rsa.pub", "/home/me/.local/share/x", "/home/me/p/AGENTS.md",
+        "/home/me/p/.github/workflows/ci.yml", "/home/me/p/.prettierrc", "/home/me/p/.geminirc",
+        "/home/me/p/.gitignore", "/home/me/p/.rootrc"})
     EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
 }
 

@@ -5,6 +5,7 @@
 # flags: --run cp --run mv --run rm --run ln --run chmod --run mkdir --run git
 # journal: write {W}/.git/hooks/*
 # journal: write {W}/.git/config
+# journal: write {W}/.husky
 
 echo tried
 echo 'echo planted' >.git/hooks/pre-commit
@@ -20,4 +21,5 @@ rm -rf .git/hooks
 mv .git/hooks .git/elsewhere
 git config core.pager planted
 mkdir .git/hooks/folder
+mkdir .husky
 true
