@@ -4,6 +4,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeFolder } from "./folders.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const COMPANION = path.join(here, "../companion");
@@ -140,7 +141,7 @@ export function linkExtensions(folder, server, files, edited = new Map()) {
   }
   const temporary = `${folder}.${process.pid}`;
   fs.rmSync(temporary, { recursive: true, force: true });
-  fs.mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  makeFolder(temporary);
   for (const name of names) {
     const changed = edited.get(name);
     if (changed) overlay(path.join(temporary, name), path.join(published, name), changed);
@@ -148,7 +149,7 @@ export function linkExtensions(folder, server, files, edited = new Map()) {
   }
   for (const [name, text] of files) {
     const file = path.join(temporary, COMPANION_ID, name);
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(path.dirname(file));
     fs.writeFileSync(file, text, { mode: 0o600 });
   }
   fs.rmSync(folder, { recursive: true, force: true });

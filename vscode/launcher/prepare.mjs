@@ -15,6 +15,7 @@ import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
+import { makeFolder } from "./folders.mjs";
 
 const { FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -214,7 +215,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     actors: /** @type {string[]} */ ([]),
     settingFamilies: told.settingFamilies,
   };
-  fs.mkdirSync(launch.compiled, { recursive: true, mode: 0o700 });
+  makeFolder(launch.compiled);
   const whole = (file, text) => {
     const temporary = `${file}.${process.pid}`;
     fs.writeFileSync(temporary, text, { mode: 0o600 });

@@ -13,6 +13,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { makeFolder } from "./folders.mjs";
 import { diagnose } from "./prepare.mjs";
 import { saidBy } from "./said.mjs";
 import { builtinSetting } from "./settings.mjs";
@@ -182,9 +183,10 @@ if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
 for (const [option, each] of [["--data", data], ["--extensions", extensions]])
   try {
-    fs.mkdirSync(each, { recursive: true, mode: 0o700 });
+    makeFolder(each);
   } catch (error) {
-    fail(`${option} ${each}: ${/^(?:EEXIST|ENOTDIR)$/.test(error.code) ? "not a folder" : error.message}: name a folder that is there, or can be made`);
+    const why = { EEXIST: "not a folder", ENOTDIR: "not a folder", ENOENT: "no folder can be made there" }[error.code] ?? error.message;
+    fail(`${option} ${each}: ${why}: name a folder that is there, or can be made`);
   }
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
 function prepared(builtin) {

@@ -93,6 +93,11 @@ test("a folder that cannot be made is told by its option, and an option that nob
     assert.equal(status, 125, stderr);
     assert.match(stderr, new RegExp(`^bulkhead code: ${option} ${folder}: not a folder: name a folder that is there, or can be made\n$`));
   }
+  // Where the kernel says ENOENT of a name in a folder that is there.
+  for (const folder of ["/proc/none", "/proc/none/in"]) {
+    const { status, stderr } = run("--data", folder);
+    assert.deepEqual([status, stderr], [125, `bulkhead code: --data ${folder}: no folder can be made there: name a folder that is there, or can be made\n`]);
+  }
   const { status, stdout, stderr } = run("--nonsense-option");
   assert.deepEqual([status, stdout, stderr], [125, "", "bulkhead code: --nonsense-option is an option of neither bulkhead nor VS Code's server\n"]);
 });
