@@ -3,7 +3,9 @@
 // Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -18,16 +20,16 @@ class RulePlaces {
  public:
   explicit RulePlaces(const std::vector<LandlockRule>& rules);
 
-  // The rules that would go along if what is at `from` (canonical) came to be at `to`, with their
-  // names there.
-  std::vector<LandlockRule> moved(std::string_view from, std::string_view to) const;
-  // That they may be there from now on, and where they were still: nobody tells whether a call
-  // succeeds. False where there is no room for so many names.
-  bool note(const std::vector<LandlockRule>& moved);
+  // Notes that the rules of what is at `from` (canonical) may be met at `to` from now on, and where
+  // they were still: nobody tells whether a call succeeds. False, and nothing is noted, where one
+  // of them may not be there, by its name there, or there is no room for so many names.
+  bool move(std::string_view from, std::string_view to,
+            const std::function<bool(const LandlockRule&)>& may);
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<std::string, uint64_t, std::less<>> places_;  // by canonical path: rights
+  size_t room_;                                          // bytes, for further names
 };
 
 }  // namespace bulkhead

@@ -127,17 +127,16 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
   const Plan& plan = call.service().plan;
   if (plan.rule_places == nullptr || plan.enforcement == Enforcement::kAuditOnly)
     return std::nullopt;
-  const std::vector<LandlockRule> moved = plan.rule_places->moved(from, to);
-  for (const LandlockRule& rule : moved) {
+  const auto may = [&call](const LandlockRule& rule) {
     // A folder's rule speaks of what is in it: a name that no rule has.
     const std::string inside = entry_path(rule.path, "\x01");
-    for (const auto& [rights, kind] : {std::pair{kLandlockRead, Kind::kRead},
-                                       {kLandlockWrite, Kind::kWrite},
-                                       {kLandlockExecute, Kind::kRun}})
-      if ((rule.access & rights) != 0 && !call.would_allow(kind, inside))
-        return Reply::error(EXDEV);
-  }
-  if (!plan.rule_places->note(moved)) return Reply::error(EXDEV);
+    const auto loses = [&](uint64_t rights, Kind kind) {
+      return (rule.access & rights) != 0 && !call.would_allow(kind, inside);
+    };
+    return !loses(kLandlockRead, Kind::kRead) && !loses(kLandlockWrite, Kind::kWrite) &&
+           !loses(kLandlockExecute, Kind::kRun);
+  };
+  if (!plan.rule_places->move(from, to, may)) return Reply::error(EXDEV);
   return std::nullopt;
 }
 
