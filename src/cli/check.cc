@@ -1,4 +1,4 @@
-// bulkhead check: finds mistakes in manifests, policy files, sets and remembered answers.
+// bulkhead check: finds mistakes in manifests, policy files, sets, remembered answers and reviews.
 #include <fmt/format.h>
 
 #include "base/fd.h"
@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/lint.h"
+#include "policy/reviews.h"
 #include "sandbox/outcome.h"
 
 namespace bulkhead {
@@ -26,7 +27,7 @@ struct CheckOptions {
 std::string kind_of_file(const std::string& text) {
   const auto value = nlohmann::json::parse(text, nullptr, false);
   if (value.is_object())
-    for (const char* key : {"blocklist", "set", "grants"})
+    for (const char* key : {"blocklist", "set", "grants", "reviews"})
       if (value.contains(key)) return key;
   return "manifest";
 }
@@ -65,6 +66,9 @@ std::vector<Diagnostic> check_file(const CheckOptions& options, const std::strin
   } else if (kind == "grants") {
     const auto answers = GrantStore(file).load("", "");
     if (!answers.ok()) take(answers.error());
+  } else if (kind == "reviews") {
+    const auto approved = ReviewStore(file).list();
+    if (!approved.ok()) take(approved.error());
   } else {
     PolicyInputs inputs;
     if (kind == "blocklist") {
@@ -125,7 +129,8 @@ int check(const CheckOptions& options) {
 
 Action add_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->files, "manifests, policy files, sets or remembered answers")
+  app.add_option("FILE", options->files,
+                 "manifests, policy files, sets, remembered answers or reviews")
       ->type_name("FILE")
       ->check(not_empty)
       ->required();

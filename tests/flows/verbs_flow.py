@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """explain, check, log, doctor and completion."""
 
+import hashlib
 import json
 import os
 import re
@@ -258,6 +259,13 @@ class Checking(Flow):
         for said, wanted in (("always", []), ("perhaps", [(1, "answers[0]", "error")])):
             text = json.dumps({"grants": 1, "answers": [{**answer, "answer": said}]})
             self.assertEqual(self.places("grants.json", text), wanted)
+
+    def test_reviews_are_no_manifest(self):
+        review = {"extension": "a.b", "version": "1.0.0", "package": "0" * 64, "when": "", "text": "{}",
+                  "manifest": hashlib.sha256(b"{}").hexdigest()}
+        for version, wanted in (("1.0.0", []), (1, [(1, "approved[0].version", "error")])):
+            text = json.dumps({"reviews": 1, "approved": [{**review, "version": version}]})
+            self.assertEqual(self.places("reviews.json", text), wanted)
 
     def test_an_option_takes_one_word(self):
         found = json.loads(self.bulkhead("check", "--json", "--workspace", ".", "none.json", "neither.json").stdout)
