@@ -187,7 +187,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
       const std::string text =
           summary_text(refusals(*session.policy, denied), run_row, terminal_width(STDERR_FILENO),
                        wants_colour(STDERR_FILENO)) +
-          withheld_text(denied, report->outcome) + memory_text(session.policy->limits(), *report);
+          withheld_text(denied, report->outcome);
       static_cast<void>(write_all(STDERR_FILENO, text));
       if (const size_t unasked = arbiter.unasked(); unasked > 0)
         complain(fmt::format("{} more {} not asked, which is no", unasked,

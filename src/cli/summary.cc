@@ -11,7 +11,6 @@
 #include "base/path.h"
 #include "cli/table.h"
 #include "policy/explain.h"
-#include "policy/units.h"
 
 namespace bulkhead {
 namespace {
@@ -132,16 +131,6 @@ std::string withheld_text(const std::vector<Event>& denied, const Outcome& outco
   if (names.size() > kMostNames) list += ", …";
   return fmt::format("bulkhead: {} {} withheld: {}; --env NAME passes one\n", names.size(),
                      names.size() == 1 ? "variable was" : "variables were", list);
-}
-
-std::string memory_text(const Limits& limits, const RunReport& report) {
-  constexpr uint64_t kPage = 4096;  // a cgroup's limit is whole pages
-  const auto* exited = std::get_if<Exited>(&report.outcome);
-  const bool failed =
-      std::holds_alternative<Signaled>(report.outcome) || (exited != nullptr && exited->code != 0);
-  if (!failed || !limits.memory || report.peak_memory + kPage <= *limits.memory) return "";
-  return fmt::format("bulkhead: memory: reached the limit of {}\n",
-                     size_text(*limits.memory, *limits.memory));
 }
 
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,

@@ -26,9 +26,6 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
 // One line about the variables that the program did not get. "" where it ended well, and where
 // nothing else was denied: there are always some, and grep's exit code 1 is no failure.
 std::string withheld_text(const std::vector<Event>& denied, const Outcome& outcome);
-// One line where the program failed and its memory had reached the limit: the kernel may have
-// refused it more, which it may have told in words of its own, or not at all. Else "".
-std::string memory_text(const Limits& limits, const RunReport& report);
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
                             const RunReport& report, const std::vector<Event>& denied);
 

@@ -135,21 +135,6 @@ TEST(Summary, WithheldVariablesAreToldWhereTheProgramFailed) {
             "one\n");
 }
 
-TEST(Summary, ALimitThatWasReachedIsToldWhereTheProgramFailed) {
-  Limits limits;
-  limits.memory = 64U << 20U;
-  const auto text = [&](Outcome outcome, uint64_t peak) {
-    return memory_text(limits, {.outcome = std::move(outcome), .peak_memory = peak});
-  };
-  EXPECT_EQ(text(Exited{1}, 64U << 20U), "bulkhead: memory: reached the limit of 64 MiB\n");
-  EXPECT_EQ(text(Signaled{6}, 64U << 20U), "bulkhead: memory: reached the limit of 64 MiB\n");
-  EXPECT_EQ(text(Exited{1}, 63U << 20U), "");
-  EXPECT_EQ(text(Exited{0}, 64U << 20U), "");
-  EXPECT_EQ(text(LimitBreached{}, 64U << 20U), "") << "told already";
-  limits.memory.reset();
-  EXPECT_EQ(text(Exited{1}, 64U << 20U), "");
-}
-
 TEST(LogTime, Moments) {
   const Clock::time_point now;
   EXPECT_EQ(parse_since("2026-01-31T14:30:05Z", now), Clock::from_time_t(1'769'869'805));

@@ -101,7 +101,7 @@ class LimitKeeper {
   // all other limits.
   virtual std::optional<LimitBreached> ended_by_kernel() = 0;
 
-  virtual uint64_t peak_memory() const = 0;  // bytes; 0 where memory is not limited
+  virtual uint64_t peak_memory() const = 0;  // bytes, of a cgroup with cached files; 0: no limit
   virtual LimitMechanisms mechanisms() const = 0;
 };
 

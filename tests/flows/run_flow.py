@@ -287,6 +287,12 @@ class Refusing(Flow):
             self.assertEqual(done.returncode, 120, done.stderr)
             self.assertIn("limit: memory", done.stderr)
 
+    def test_files_that_the_kernel_caches_reach_no_memory_limit(self):
+        # A cgroup's usage comes to its limit by them, and the kernel drops them for whoever needs room.
+        done = self.run_program("--memory", "64MiB", "--", "/usr/bin/python3", "-c", "import sys\nwith open('much', 'wb') as file:\n"
+                                "    for _ in range(96): file.write(bytes(1 << 20))\nroom = [bytes(3000) for _ in range(7000)]\nsys.exit(3)")
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+
     def test_node_keeps_what_it_compiled(self):
         leave = "fs.writeFileSync('/tmp/node-compile-cache/mark', 'x'); fs.writeFileSync('/tmp/mark', 'x')"
         look = "console.log(fs.existsSync('/tmp/node-compile-cache/mark'), fs.existsSync('/tmp/mark'))"
