@@ -93,7 +93,9 @@ Action add_code(CLI::App& app) {
                  "port on this machine (default: the last start's, if it is free)")
       ->check(CLI::Range(1, 65535).description(""))
       ->type_name("NUMBER");
-  app.add_flag("--trace", options->trace, "enforce nothing, record what would have been refused");
+  app.add_flag(
+      "--trace", options->trace,
+      "record what the policy would refuse, and let it pass: for extensions that you trust");
   app.add_option("--builtin", options->builtin,
                  "put this built-in extension into a compartment too, such as vscode.git")
       ->type_name("ID")

@@ -101,7 +101,7 @@ std::string plan_text(const Plan& plan) {
   line("program", plan.program);
   line("folder", plan.folder);
   if (plan.enforcement == Enforcement::kAuditOnly)
-    line("audit", "nothing is enforced, what would be denied is recorded");
+    line("audit", "the policy denies nothing, what it would deny is recorded; limits are kept");
   std::string variables;
   for (const std::string& name : names(plan.environment))
     variables += (variables.empty() ? "" : " ") + name;

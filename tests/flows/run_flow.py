@@ -552,6 +552,8 @@ class Refusing(Flow):
         self.assertNotIn(".ssh", done.stdout)
         self.assertFalse(os.path.exists(os.path.join(self.project, "ran")))
         self.assertFalse(os.path.exists(os.path.join(self.home, ".local/state")))
+        audit = self.run_program("--dry-run", "--audit", "--memory", "64MiB", "--", "touch", "ran").stdout
+        self.assertRegex(audit, r"\naudit +the policy denies nothing, what it would deny is recorded; limits are kept\n")
         plan = json.loads(self.run_program("--dry-run", "--json", "--", "true").stdout)
         self.assertEqual(plan["folder"], self.project)
 

@@ -1,4 +1,4 @@
-// `bulkhead code --trace`: enforces nothing, records what would have been refused. So the paper's formatter
+// `bulkhead code --trace`: the policy refuses nothing, what it would have is recorded. So the paper's formatter
 // gets away with its theft and is found out, and an honest extension shows that its manifest is enough.
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -28,7 +28,7 @@ test("trace", { timeout: 300_000 }, async (t) => {
       extensions: [path.join(here, "extensions/formatter"), path.join(here, "real/node_modules/astro-vscode")],
       settings: { "[javascript]": { "editor.defaultFormatter": "proof.formatter" }, "[astro]": { "editor.defaultFormatter": "astro-build.astro-vscode" } },
     });
-    await step("a person is told that nothing is enforced", () => editor.page.locator(".part.statusbar").getByText("recording").first().waitFor({ timeout: 30_000 }));
+    await step("a person is told that the policy refuses nothing", () => editor.page.locator(".part.statusbar").getByText("recording").first().waitFor({ timeout: 30_000 }));
     await step("what would be refused happens, and is recorded", async () => {
       await editor.openFile("first.js");
       await until("formatting", async () => {

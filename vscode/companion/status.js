@@ -67,9 +67,9 @@ class Status {
       ...(reviews > 0 ? [`${text.counted(reviews, "extension")} waiting for your review`] : []),
       ...(stuck > 0 ? [`${stuck.toLocaleString("en")} not responding`] : []),
     ];
-    item.accessibilityInformation = { label: `Bulkhead${trace ? ", recording, nothing is refused" : ""}: ${facts.join(", ")}` };
+    item.accessibilityInformation = { label: `Bulkhead${trace ? ", recording, the policy refuses nothing" : ""}: ${facts.join(", ")}` };
     const tooltip = new vscode.MarkdownString(
-      `**Bulkhead**${trace ? " · recording, nothing is refused" : ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`,
+      `**Bulkhead**${trace ? " · recording, the policy refuses nothing" : ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`,
     );
     for (const one of compartments.filter((each) => each.unseen > 0).slice(0, 4)) {
       const latest = [...one.refusals.values()].at(-1);

@@ -185,7 +185,7 @@ class Tree {
   #tooltip(compartment) {
     const safe = (/** @type {string} */ raw) => text.markdown(text.escape(raw));
     const lines = compartment.extensions.map((one) => `**${safe(text.shorten(one.name, 60))}** ${safe(one.id)} ${safe(one.version)}`);
-    lines.push(`State: ${stateOf(compartment)}${compartment.trace ? " (recording, nothing is refused)" : ""}`);
+    lines.push(`State: ${stateOf(compartment)}${compartment.trace ? " (recording, the policy refuses nothing)" : ""}`);
     if (compartment.outcome) lines.push(`Outcome: ${safe(compartment.outcome)}`);
     if (compartment.usage) {
       const peak = Math.round(Math.max(0, ...compartment.load));

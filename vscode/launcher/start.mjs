@@ -272,7 +272,7 @@ child.stdout.on("data", (part) => {
   const trace = Boolean(values.trace);
   const words = values.json
     ? JSON.stringify({ address, pid: child.pid, version: launch.version, trace })
-    : `VS Code ${launch.version}, each extension in a compartment of its own${trace ? " (recording only: nothing is refused)" : ""}\n\n` +
+    : `VS Code ${launch.version}, each extension in a compartment of its own${trace ? " (recording: the policy refuses nothing)" : ""}\n\n` +
       `  ${address}\n\nCtrl-C ends it. \`bulkhead log\` shows what extensions did.`;
   process.stdout.write(`${words}\n`);
 });
