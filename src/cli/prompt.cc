@@ -246,19 +246,6 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
   return true;
 }
 
-// As by Ctrl-Z: those who started us stop, so that the shell sees it, and we with them, who hold
-// back that stop otherwise (JobControl). Ours is taken by this very thread, at once: else it could
-// go on while the terminal is the shell's already. Whoever continues the group in between has
-// undone it. Returns when somebody continues us.
-void suspend(pid_t group) {
-  kill(-group, SIGTSTP);
-  sigset_t stop, before;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stop, &before);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
 }  // namespace
 
 std::string question_text(const Question& question, size_t width) {
@@ -333,6 +320,7 @@ TerminalAsker::~TerminalAsker() = default;
 void TerminalAsker::cancel() noexcept {
   cancelled_ = true;
   static_cast<void>(!write(wake_write_.get(), "x", 1));
+  if (options_.suspension != nullptr) options_.suspension->end();
 }
 
 Answer TerminalAsker::ask(const Question& question) {
@@ -360,7 +348,7 @@ std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
     const char what = ask_by_child(question, foreground, still);
     if (what == kSuspended) {
       turn.reset();
-      suspend(foreground);
+      options_.suspension->stop(foreground);
     } else if (what == kDisturbed) {
       ++times;
     } else {
@@ -428,7 +416,8 @@ char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Sti
   modes.c_cc[VINTR] = 3;
   modes.c_cc[VEOF] = 4;
   modes.c_cc[VERASE] = before.c_cc[VERASE] != 0 ? before.c_cc[VERASE] : cc_t{127};
-  const bool may_suspend = foreground == getpgrp() && is_under_job_control();
+  const bool may_suspend =
+      options_.suspension != nullptr && foreground == getpgrp() && is_under_job_control();
   modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
   modes.c_cc[VQUIT] = _POSIX_VDISABLE;
   const std::string text = question_text(question, terminal_width(terminal_.get()));

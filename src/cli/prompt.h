@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "sandbox/suspension.h"
 #include "trace/arbiter.h"
 
 struct termios;
@@ -47,6 +48,7 @@ class TerminalAsker final : public Asker {
     std::string lock_file;  // one question at a time on this account's terminals; empty: no lock
     std::chrono::milliseconds patience{60'000};  // for an answer, and for other runs' questions
     unsigned most = 20;                          // questions in a run; further ones are not asked
+    Suspension* suspension = nullptr;            // by which Ctrl-Z stops the job; null: it does not
   };
 
   // An error where there is no terminal to ask on.

@@ -149,9 +149,11 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
   for (const Event& event : granted.withheld) (*journal)->record(event);
 
+  Suspension suspension;
   std::unique_ptr<TerminalAsker> asker;
   if (person && session.policy->otherwise() == Otherwise::kAsk) {
-    auto terminal = TerminalAsker::open({.lock_file = session.places.state + "/question.lock"});
+    auto terminal = TerminalAsker::open(
+        {.lock_file = session.places.state + "/question.lock", .suspension = &suspension});
     if (!terminal.ok()) return fail(terminal.error());
     asker = std::move(*terminal);
   }
@@ -164,6 +166,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
+  supervisor.suspension = &suspension;
   auto report = supervise(*plan, arbiter, supervisor);
   if (!report.ok()) {
     static_cast<void>((*journal)->finish("did not start: " + report.error().message));

@@ -92,14 +92,14 @@ void give_back_memory() {
 class Watch {
  public:
   Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
-        LimitKeeper& limits, const JobControl& job, int end_fd)
+        LimitKeeper& limits, const JobControl& job, const SupervisorOptions& options)
       : plan_(plan),
         arbiter_(arbiter),
         compartment_(compartment),
         server_(server),
         limits_(limits),
         job_(job),
-        end_fd_(end_fd) {}
+        options_(options) {}
 
   Outcome run() {
     std::optional<Outcome> outcome;
@@ -114,7 +114,8 @@ class Watch {
                     {job_.fd(), POLLIN, 0},
                     {limits_.fd(), POLLIN, 0},
                     {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
-                    {end_fd_, POLLIN, 0}};
+                    {options_.end_fd, POLLIN, 0},
+                    {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
     const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
     if (ready < 0 && errno != EINTR)
       return SupervisorFailed{
@@ -130,6 +131,9 @@ class Watch {
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
+    if (fds[6].revents != 0)
+      if (auto breach = options_.suspension->serve(compartment_, limits_))
+        return std::move(*breach);
     // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
     // SIGSTOP is by the question. What it does on its way out is not asked about either.
     if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && arbiter_.asking())
@@ -170,7 +174,7 @@ class Watch {
   Server& server_;
   LimitKeeper& limits_;
   const JobControl& job_;
-  int end_fd_;
+  const SupervisorOptions& options_;
   bool server_ended_ = false;
   bool started_ = false;  // and lived through a quiet moment since
 };
@@ -252,7 +256,7 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
     if (options.started) options.started(compartment.proc.get());
-    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job, options.end_fd).run();
+    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job, options).run();
   }
   server.stop();
   resolver->stop();

@@ -14,6 +14,7 @@
 #include "sandbox/outcome.h"
 #include "sandbox/plan.h"
 #include "sandbox/rename_lock.h"
+#include "sandbox/suspension.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
@@ -27,6 +28,8 @@ struct SupervisorOptions {
   std::function<void(int proc)> started = {};
   // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
   RenameLock* renames = nullptr;
+  // By which who asks a person stops the job; null: nobody does. Outlives supervise().
+  Suspension* suspension = nullptr;
 };
 
 struct RunReport {

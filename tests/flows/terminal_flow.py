@@ -269,6 +269,23 @@ print(open({self.secret!r}).read(), flush=True)
         terminal.type("o\n")
         terminal.wait_for("the secret")
 
+    def test_limits_hold_while_a_question_is_stopped(self):
+        # Whose timer continues a program, say, as somebody does here, runs while its supervisor is stopped.
+        program = self.file("project/burns.py", f"""
+import threading
+threading.Thread(target=open, args=[{self.secret!r}]).start()
+while True:
+    pass
+""")
+        terminal = self.terminal("--cpu-time", "2s", "--", "/usr/bin/python3", program)
+        terminal.wait_for(QUESTION)
+        terminal.type("\x1a")
+        terminal.wait_for(r"\[stopped\]")
+        for pid in flow.session(terminal.leader):
+            if flow.name(pid) == "python3":
+                os.kill(pid, signal.SIGCONT)
+        self.assertEqual(terminal.exit_code(), 121)
+
     def test_ctrl_c_at_the_question_ends_the_job(self):
         terminal = self.terminal("--", "sh", "-c", f"read x < {self.secret}; sleep 1000")
         terminal.wait_for(r"\[N\]o: ")
