@@ -86,14 +86,14 @@ bool is_under_job_control() {
   return false;
 }
 
-bool interrupt_pending(pid_t pid) {
+bool is_pending(pid_t pid, int signal) {
   const auto text = read_file(folder_of(pid) + "/status", 16384);
   if (!text.ok()) return false;
   for (const std::string_view field : {"\nSigPnd:\t", "\nShdPnd:\t"}) {
     const size_t at = text->find(field);
     if (at == std::string::npos) continue;
     const uint64_t mask = std::strtoull(text->c_str() + at + field.size(), nullptr, 16);
-    if ((mask >> static_cast<unsigned>(SIGINT - 1) & 1U) != 0) return true;
+    if ((mask >> static_cast<unsigned>(signal - 1) & 1U) != 0) return true;
   }
   return false;
 }

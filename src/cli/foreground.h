@@ -23,7 +23,7 @@ bool is_under_job_control();
 // stopped, and other supervisors, which have a program and its limits to watch.
 Generations processes_of_job(pid_t foreground);
 
-// True where a SIGINT waits for this process to unblock it.
-bool interrupt_pending(pid_t pid);
+// True where the signal waits for this process to unblock it, or to go on.
+bool is_pending(pid_t pid, int signal);
 
 }  // namespace bulkhead

@@ -213,14 +213,14 @@ int stop_signal(pid_t child) {
 }
 
 // Gives the terminal back to the child that asks, where somebody of our own job took it, and wakes
-// the child, which that has stopped if it was to read.
+// the child, which that has stopped if it was to read. A Ctrl-Z of this moment is not undone.
 void keep_terminal(int terminal, pid_t child, const struct termios& modes) {
   const pid_t foreground = tcgetpgrp(terminal);
   if (foreground <= 0) return;
   if (foreground != child && (!may_take(foreground) || tcsetattr(terminal, TCSANOW, &modes) != 0 ||
                               tcsetpgrp(terminal, child) != 0))
     return;
-  if (stop_signal(child) != 0) kill(child, SIGCONT);
+  if (const int by = stop_signal(child); by != 0 && by != SIGTSTP) kill(child, SIGCONT);
 }
 
 bool is_hung_up(int terminal) {
@@ -244,6 +244,16 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
   tcsetattr(terminal, TCSAFLUSH, &before);
   if (tcsetpgrp(terminal, foreground) != 0) tcsetpgrp(terminal, getpgrp());
   return true;
+}
+
+// True where a Ctrl-Z went to our own group since the last look: the supervisor's is held back. So
+// it is before the child has the terminal, and while it is asked anew.
+bool take_stop() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  const struct timespec now = {};
+  return sigtimedwait(&stop, nullptr, &now) == SIGTSTP;
 }
 
 }  // namespace
@@ -335,6 +345,7 @@ Answer TerminalAsker::ask(const Question& question) {
 std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
   if (asked_ >= options_.most) return std::nullopt;
   bool counted = false;
+  (void)take_stop();  // the program's own
   for (int times = 0; times < kMostTimes;) {
     std::optional<Fd> turn = wait_for_turn();
     if (!turn) return std::nullopt;
@@ -343,9 +354,12 @@ std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
     if (!std::exchange(counted, true)) ++asked_;
     Stillness still([foreground] { return processes_of_job(foreground); });
     if (!still.reach(kStillIn, cancelled_)) return std::nullopt;
-    // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
-    if (tcgetpgrp(terminal_.get()) != foreground) return std::nullopt;
-    const char what = ask_by_child(question, foreground, still);
+    char what = kSuspended;
+    if (options_.suspension == nullptr || foreground != getpgrp() || !take_stop()) {
+      // Meanwhile a key may have stopped those who started us, and the terminal is the shell's.
+      if (tcgetpgrp(terminal_.get()) != foreground) return std::nullopt;
+      what = ask_by_child(question, foreground, still);
+    }
     if (what == kSuspended) {
       turn.reset();
       options_.suspension->stop(foreground);
@@ -393,7 +407,8 @@ char TerminalAsker::next_report(int reports, pid_t child, const struct termios& 
       return what == kInterrupted || still.holds(child) ? what : kDisturbed;
     }
     if (std::chrono::steady_clock::now() >= until) return kLate;
-    if (stop_signal(child) == SIGTSTP) return kSuspended;
+    if (stop_signal(child) == SIGTSTP || (modes.c_cc[VSUSP] != _POSIX_VDISABLE && take_stop()))
+      return kSuspended;
     keep_terminal(terminal_.get(), child, modes);
     if (looks % kLooksBetweenPasses == 0 && !still.holds(child)) return kDisturbed;
   }
@@ -448,7 +463,9 @@ char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Sti
     if (what == kLate && ours)
       static_cast<void>(!write(terminal_.get(), kTooLate.data(), kTooLate.size()));
     if (child > 0) {
-      if (interrupt_pending(child)) interrupted = true;
+      if (is_pending(child, SIGINT)) interrupted = true;
+      if (what == kDisturbed && (stop_signal(child) == SIGTSTP || is_pending(child, SIGTSTP)))
+        what = kSuspended;
       kill(child, SIGKILL);
       // Somebody else may have reaped it: ECHILD is as good.
       while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {

@@ -269,6 +269,34 @@ print(open({self.secret!r}).read(), flush=True)
         terminal.type("o\n")
         terminal.wait_for("the secret")
 
+    def test_ctrl_z_as_the_question_is_put_anew_is_not_lost(self):
+        # Who moved made it so; of the key the old question, the new one or nobody between them may hear.
+        program = self.file("project/moves.py", f"""
+import os, time
+moved, moves = os.pipe()
+if os.fork() == 0:
+    os.write(moves, b".")
+    while os.getppid() != 1:
+        time.sleep(0.001)
+    os._exit(0)
+os.read(moved, 1)
+print(open({self.secret!r}).read(), flush=True)
+""")
+        for number in range(20):
+            terminal = self.terminal("--", "/usr/bin/python3", program)
+            terminal.wait_for(QUESTION)
+            for pid in flow.session(terminal.leader):
+                if flow.name(pid) == "python3":
+                    os.kill(pid, signal.SIGCONT)
+            time.sleep(number * 0.011)
+            terminal.type("\x1a")
+            terminal.wait_for(r"\[stopped\]")
+            terminal.resume()
+            terminal.wait_for(QUESTION)
+            terminal.type("o\n")
+            terminal.wait_for("the secret")
+            self.assertEqual(terminal.exit_code(), 0)
+
     def test_limits_hold_while_a_question_is_stopped(self):
         # Whose timer continues a program, say, as somebody does here, runs while its supervisor is stopped.
         program = self.file("project/burns.py", f"""
