@@ -97,6 +97,7 @@ class Broker final : public Judge {
   Ruling decide_tool(const Json& name, const Asked& asked);
   Ruling decide_tool_call(const Json& part, const Asked& asked);
   Ruling decide_progress(const Json& value, const Asked& asked);
+  Ruling decide_fetched(const Json& value, const Asked& asked);
   bool owns_part(const std::string& part);
   bool owns_sessions(const Json& value);
   bool owns_test(const Json& id);

@@ -107,5 +107,31 @@ TEST_F(ChatTest, CallsOfToolsAreBegunLikeCommands) {
   EXPECT_EQ(goes_on("2"), "passed");
 }
 
+// With a click the window loads these itself, and asks nobody.
+TEST_F(ChatTest, DifferencesOfTheWebAreAddresses) {
+  const auto shows = [this](const Json& resource) {
+    std::string differences = says(
+        {{"kind", "multiDiffData"},
+         {"multiDiffData",
+          {{"title", "x"},
+           {"resources", {{{"originalUri", uri(work("a.txt"))}, {"modifiedUri", resource}}}}}}});
+    const std::string tree =
+        says({{"kind", "treeData"},
+              {"treeData", {{"uri", uri("/")}, {"children", {{{"uri", resource}}}}}}});
+    EXPECT_EQ(differences, tree);
+    return differences;
+  };
+  EXPECT_EQ(shows(uri(work("a.txt"))), "passed");
+  EXPECT_EQ(shows(uri("/x", "mine")), "passed");
+  const auto web = [](const Json& scheme) {
+    return Json{{"$mid", 1}, {"scheme", scheme}, {"authority", "evil.test"}, {"path", "/SECRET"}};
+  };
+  EXPECT_THAT(shows(web("https")), HasSubstr("open-external"));
+  EXPECT_THAT(shows(web("HTTP")), HasSubstr("open-external"));
+  EXPECT_THAT(shows(web(Json::array({"https"}))), HasSubstr("not an address"));
+  with(R"("language-models","open-external")");
+  EXPECT_EQ(shows(web("https")), "passed");
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

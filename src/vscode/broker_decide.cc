@@ -163,27 +163,6 @@ bool Broker::owns_part(const std::string& part) {
   return knows(own_views_, part) && !knows(others_parts_, part);
 }
 
-// A type of chat sessions, one of that type, an item of a list or what is new in such a list.
-bool Broker::owns_sessions(const Json& value) {
-  if (is_none(value)) return true;
-  if (value.is_string()) {
-    const std::string& type = value.get_ref<const std::string&>();
-    return owns_part("chat-session/" + type) && !is_reserved_scheme(type) && !is_editors_chat(type);
-  }
-  const auto owns = [this](const Json& each) { return each.is_object() && owns_sessions(each); };
-  if (value.is_array()) return std::all_of(value.begin(), value.end(), owns);
-  bool named = false;
-  for (const char* key : {"scheme", "resource", "addedOrUpdated", "removed"}) {
-    const auto member = value.is_object() ? value.find(key) : value.end();
-    if (member == value.end()) continue;
-    // VS Code makes texts of what is none: "x" of ["x"].
-    if (key == std::string_view("scheme") && !member->is_string()) return false;
-    if (!owns_sessions(*member)) return false;
-    named = true;
-  }
-  return named;
-}
-
 // A command that it declares and that nobody else has, so that whoever runs it runs the extension.
 bool Broker::owns_command(const std::string& command) {
   if (is_editors_family(command) || command.starts_with('_')) return false;
@@ -307,35 +286,6 @@ Broker::Ruling Broker::decide_tool_call(const Json& part, const Asked& asked) {
   const std::lock_guard lock(mutex_);
   if (ruling.passes()) own_calls_.add(call);
   return ruling;
-}
-
-// What a chat participant shows passes; with other parts the workbench edits files, or is told that
-// somebody else does.
-Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
-  static const std::set<std::string> kShown = {
-      "markdownContent",    "markdownVuln",    "treeData",     "inlineReference",
-      "reference",          "progressMessage", "progressTask", "command",
-      "progressTaskResult", "warning",         "info",         "codeCitation",
-      "thinking",           "multiDiffData",   "confirmation", "usage",
-      "pullRequest",        "extensions"};
-  if (!value.is_array()) return Ruling::deny("bulkhead: not a part of an answer");
-  for (const Json& each : value) {
-    const Json& part = each.is_array() ? at(each, 0) : each;
-    if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
-    const std::string kind = text_of(part.value("kind", Json()));
-    if (kShown.contains(kind)) continue;
-    Ruling ruling = Ruling::pass();
-    if (kind == "beginToolInvocation" || kind == "updateToolInvocation")
-      ruling = decide_tool_call(part, asked);
-    if (!ruling.passes()) return ruling;
-    const auto refused = [&](const Json& one) {
-      if (is_resource_like(one)) ruling = decide_written(one, asked);
-      return !ruling.passes();
-    };
-    if (anywhere(part, refused))
-      return ruling.passes() ? Ruling::deny("bulkhead: nested too deep") : ruling;
-  }
-  return Ruling::pass();
 }
 
 Broker::Ruling Broker::decide_external(const Json& value, const Asked& asked) {

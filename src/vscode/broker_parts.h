@@ -215,6 +215,17 @@ bool anywhere(const Json& value, const Is& is, int depth = 0) {
          });
 }
 
+// The first refusal of the value or of something in it. What is nested too deep is refused.
+template <typename Decide>
+auto decide_within(const Json& value, const Decide& decide) {
+  auto ruling = decide(Json());
+  const bool ended = anywhere(value, [&](const Json& one) {
+    ruling = decide(one);
+    return !ruling.passes();
+  });
+  return ended && ruling.passes() ? ruling.deny("bulkhead: nested too deep") : ruling;
+}
+
 // The workbench merges what hosts say into objects of its own: this member would be the object that
 // all others there are like. No honest host sends it; what cannot be read may.
 inline bool has_prototype(const Json& value) {

@@ -1,0 +1,68 @@
+// How the broker decides on what a host says in chats: whose sessions they are, and the parts of an
+// answer.
+#include <algorithm>
+
+#include "vscode/broker_parts.h"
+
+namespace bulkhead {
+
+using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
+
+// A type of chat sessions, one of that type, an item of a list or what is new in such a list.
+bool Broker::owns_sessions(const Json& value) {
+  if (is_none(value)) return true;
+  if (value.is_string()) {
+    const std::string& type = value.get_ref<const std::string&>();
+    return owns_part("chat-session/" + type) && !is_reserved_scheme(type) && !is_editors_chat(type);
+  }
+  const auto owns = [this](const Json& each) { return each.is_object() && owns_sessions(each); };
+  if (value.is_array()) return std::all_of(value.begin(), value.end(), owns);
+  bool named = false;
+  for (const char* key : {"scheme", "resource", "addedOrUpdated", "removed"}) {
+    const auto member = value.is_object() ? value.find(key) : value.end();
+    if (member == value.end()) continue;
+    // VS Code makes texts of what is none: "x" of ["x"].
+    if (key == std::string_view("scheme") && !member->is_string()) return false;
+    if (!owns_sessions(*member)) return false;
+    named = true;
+  }
+  return named;
+}
+
+// What the window loads from the web when a person opens it, without a question.
+Broker::Ruling Broker::decide_fetched(const Json& value, const Asked& asked) {
+  return decide_within(value, [&](const Json& one) {
+    return one.is_object() && one.contains("scheme") && is_fetched(one)
+               ? decide_external(one, asked)
+               : Ruling::pass();
+  });
+}
+
+// What a chat participant shows passes; with other parts the workbench edits files, or is told that
+// somebody else does.
+Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
+  static const std::set<std::string> kShown = {
+      "markdownContent",    "markdownVuln",    "treeData",     "inlineReference",
+      "reference",          "progressMessage", "progressTask", "command",
+      "progressTaskResult", "warning",         "info",         "codeCitation",
+      "thinking",           "multiDiffData",   "confirmation", "usage",
+      "pullRequest",        "extensions"};
+  if (!value.is_array()) return Ruling::deny("bulkhead: not a part of an answer");
+  for (const Json& each : value) {
+    const Json& part = each.is_array() ? at(each, 0) : each;
+    if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
+    const std::string kind = text_of(part.value("kind", Json()));
+    Ruling ruling = Ruling::pass();
+    if (kind == "multiDiffData" || kind == "treeData") ruling = decide_fetched(part, asked);
+    if (kind == "beginToolInvocation" || kind == "updateToolInvocation")
+      ruling = decide_tool_call(part, asked);
+    if (ruling.passes() && !kShown.contains(kind))
+      ruling = decide_within(part, [&](const Json& one) {
+        return is_resource_like(one) ? decide_written(one, asked) : Ruling::pass();
+      });
+    if (!ruling.passes()) return ruling;
+  }
+  return Ruling::pass();
+}
+
+}  // namespace bulkhead
