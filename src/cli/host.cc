@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -18,6 +19,16 @@ namespace {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+// What nobody else is to read, neither a child nor in /proc/PID/environ.
+std::string take_variable(const char* name) {
+  char* const value = std::getenv(name);
+  if (value == nullptr) return {};
+  std::string text = value;
+  ::explicit_bzero(value, text.size());
+  ::unsetenv(name);
+  return text;
 }
 
 // The channel that Node's fork() gave us, as it would have given it to Node.
@@ -40,7 +51,7 @@ int fail(const std::string& mark, const Error& error) {
 
 int host(const std::string& launch_file, const std::vector<std::string>& command) {
   ExtensionHostOptions options;
-  const std::string mark = variable("BULKHEAD_MARK");
+  const std::string mark = take_variable("BULKHEAD_MARK");
   options.mark = mark;
   auto channel = inherited_channel();
   if (!channel.ok()) return fail(mark, channel.error());

@@ -23,6 +23,10 @@ const origins = require("./origins.cjs");
 const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
 compileCache.keep(launch.compiled);
 
+// What seals a supervisor's lines (said.mjs): not for the terminals and hosts that the server starts.
+const mark = process.env.BULKHEAD_MARK;
+delete process.env.BULKHEAD_MARK;
+
 /** The edited copy where the server asks for the published workbench. */
 const redirected = (file) => (file === launch.script ? launch.workbench : file);
 
@@ -91,6 +95,7 @@ childProcess.fork = (modulePath, args, options = {}) => {
     distrustBareRepositories(env);
     return fork(modulePath, args, { ...options, env, execArgv: [...requiring("compile_cache.cjs"), ...execArgv] });
   }
+  if (mark !== undefined) env.BULKHEAD_MARK = mark;
   // Fail closed: a host that nobody placed holds whatever the page asked for. The lock is a file
   // beside the workspace's storage, which several hosts of a window would fight over.
   return fork(modulePath, [...args, "--skipWorkspaceStorageLock"], {
