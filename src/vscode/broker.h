@@ -80,6 +80,8 @@ class Broker final : public Judge {
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
   Ruling decide_written(const Json& uri, const Asked& asked);
+  Ruling decide_removed(const Json& uri, const Asked& asked);
+  Ruling decide_opened(const Json& uri, const Asked& asked);
   Ruling decide_moved(const Json& uri, const Json& to, const Asked& asked);
   Ruling use(const std::string& path, const std::string& canonical, RenameLock::Use use,
              const Asked& asked);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/path.h"
 #include "sandbox/symlinks.h"
@@ -16,6 +18,22 @@
 namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
+
+namespace {
+
+bool holds_pipe(const std::string& folder) {
+  constexpr size_t kMostEntries = 200'000;
+  constexpr auto kQuietly = std::filesystem::directory_options::skip_permission_denied;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(folder, kQuietly, error), end;
+  for (size_t seen = 0; !error && entry != end; entry.increment(error)) {
+    if (++seen > kMostEntries) return true;
+    if (entry->symlink_status(error).type() == std::filesystem::file_type::fifo) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
   Attempt attempt;
@@ -71,7 +89,10 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
         answered_.add(*canonical);
       }
       if (kind == Kind::kReadStatus) return Ruling::pass();
-      return use(resource->path, *canonical, RenameLock::Use::kOpen, asked);
+      if (Ruling ruling = use(resource->path, *canonical, RenameLock::Use::kOpen, asked);
+          !ruling.passes() || kind != Kind::kRead)
+        return ruling;
+      return decide_opened(uri, asked);
     case Arbiter::Ruling::kWouldAsk:
       return Ruling::ask();
     case Arbiter::Ruling::kDeny:
@@ -133,6 +154,9 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked
   // A name that no rule has: "folder/." grants the folder and nothing in it.
   if (shows && !(readable(entry) && (!is_folder || readable(join(entry, "\x01")))))
     return refuse(entry, "what could be read by the new name alone");
+  // What is copied is opened.
+  if (Ruling ruling = decide_opened(uri, asked); !ruling.passes()) return ruling;
+  if (is_folder && holds_pipe(entry)) return refuse(entry, "a folder with a pipe in it");
   std::optional<std::string> astray;
   const int error = for_each_symlink(
       AT_FDCWD, entry.c_str(), [&](const std::string& path, const std::string& target) {
@@ -147,8 +171,27 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked
   return Ruling::pass();
 }
 
-// A file, or what is removed with all that is in it.
+// A pipe that nobody holds the other end of keeps a thread of the editor's server for good, which
+// has four. From use() on none comes there (sandbox/calls/tree.cc).
+Broker::Ruling Broker::decide_opened(const Json& uri, const Asked& asked) {
+  if (arbiter_.enforcement() == Enforcement::kAuditOnly) return Ruling::pass();
+  const auto resource = parse_resource(uri, remote_authority_);
+  const auto canonical =
+      resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
+  struct stat about {};
+  if (!canonical || ::stat(canonical->c_str(), &about) != 0 || S_ISREG(about.st_mode) ||
+      S_ISDIR(about.st_mode))
+    return Ruling::pass();
+  return refuse(asked, *canonical, "neither a file nor a folder");
+}
+
 Broker::Ruling Broker::decide_written(const Json& uri, const Asked& asked) {
+  Ruling ruling = decide_removed(uri, asked);
+  return ruling.passes() ? decide_opened(uri, asked) : ruling;
+}
+
+// What is removed, with all that is in it, or makes room for another.
+Broker::Ruling Broker::decide_removed(const Json& uri, const Asked& asked) {
   Ruling ruling = decide_file(Kind::kWrite, uri, asked);
   if (!ruling.passes()) return ruling;
   const auto resource = parse_resource(uri, remote_authority_);
@@ -239,7 +282,10 @@ Broker::Ruling Broker::decide_edit(const Json& value, const Asked& asked) {
       const Json& uri = member(key);
       if (uri.is_null()) continue;
       named = true;
-      if (Ruling ruling = decide_written(uri, asked); !ruling.passes()) return ruling;
+      const bool goes = key == std::string_view("oldResource");
+      if (Ruling ruling = goes ? decide_removed(uri, asked) : decide_written(uri, asked);
+          !ruling.passes())
+        return ruling;
     }
     if (moves)
       if (Ruling ruling = decide_moved(member("oldResource"), member("newResource"), asked);
@@ -355,8 +401,9 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kUriFolder:
       return decide_file(Kind::kWrite, value, asked);
     case ArgumentKind::kUriWrite:
-    case ArgumentKind::kUriRemove:
       return decide_written(value, asked);
+    case ArgumentKind::kUriRemove:
+      return decide_removed(value, asked);
     case ArgumentKind::kUriMoved:
       return decide_moved(value, at(arguments, check.argument + 1), asked);
     case ArgumentKind::kEditorRead:

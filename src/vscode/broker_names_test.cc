@@ -1,4 +1,6 @@
 // That what the workbench opens is what was decided on: names that are exchanged meanwhile.
+#include <sys/stat.h>
+
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -52,6 +54,31 @@ TEST_F(BrokerTest, WhatTheWorkbenchOpensIsNotExchangedUntilItHasAnswered) {
   EXPECT_TRUE(renames_.in_use(work("real/new"), Change::kLinkOrFolder)) << "a link made in it";
   answer();
   EXPECT_FALSE(renames_.in_use(work("real/new"), Change::kLinkOrFolder));
+}
+
+// Who opens a pipe waits for somebody at its other end: a thread of the editor's server would.
+TEST_F(BrokerTest, APipeIsNotOpened) {
+  fs::create_directories(folder_ / "work/tree/deep");
+  for (const char* pipe : {"pipe", "tree/deep/pipe"})
+    ASSERT_EQ(::mkfifo(work(pipe).c_str(), 0600), 0);
+  fs::create_symlink("pipe", folder_ / "work/way");
+  const auto edits = [&](const Json& edit) {
+    return call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit", {Json{{"edits", {edit}}}});
+  };
+  for (const char* name : {"pipe", "way"}) {
+    const Json pipe = uri(work(name));
+    for (const char* method : {"$readFile", "$writeFile"})
+      EXPECT_THAT(call("MainThreadFileSystem", method, {pipe, "x"}), HasSubstr("neither a file"));
+    EXPECT_NE(call("MainThreadDocuments", "$trySaveDocument", {pipe}), "passed");
+    EXPECT_NE(call("MainThreadFileSystem", "$copy", {pipe, uri(work("b.txt"))}), "passed");
+    EXPECT_NE(edits({{"resource", pipe}}), "passed");
+    EXPECT_NE(edits({{"newResource", pipe}, {"options", {{"overwrite", true}}}}), "passed");
+    EXPECT_FALSE(renames_.in_use(work("pipe"), RenameLock::Change::kLinkOrFolder)) << "refused";
+  }
+  EXPECT_NE(call("MainThreadFileSystem", "$copy", {uri(work("tree")), uri(work("b"))}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$readFile", {uri(work("a.txt"))}), "passed");
+  EXPECT_EQ(call("MainThreadFileSystem", "$delete", {uri(work("pipe"))}), "passed");
+  EXPECT_EQ(edits({{"oldResource", uri(work("pipe"))}}), "passed");
 }
 
 // As in the compartment (sandbox/calls/tree.cc).

@@ -191,7 +191,14 @@ Reply serve_make(Call& call) {
   if (node)
     if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
   if (!node) note_taken(call, name.folder(), kBlock);
-  if (name.kernel_may_write(call)) return Reply::go_on();
+  // Who opens a pipe waits: not somebody outside, who has been told that nothing like that is
+  // there.
+  std::optional<RenameRight> right;
+  if (type == S_IFIFO)
+    right.emplace(call, RenameLock::Change::kLinkOrFolder,
+                  std::initializer_list<const Name*>{&name});
+  if (right && right->reply) return std::move(*right->reply);
+  if (!right && name.kernel_may_write(call)) return Reply::go_on();
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
   return result(node ? ::mknodat(name.folder(), name.name(), mode, 0)

@@ -322,18 +322,21 @@ TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
     add(::rename((folder / "w/free/file").c_str(), (folder / "w/moved/sub/f").c_str()));
     add(::rename((folder / "w/moved").c_str(), (folder / "w/m").c_str()));
     add(::symlink("plain", (folder / "w/none").c_str()));
+    add(::mkfifo((folder / "w/none").c_str(), 0600));
+    add(::mkfifo((folder / "w/moved/sub/f").c_str(), 0600));
     add(::rename((folder / "w/opened").c_str(), (folder / "w/o").c_str()));
     add(::renameat2(AT_FDCWD, (folder / "w/free").c_str(), AT_FDCWD,
                     (folder / "w/opened/sub").c_str(), RENAME_EXCHANGE));
     text += "| ";
     add(::symlink("file", (folder / "w/moved/l").c_str()));
     add(::symlink("file", (folder / "w/opened/sub/l").c_str()));
+    add(::mkfifo((folder / "w/opened/sub/f").c_str(), 0600));
     // As an editor saves.
     add(::rename((folder / "w/plain").c_str(), (folder / "w/opened/sub/file").c_str()));
     add(::rename((folder / "w/free").c_str(), (folder / "w/freed").c_str()));
     return text;
   });
-  EXPECT_EQ(result, "EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY | ok ok ok ok ");
+  EXPECT_EQ(result, "EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY EBUSY | ok ok ok ok ok ");
 }
 
 TEST(ServeStatus, NeedsTheRightByPathAndByDescriptor) {
