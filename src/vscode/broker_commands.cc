@@ -145,8 +145,8 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
   if (needs != "free" && (needs == "refuse" || !granted(needs))) return false;
   // Writes into whatever has the focus by then.
   const bool edits = needs == "workspace-edit" || needs == "clipboard";
-  const bool writes =
-      edits && (!command.starts_with("editor.action.") || command == "editor.action.insertSnippet");
+  const bool writes = edits && (!command.starts_with("editor.action.") ||
+                                command.ends_with("Snippet") || command.ends_with("showSnippets"));
   const bool judged = writes || needs == "workspace-folders" || command.ends_with("etContext") ||
                       command == "workbench.action.quickOpen" || command.starts_with("vscode.") ||
                       command.starts_with("_workbench.") || command.starts_with("_open.");

@@ -166,12 +166,40 @@ test("no method that names a file is free of checks", () => {
     for (const name of names) assert.ok(methods[actor][name].check?.length > 0, `${actor}.${name}`);
 });
 
+/** What it takes to run a command of the editor's. */
+function needed(/** @type {string} */ command) {
+  const rules = Object.entries(read("commands.json").commands);
+  const fitting = rules.filter(([one]) => one === command || (one.endsWith("*") && command.startsWith(one.slice(0, -1))));
+  return fitting.sort(([a], [b]) => b.length - a.length)[0]?.[1] ?? "commands-foreign";
+}
+
 test("what a kernel holds is not a language's", () => {
-  const { commands } = read("commands.json");
-  for (const command of ["_executeNotebookVariableProvider", "_executeDataToNotebook", "_executeNotebookToData", "_executeHoverProvider"]) {
-    const [, needs] = Object.entries(commands).filter(([one]) => one === command || (one.endsWith("*") && command.startsWith(one.slice(0, -1)))).sort(([a], [b]) => b.length - a.length)[0];
-    assert.equal(needs, command.includes("Notebook") ? "notebooks" : "languages", command);
+  for (const command of ["_executeNotebookVariableProvider", "_executeDataToNotebook", "_executeNotebookToData", "_executeHoverProvider"])
+    assert.equal(needed(command), command.includes("Notebook") ? "notebooks" : "languages", command);
+});
+
+test("what a person says in a chat nobody says for them", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  for (const command of [
+    // "Run this command in a terminal?", answered; questions of others' agents; a file written where it is told.
+    ...["acceptTool", "acceptToolPostExecution", "acceptElicitation", "skipTool", "editToolApproval", "runInTerminal", "export"].map((one) => `workbench.action.chat.${one}`),
+    "_chat.notifyQuestionCarouselAnswer",
+    "_chat.voice.acceptInput",
+    "_chat.editSessions.accept",
+  ]) {
+    assert.ok(workbench.includes(`"${command}"`), command);
+    assert.equal(needed(command), "refuse", command);
   }
+  assert.equal(needed("workbench.action.chat.open"), "language-models");
+});
+
+test("a command's other name needs what the command needs", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  const aliases = [...workbench.matchAll(/registerCommandAlias\("([^"]+)","([^"]+)"\)/g)];
+  assert.ok(aliases.some(([, alias]) => alias === "editor.action.showSnippets"));
+  // Whose other name needs more.
+  const stricter = aliases.filter(([, alias, command]) => needed(alias) !== needed(command) && needed(alias) !== "commands-foreign");
+  assert.deepEqual(stricter.map(([, alias]) => alias), []);
 });
 
 test("commands have rules that exist", () => {
