@@ -146,6 +146,7 @@ class Broker final : public Judge {
   static bool provides(const std::map<std::string, std::string>& providers,
                        const std::string& scheme);
   void note_provider(const RpcRequest& request);
+  bool is_own_place(const Json& location);
   void note_registered(const RpcReply& reply);
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options, const char* key = "title") const;

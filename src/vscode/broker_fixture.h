@@ -225,6 +225,7 @@ class BrokerTest : public ::testing::Test {
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
                                         {"command": "classified.here"}, {"command": "mine.taken"}],
+                                       "viewsContainers": {"activitybar": [{"id": "mine"}, {"id": "cloud"}]},
                                        "views": {"explorer": [{"id": "mine.view"}, {"id": "cloud.view"}, {"id": "workbench.scm"}]},
                                        "authentication": [{"id": "mine.login"}, {"id": "cloud"}],
                                        "languageModelTools": [{"name": "mine_tool"}], "chatParticipants": [{"id": "mine.chat"}],
@@ -233,7 +234,7 @@ class BrokerTest : public ::testing::Test {
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
                                       {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}, {"command": "cursorTools.run"}],
-                                       "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
+                                       "viewsContainers": {"panel": [{"id": "cloud"}]}, "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
                                        "languageModelTools": [{"name": "cloud_tool"}], "chatParticipants": [{"id": "cloud.chat"}], "languageModelChatProviders": [{"vendor": "cloud"}], "chatSessions": {"type": "cloud.chat"},
                                        "customEditors": [{"viewType": "cloud.editor"}], "notebookRenderer": [{"id": "cloud.renderer"}], "debuggers": [{"type": "node"}],
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},

@@ -557,6 +557,10 @@ TEST_F(ForgedTest, ProgressRunsNothingWhenItIsClicked) {
     EXPECT_EQ(shown(place)["location"], place);
   for (const Json& place : {Json(20), Json(20.0), Json(), Json::array({20})})
     EXPECT_EQ(shown(place)["location"], 15);
+  for (const char* place : {"workbench.scm", "workbench.view.extension.mine"})
+    EXPECT_EQ(shown(place)["location"], place);
+  for (const char* place : {"cloud.view", "workbench.view.extension.cloud", "nobody.view", ""})
+    EXPECT_EQ(shown(place)["location"], 10) << place;
   EXPECT_EQ(shown(10)["command"], "notifications.showList") << "the editor's";
   const Json left = shown(15);
   EXPECT_EQ(left["title"], "Indexing");

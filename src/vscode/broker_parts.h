@@ -253,9 +253,9 @@ inline std::vector<std::string> declared_commands(const Json& description) {
 
 // Views, custom editors, sign-in providers, types of webviews and parts of chats that a description
 // declares. Among the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID",
-// "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", "panel/TYPE", and
-// "problems/NAME" for the names that its problems may have: those of its problem matchers and the
-// first words of its settings.
+// "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", "panel/TYPE", "container/ID",
+// and "problems/NAME" for the names that its problems may have: those of its problem matchers and
+// the first words of its settings.
 struct DeclaredParts {
   std::set<std::string> views;
   std::set<std::string> others;
@@ -289,6 +289,10 @@ inline DeclaredParts declared_parts(const Json& description) {
       views != contributes->end() && views->is_object())
     for (const Json& container : *views)
       each_of(container, [&](const Json& view) { add(found.views, view, "id"); });
+  if (const auto containers = contributes->find("viewsContainers");
+      containers != contributes->end() && containers->is_object())
+    for (const Json& place : *containers)
+      each_of(place, [&](const Json& one) { add(found.views, one, "id", "container/"); });
   if (const auto editors = contributes->find("customEditors"); editors != contributes->end())
     each_of(*editors, [&](const Json& editor) { add(found.views, editor, "viewType"); });
   for (const auto& [list, key, what] :

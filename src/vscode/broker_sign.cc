@@ -209,6 +209,17 @@ bool is_modal(const RpcRequest& request) {
 
 }  // namespace
 
+// Where progress is shown: the workbench's own places, and its views and their containers.
+bool Broker::is_own_place(const Json& location) {
+  static const std::set<int64_t> kPlaces = {1, 3, 10, 15};  // source control … a notification
+  if (location.is_number_integer()) return kPlaces.contains(location.get<int64_t>());
+  const std::string place = text_of(location);
+  constexpr std::string_view kContainer = "workbench.view.extension.";
+  if (place.starts_with(kContainer))
+    return owns_part("container/" + place.substr(kContainer.size()));
+  return owns_part(place) || command_family(place) == "workbench";
+}
+
 // The request without what is not its host's to say, where there is such a thing in it.
 // Collections of problems and debuggers have names of the whole window: a host could empty
 // another's list, or be the debugger of its programs. A name for problems stays as it is where the
@@ -232,16 +243,13 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     });
   // What a click on it runs has no name that is judged, and a dialog or a row of buttons no source.
   else if (request.method == "$startProgress")
-    changed = with_argument(request, 1, [](Json& options) {
+    changed = with_argument(request, 1, [this](Json& options) {
       if (!options.is_object()) return;
       Json own = Json::object();
       for (const char* key : {"title", "source", "cancellable", "total"})
         if (options.contains(key)) own[key] = options[key];
-      static const std::set<int64_t> kPlaces = {1, 3, 10, 15};  // source control … a notification
       const Json place = options.value("location", Json());
-      const bool known = place.is_string() ||
-                         (place.is_number_integer() && kPlaces.contains(place.get<int64_t>()));
-      own["location"] = known ? place : Json(15);
+      own["location"] = is_own_place(place) ? place : Json(place.is_string() ? 10 : 15);
       // With a command it is shown in the status bar as it is, whose it is in its hover.
       if (own["location"] == 10) own["command"] = "notifications.showList";
       options = std::move(own);
