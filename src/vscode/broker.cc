@@ -73,9 +73,12 @@ bool is_unwrapped(std::string_view method, size_t index) {
           index == 1);
 }
 
-// That nobody else is asked about documents of a kind: who formats, say, would be the only one.
+// That nobody else is asked about documents of a kind: who formats, say, would be the only one. And
+// that it is asked about those that no extension is told of: what a person writes to a chat, a
+// debugger, a commit.
 size_t strip_exclusive(Json& value) {
-  size_t changed = value.is_object() ? value.erase("exclusive") : 0;
+  size_t changed =
+      value.is_object() ? value.erase("exclusive") + value.erase("hasAccessToAllModels") : 0;
   if (value.is_structured())
     for (Json& each : value) changed += strip_exclusive(each);
   return changed;
@@ -357,7 +360,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         const bool roots = may_name(text, {"localResourceRoots"});
         const bool types = request.method == "$setLanguageConfiguration";
         const bool prints = is_printed(request.method) && may_control(text);
-        const bool alone = provides_language && may_name(text, {"exclusive"});
+        const bool alone =
+            provides_language && may_name(text, {"exclusive", "hasAccessToAllModels"});
         if (!spelt && !roots && !styles && !loads && !resources && !types && !prints && !alone &&
             shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
           return text;

@@ -29,6 +29,21 @@ TEST_F(PlaceTest, NobodyIsAskedAlone) {
             Json::array({open, "x"}));
   EXPECT_EQ(passed("MainThreadLanguageFeatures", "$registerHoverProvider", {1, selector})[1], open);
   EXPECT_EQ(passed("MainThreadLanguageFeatures", "$registerHoverProvider", {1, open})[1], open);
+  const auto suggests = [&](const Json& excluded) {
+    return passed(
+        "MainThreadLanguageFeatures", "$registerInlineCompletionsSupport",
+        {1, open, true, "me.mine", "1.0", nullptr, Json::array(), "Mine", 0, excluded})[9];
+  };
+  EXPECT_EQ(suggests(Json::array({"github.copilot"})), Json::array());
+  EXPECT_EQ(suggests(nullptr), Json());
+}
+
+// What a person writes to a chat or a debugger is a document too, of which no extension is told.
+TEST_F(PlaceTest, NobodyIsAskedAboutWhatIsNoFile) {
+  const Json selector = {{"scheme", "*"}, {"hasAccessToAllModels", true}};
+  for (const char* method : {"$registerHoverProvider", "$registerOnTypeFormattingSupport"})
+    EXPECT_EQ(passed("MainThreadLanguageFeatures", method, {1, selector, "x", "me.mine"})[1],
+              (Json{{"scheme", "*"}}));
 }
 
 // By a label and a folder the window keeps what a person wrote to be committed there.

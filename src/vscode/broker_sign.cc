@@ -254,6 +254,9 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
       if (own["location"] == 10) own["command"] = "notifications.showList";
       options = std::move(own);
     });
+  // That somebody else's suggestions are not shown beside its own.
+  else if (is_given(request, "$registerInlineCompletionsSupport", 9))
+    changed = with_argument(request, 9, [](Json& excluded) { excluded = Json::array(); });
   // Dialogs show no source. In front, where nothing that follows can push it out of sight.
   else if (request.method == "$showMessage" && is_modal(request))
     changed = with_argument(request, 1, [this](Json& message) {

@@ -31,6 +31,7 @@ const NAMED = {
   "MainThreadDialogs.$showOpenDialog": 0,
   "MainThreadDialogs.$showSaveDialog": 0,
   "MainThreadExtensionService.$onExtensionActivationError": 2,
+  "MainThreadLanguageFeatures.$registerInlineCompletionsSupport": 9,
   "MainThreadLanguageModelTools.$invokeTool": 0,
   "MainThreadLanguageModelTools.$registerToolWithDefinition": 1,
   "MainThreadMessageService.$showMessage": 2,
