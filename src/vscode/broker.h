@@ -213,6 +213,9 @@ class Broker final : public Judge {
     kBadges,
     kPrepared,   // a tool that is about to run: what a person is asked before
     kFollowups,  // what a person may say next, and to whom
+    kSession,    // a chat session of its own
+    kSessions,   // several, with their titles
+    kPlaces,     // which a person goes to, or sees before that
   };
   static Awaited awaited_of(std::string_view method);
   // Whether an answer of this kind is looked at as a whole, and not for edits and commands alone.

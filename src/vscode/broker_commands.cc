@@ -151,7 +151,9 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
                       command == "workbench.action.quickOpen" || command.starts_with("vscode.") ||
                       command.starts_with("_workbench.") || command.starts_with("_open.");
   if (arguments == nullptr) return !judged;
-  if (is_none(*arguments) || (!judged && !names_resources(command))) return true;
+  if (is_none(*arguments) ||
+      (!judged && !names_resources(command) && !anywhere(*arguments, is_resource_like)))
+    return true;
   if (!arguments->is_array()) return false;
   if (arguments->empty()) return true;
   if (writes) return false;
@@ -168,7 +170,7 @@ Broker::Ruling Broker::decide_argument(const Json& value, bool names_resources, 
   const auto decide = [&](const Json& uri) {
     const std::string scheme = lower_case(text_of(uri.value("scheme", Json())));
     if (scheme == "http" || scheme == "https" || scheme == "mailto")
-      return names_resources ? decide_external(uri, asked) : Ruling::pass();
+      return decide_external(uri, asked);
     return decide_file(Kind::kRead, uri, asked);
   };
   const bool is_resource = is_resource_like(value);

@@ -32,6 +32,32 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
               HasSubstr("commands-foreign"));
 }
 
+// The window opens documents of the web: whoever is given one fetches it.
+TEST_F(BrokerTest, AnAddressAmongTheArgumentsOfACommandIsFetched) {
+  const Json web = {
+      {"$mid", 1}, {"scheme", "https"}, {"authority", "evil.test"}, {"path", "/SECRET"}};
+  const auto runs = [&](const Json& argument) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"classified.here", Json::array({argument, 1}), false});
+  };
+  EXPECT_THAT(runs(web), HasSubstr("open-external"));
+  EXPECT_THAT(runs({{"of", {web}}}), HasSubstr("open-external"));
+  EXPECT_EQ(runs(uri(work("a.txt"))), "passed");
+  EXPECT_EQ(runs("https://evil.test/"), "passed") << "a text";
+  deliver("$provideCodeLenses", "[1]");
+  const Json lens = {{"id", "classified.here"}, {"title", "x"}, {"arguments", {web}}};
+  EXPECT_EQ(answer(Json::array({Json{{"command", lens}}})).find("classified"), std::string::npos);
+  for (const char* method : {"$provideDefinition", "$provideReferences"}) {
+    deliver(method, "[1]");
+    const std::string places = answer(Json::array({{{"uri", web}}, {{"uri", uri("/b.txt")}}}));
+    EXPECT_EQ(places.find("evil.test"), std::string::npos) << method;
+    EXPECT_THAT(places, HasSubstr("b.txt"));
+  }
+  deliver("$provideInlayHints", Json::array({1, uri(work("a.txt"))}).dump());
+  EXPECT_EQ(answer({{"hints", {{{"label", {{{"location", {{"uri", web}}}}}}}}}}).find("evil.test"),
+            std::string::npos);
+}
+
 TEST_F(BrokerTest, NobodyPutsACommandBeforeTheNextEnter) {
   const auto opens = [&](const Json& arguments) {
     return call("MainThreadCommands", "$executeCommand",

@@ -28,6 +28,16 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideDecorations") return Awaited::kBadges;
   if (method == "$prepareToolInvocation") return Awaited::kPrepared;
   if (method == "$provideFollowups") return Awaited::kFollowups;
+  for (const char* item : {"$newChatSessionItem", "$forkChatSession", "$resolveChatSessionItem"})
+    if (method == item) return Awaited::kSession;
+  if (method == "$getAvailableDebugSessionResources") return Awaited::kSessions;
+  for (const char* places :
+       {"$provideDefinition", "$provideDeclaration", "$provideImplementation",
+        "$provideTypeDefinition", "$provideReferences", "$provideWorkspaceSymbols",
+        "$resolveWorkspaceSymbol", "$provideCallHierarchyIncomingCalls",
+        "$provideCallHierarchyOutgoingCalls", "$prepareCallHierarchy", "$prepareTypeHierarchy",
+        "$provideTypeHierarchySupertypes", "$provideTypeHierarchySubtypes"})
+    if (method == places) return Awaited::kPlaces;
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
     if (method.starts_with(inserts)) return Awaited::kSnippets;
@@ -41,6 +51,7 @@ bool Broker::is_looked_at(Awaited awaited, std::string_view json) {
     case Awaited::kMessage:
     case Awaited::kSnippets:
     case Awaited::kHints:
+    case Awaited::kPlaces:
       return false;
     case Awaited::kItems:
       return may_name(json, {"o"});
@@ -73,6 +84,18 @@ void strip_item(Json& item) {
   if (called.size() > kSeen || called.find_first_of("\r\n\t") != std::string::npos) item["h"] = "";
   mark(item, "x");
   mark(item, "cacheId");
+}
+
+// The window shows what stands there as soon as a pointer is over it, and fetches that from the
+// web.
+size_t strip_places(Json& value) {
+  size_t changed = 0;
+  if (!value.is_structured()) return changed;
+  for (Json& each : value) changed += strip_places(each);
+  const auto uri = value.is_object() ? value.find("uri") : value.end();
+  if (uri == value.end() || !is_fetched(*uri)) return changed;
+  *uri = {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};
+  return changed + 1;
 }
 
 void strip_items(Json& value, const char* list) {
@@ -298,6 +321,9 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     if (awaited == Awaited::kBadges) changes += strip_badges(value);
     if (awaited == Awaited::kModels) changes += claim_models(value);
     if (looked_at) ++changes;
+    const bool shows = awaited == Awaited::kPlaces || awaited == Awaited::kHints ||
+                       awaited == Awaited::kHintsAlone || awaited == Awaited::kItemAlone;
+    if (shows && !granted("open-external")) changes += strip_places(value);
     switch (awaited) {
       case Awaited::kItemsAlone:
         strip_items(value, "b");
