@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 52> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 53> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -53,6 +53,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 52> kKinds = {{
     {"chat-progress", ArgumentKind::kProgress},
     {"chat-context", ArgumentKind::kContext},
     {"chat-session", ArgumentKind::kSession},
+    {"own-vendor", ArgumentKind::kVendor},
     {"nested-write", ArgumentKind::kNestedWrite},
     {"changes", ArgumentKind::kChanges},
     {"tunnel", ArgumentKind::kTunnel},
@@ -69,7 +70,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 52> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 31> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 32> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
     {"resources or []", ToldRule::Way::kResourcesOrNone},
@@ -97,6 +98,7 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 31> kTold = {{
     {"secret", ToldRule::Way::kSecret},
     {"renderer", ToldRule::Way::kRenderer},
     {"question", ToldRule::Way::kQuestion},
+    {"own-chat", ToldRule::Way::kChat},
     {"git", ToldRule::Way::kGit},
     {"quiet", ToldRule::Way::kQuiet},
     {"[]", ToldRule::Way::kNone},

@@ -50,6 +50,7 @@ enum class ArgumentKind : uint8_t {
   kProgress,     // parts of a chat's answer, some of which edit files
   kContext,      // a provider of what chats are about: named after an extension of this host
   kSession,      // a type of chat sessions that this host declares, sessions of such, or none
+  kVendor,       // a vendor of language models, whose provider this host is
   kNestedWrite,  // an object whose "uri" is written
   kChanges,      // what changed in file systems of this host
   kTunnel,       // where a tunnel leads to
@@ -122,6 +123,7 @@ struct ToldRule {
     kSecret,           // if it is of its own extensions
     kRenderer,         // the same, of a page in notebooks
     kQuestion,         // if it answers a question that this host asked in a chat
+    kChat,             // of a chat session of its own
     kGit,              // to the built-in extension that is Git
     kQuiet,            // is answered with nothing
     kNone,             // is answered with an empty list

@@ -17,7 +17,8 @@ namespace bulkhead {
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 namespace {
-constexpr size_t kWhole = SIZE_MAX;  // not one argument: all of them
+constexpr size_t kWhole = SIZE_MAX;            // not one argument: all of them
+constexpr std::string_view kAgent = "agent ";  // before handles of participants of chats
 
 // A kernel's scripts would run in the pages of notebooks, beside what others put out there.
 size_t strip_preloads(Json& value) {
@@ -193,25 +194,31 @@ void Broker::forget(uint32_t number) {
 void Broker::note_provider(const RpcRequest& request) {
   const bool files = request.method == "$registerFileSystemProvider";
   const bool documents = request.method == "$registerTextContentProvider";
-  const bool gone =
-      request.method == "$unregisterProvider" || request.method == "$unregisterTextContentProvider";
-  if (!files && !documents && !gone) return;
+  const bool agent = request.method == "$registerAgent";
+  const bool gone = request.method == "$unregisterProvider" ||
+                    request.method == "$unregisterTextContentProvider" ||
+                    request.method == "$unregisterAgent";
+  if (!files && !documents && !agent && !gone) return;
   const std::string actor = actor_of(request);
-  const bool of_files = actor == "MainThreadFileSystem";
-  if (!of_files && actor != "MainThreadDocumentContentProviders") return;
-  const Json arguments = arguments_of(request, [](size_t argument) { return argument < 2; });
+  const bool of_files = actor == "MainThreadFileSystem",
+             in_chats = actor == "MainThreadChatAgents2";
+  if (!of_files && !in_chats && actor != "MainThreadDocumentContentProviders") return;
+  const size_t name = in_chats ? 2 : 1;
+  const Json arguments =
+      arguments_of(request, [&](size_t argument) { return argument == 0 || argument == name; });
   const std::string handle = handle_of(at(arguments, 0));
   if (handle.empty()) return;
   const std::lock_guard lock(mutex_);
-  auto& providers = of_files ? own_file_systems_ : own_documents_;
+  auto& providers = of_files ? own_file_systems_ : in_chats ? own_agents_ : own_documents_;
   if (gone) {
     providers.erase(handle);
     return;
   }
-  std::string scheme = text_of(at(arguments, 1));
-  if (!Names::fits(handle) || !Names::fits(scheme) || providers.size() >= Names::kMost) return;
-  providers[handle] = std::move(scheme);
+  std::string called = text_of(at(arguments, name));
+  if (!Names::fits(handle) || !Names::fits(called) || providers.size() >= Names::kMost) return;
+  providers[handle] = std::move(called);
   if (files) registering_[request.number] = handle;
+  if (agent) registering_[request.number] = std::string(kAgent) + handle;
 }
 
 // False: too many wait.
@@ -227,11 +234,12 @@ void Broker::note_registered(const RpcReply& reply) {
   const std::lock_guard lock(mutex_);
   const auto found = registering_.find(reply.number);
   if (found == registering_.end()) return;
-  const auto provider = own_file_systems_.find(found->second);
+  const std::string handle = std::move(found->second);
   registering_.erase(found);
-  if ((reply.type != RpcType::kReplyError && reply.type != RpcType::kReplyErrorEmpty) ||
-      provider == own_file_systems_.end())
-    return;
+  if (reply.type != RpcType::kReplyError && reply.type != RpcType::kReplyErrorEmpty) return;
+  if (handle.starts_with(kAgent)) own_agents_.erase(handle.substr(kAgent.size()));
+  const auto provider = own_file_systems_.find(handle);
+  if (provider == own_file_systems_.end()) return;
   others_schemes_.insert(provider->second);
   own_file_systems_.erase(provider);
 }

@@ -102,6 +102,7 @@ class Broker final : public Judge {
   Ruling decide_fetched(const Json& value, const Asked& asked);
   bool owns_part(const std::string& part);
   bool owns_sessions(const Json& value);
+  Ruling decide_sessions(const Json& value, const Asked& asked);
   bool owns_test(const Json& id);
   Ruling decide_tests(const Json& value, const Asked& asked);
   Ruling decide_test_diff(const Json& value, const Asked& asked);
@@ -270,6 +271,7 @@ class Broker final : public Judge {
   std::unordered_map<uint32_t, Awaited> unanswered_;
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
+  std::map<std::string, std::string> own_agents_;        // its handle → participant of chats
   std::map<uint32_t, std::string> registering_;          // requests that register such handles
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
   Names own_controllers_;                    // of tests

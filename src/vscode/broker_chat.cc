@@ -18,15 +18,28 @@ bool Broker::owns_sessions(const Json& value) {
   const auto owns = [this](const Json& each) { return each.is_object() && owns_sessions(each); };
   if (value.is_array()) return std::all_of(value.begin(), value.end(), owns);
   bool named = false;
-  for (const char* key : {"scheme", "resource", "addedOrUpdated", "removed"}) {
+  for (const std::string_view key :
+       {"scheme", "resource", "legacyResource", "sessionResource", "addedOrUpdated", "removed"}) {
     const auto member = value.is_object() ? value.find(key) : value.end();
     if (member == value.end()) continue;
     // VS Code makes texts of what is none: "x" of ["x"].
-    if (key == std::string_view("scheme") && !member->is_string()) return false;
+    if (key == "scheme" && !member->is_string()) return false;
+    // Of none it takes the one that a person looks at.
+    if (key == "sessionResource" && is_none(*member)) return false;
     if (!owns_sessions(*member)) return false;
     named = true;
   }
   return named;
+}
+
+// Besides: what is said to have changed in a session is opened like what an answer shows.
+Broker::Ruling Broker::decide_sessions(const Json& value, const Asked& asked) {
+  if (!owns_sessions(value))
+    return refuse(asked, dumped(value).substr(0, 200), "speaks for chats that are not its own");
+  return decide_within(value, [&](const Json& item) {
+    const auto changes = item.is_object() ? item.find("changes") : item.end();
+    return changes != item.end() ? decide_fetched(*changes, asked) : Ruling::pass();
+  });
 }
 
 // What the window loads from the web when a person opens it, without a question.

@@ -133,5 +133,97 @@ TEST_F(ChatTest, DifferencesOfTheWebAreAddresses) {
   EXPECT_EQ(shows(web("https")), "passed");
 }
 
+TEST_F(ChatTest, SessionsInAnswersAreItsOwn) {
+  const Json own = uri("/1", "mine.chat");
+  const auto answers = [this](const char* method, const Json& item) {
+    deliver(method, R"([1,{"prompt":"x"}])");
+    const auto reply = parse_rpc(bytes(answer(item)));
+    return std::get<RpcReply>(*reply).type == RpcType::kReplyOkJson;
+  };
+  for (const char* method :
+       {"$newChatSessionItem", "$forkChatSession", "$resolveChatSessionItem"}) {
+    EXPECT_TRUE(answers(method, nullptr)) << method;
+    EXPECT_TRUE(answers(method, {{"resource", own}, {"label", "x"}})) << method;
+    EXPECT_TRUE(answers(method, {{"resource", own}, {"legacyResource", own}})) << method;
+    for (const Json& theirs :
+         {uri("/1", "cloud.chat"), uri(work("a.txt")), uri("/1", "local"), Json("x")}) {
+      EXPECT_FALSE(answers(method, {{"resource", theirs}})) << method << theirs;
+      EXPECT_FALSE(answers(method, {{"resource", own}, {"legacyResource", theirs}})) << theirs;
+    }
+    EXPECT_FALSE(answers(method, {{"label", "x"}})) << method;
+    const Json web = {
+        {"$mid", 1}, {"scheme", "https"}, {"authority", "evil.test"}, {"path", "/SECRET"}};
+    EXPECT_FALSE(answers(method, {{"resource", own}, {"changes", {{{"modifiedUri", web}}}}}));
+  }
+  EXPECT_NE(call("MainThreadChatSessions", "$addOrUpdateChatSessionItem",
+                 {1, Json{{"resource", own}, {"legacyResource", uri("/1", "cloud.chat")}}}),
+            "passed");
+}
+
+TEST_F(ChatTest, WhatIsKeptOfAChatIsOfItsOwn) {
+  const Json own = uri("/1", "mine.chat"), theirs = uri("/1", "local");
+  const auto tells = [this](const Json& event) {
+    return call("MainThreadChatDebug", "$acceptChatDebugEvent", {1, event});
+  };
+  EXPECT_EQ(tells({{"kind", "generic"}, {"sessionResource", own}}), "passed");
+  EXPECT_NE(tells({{"kind", "generic"}, {"sessionResource", theirs}}), "passed");
+  // The workbench takes whichever a person looks at.
+  EXPECT_NE(tells({{"kind", "generic"}, {"sessionResource", nullptr}}), "passed");
+  EXPECT_NE(tells({{"kind", "generic"}}), "passed");
+  for (const char* method : {"$provideChatDebugLog", "$exportChatDebugLog"}) {
+    const auto asked = [&](const Json& session) {
+      return deliver(method, Json::array({1, session, "SECRET"}).dump());
+    };
+    EXPECT_THAT(asked(own), HasSubstr("SECRET")) << method;
+    EXPECT_EQ(asked(theirs), "") << method;
+    EXPECT_EQ(asked(nullptr), "") << method;
+  }
+  EXPECT_EQ(deliver("$importChatDebugLog", R"([1,"SECRET"])"), "");
+  deliver("$getAvailableDebugSessionResources", "[1]");
+  const std::string told = answer(Json::array({{{"uri", own}, {"title", "Mine"}},
+                                               {{"uri", theirs}, {"title", "Forged"}},
+                                               {{"uri", "mine.chat"}, {"title", "Forged"}}}));
+  EXPECT_THAT(told, HasSubstr("Mine"));
+  EXPECT_EQ(told.find("Forged"), std::string::npos);
+}
+
+TEST_F(ChatTest, NewsOfModelsIsOfItsOwn) {
+  const auto changes = [this](const Json& vendor) {
+    return call("MainThreadLanguageModels", "$onLMProviderChange", {vendor});
+  };
+  EXPECT_THAT(changes("mine"), HasSubstr("not its own")) << "before it provides any";
+  ASSERT_EQ(call("MainThreadLanguageModels", "$registerLanguageModelProvider", {"mine"}), "passed");
+  EXPECT_EQ(changes("mine"), "passed");
+  for (const Json& other : {Json("cloud"), Json(), Json::array({"mine"})})
+    EXPECT_THAT(changes(other), HasSubstr("not its own")) << other;
+}
+
+// A participant that no package declares is its host's from when it is made.
+TEST_F(ChatTest, WhatFollowsIsSaidToAParticipantThatItMade) {
+  const auto follows = [this](const std::string& agent) {
+    deliver("$provideFollowups", "[]");
+    return answer(Json::array({{{"agentId", agent}, {"message", "goes on"}}})).find("goes on") !=
+           std::string::npos;
+  };
+  const auto makes = [this](int handle, const char* agent) {
+    return call("MainThreadChatAgents2", "$registerAgent",
+                {handle, Json{{"value", "me.mine"}}, agent, Json::object(), Json::object()});
+  };
+  EXPECT_FALSE(follows("made"));
+  ASSERT_EQ(makes(1, "made"), "passed");
+  EXPECT_TRUE(follows("made"));
+  EXPECT_NE(makes(2, "cloud.chat"), "passed");
+  EXPECT_FALSE(follows("cloud.chat"));
+  ASSERT_EQ(call("MainThreadChatAgents2", "$unregisterAgent", {1}), "passed");
+  EXPECT_FALSE(follows("made"));
+  // Somebody else has it.
+  ASSERT_EQ(makes(3, "taken"), "passed");
+  RpcReply taken;
+  taken.type = RpcType::kReplyErrorEmpty;
+  taken.number = number_;
+  ASSERT_TRUE(broker_->from_workbench(write_reply(taken), sent_).ok());
+  EXPECT_FALSE(follows("taken"));
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

@@ -530,8 +530,10 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       return refuse(asked, id.substr(0, 200), "speaks for what another extension declares");
     }
     case ArgumentKind::kSession:
-      if (owns_sessions(value)) return Ruling::pass();
-      return refuse(asked, dumped(value).substr(0, 200), "speaks for chats that are not its own");
+      return decide_sessions(value, asked);
+    case ArgumentKind::kVendor:
+      if (knows(own_models_, text_of(value))) return Ruling::pass();
+      return refuse(asked, dumped(value).substr(0, 200), "speaks for models that are not its own");
     case ArgumentKind::kNestedWrite:
       return decide_written(value.is_object() ? value.value("uri", Json()) : Json(), asked);
     case ArgumentKind::kChanges: {

@@ -137,6 +137,17 @@ void strip_followups(Json& value, const Owns& owns) {
   value = std::move(kept);
 }
 
+template <typename Owns>
+void keep_own_sessions(Json& value, const Owns& owns) {
+  if (!value.is_array()) return;
+  Json kept = Json::array();
+  for (Json& each : value) {
+    const Json uri = each.is_object() ? each.value("uri", Json()) : Json();
+    if (uri.is_object() && owns(uri)) kept.push_back(std::move(each));
+  }
+  value = std::move(kept);
+}
+
 // Texts and addresses are what an editor pastes by itself; what is a product's own
 // ("application/vnd.…"), whoever made it asks for.
 void strip_pasted(Json& value) {
@@ -310,7 +321,8 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         awaited == Awaited::kItemAlone || awaited == Awaited::kActions)
       strings = Disarm::Strings::kItems;
     changes = disarm().disarm(value, strings);
-    if (edits || awaited == Awaited::kResource || awaited == Awaited::kHistory)
+    if (edits || awaited == Awaited::kResource || awaited == Awaited::kHistory ||
+        awaited == Awaited::kSession)
       changes += strip_cached_spellings(value);
     if (awaited == Awaited::kHistory) changes += refuse_parts(value);
     if (awaited == Awaited::kActions && value.is_array())
@@ -343,8 +355,16 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         break;
       case Awaited::kFollowups:
         strip_followups(value, [this](const std::string& agent) {
-          return owns_part("chat/" + agent) || owns_part("chat-session/" + agent);
+          if (owns_part("chat/" + agent) || owns_part("chat-session/" + agent)) return true;
+          const std::lock_guard lock(mutex_);
+          return provides(own_agents_, agent);
         });
+        break;
+      case Awaited::kSession:
+        unfit = !decide_sessions(value, {"a chat session in an answer", 0, false}).passes();
+        break;
+      case Awaited::kSessions:
+        keep_own_sessions(value, [this](const Json& uri) { return owns_sessions(uri); });
         break;
       case Awaited::kResult:
         // A click in a walkthrough does so without a question.

@@ -418,6 +418,7 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     case Way::kSettings:
     case Way::kSecret:
     case Way::kQuestion:
+    case Way::kChat:
     case Way::kRenderer:
       all = true;
   }
@@ -449,6 +450,8 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
                      own_extension(arguments[0].value("extensionId", Json())));
     case Way::kQuestion:
       return only_if(knows(own_questions_, text_of(at(arguments, 1))));
+    case Way::kChat:
+      return only_if(at(arguments, 1).is_object() && owns_sessions(at(arguments, 1)));
     case Way::kRenderer:
       return only_if(owns_part("renderer/" + text_of(at(arguments, 1))));
     default:
