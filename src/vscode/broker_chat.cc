@@ -60,11 +60,31 @@ Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
       "progressTaskResult", "warning",         "info",         "codeCitation",
       "thinking",           "multiDiffData",   "confirmation", "usage",
       "pullRequest",        "extensions"};
+  // What else hosts say: the window has kinds of its own, of tools that run and of questions, with
+  // what no host could answer for.
+  static const std::set<std::string> kActing = {"beginToolInvocation",
+                                                "updateToolInvocation",
+                                                "externalToolInvocationUpdate",
+                                                "toolInvocationSerialized",
+                                                "textEdit",
+                                                "notebookEdit",
+                                                "workspaceEdit",
+                                                "externalEdits",
+                                                "codeblockUri",
+                                                "clearToPreviousToolInvocation",
+                                                "move",
+                                                "hook",
+                                                "questionCarousel",
+                                                "voiceProgress",
+                                                "autoModeResolution"};
   if (!value.is_array()) return Ruling::deny("bulkhead: not a part of an answer");
   for (const Json& each : value) {
     const Json& part = each.is_array() ? at(each, 0) : each;
     if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
     const std::string kind = text_of(part.value("kind", Json()));
+    if (!kShown.contains(kind) && !kActing.contains(kind))
+      return refuse(asked, dumped(part.value("kind", Json())).substr(0, 200),
+                    "is no part of an answer that a host gives");
     Ruling ruling = Ruling::pass();
     if (kind == "multiDiffData" || kind == "treeData") ruling = decide_fetched(part, asked);
     if (kind == "beginToolInvocation" || kind == "updateToolInvocation")

@@ -225,5 +225,12 @@ TEST_F(ChatTest, WhatFollowsIsSaidToAParticipantThatItMade) {
   EXPECT_FALSE(follows("taken"));
 }
 
+TEST_F(ChatTest, AnswersHaveThePartsThatHostsGive) {
+  EXPECT_EQ(says({{"kind", "hook"}}), "passed");
+  for (const Json& kind : {Json("toolInvocation"), Json("mcpAuthenticationRequired"),
+                           Json("elicitation2"), Json("planReview"), Json(), Json("")})
+    EXPECT_THAT(says({{"kind", kind}}), HasSubstr("no part of an answer")) << kind;
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

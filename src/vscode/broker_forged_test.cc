@@ -236,7 +236,7 @@ TEST_F(ForgedTest, ChatsEditNothingThatItMayNotWrite) {
   };
   EXPECT_EQ(says({{"kind", "markdownContent"}, {"content", {{"value", "x"}}}}), "passed");
   EXPECT_EQ(says({{"kind", "reference"}, {"reference", key}}), "passed");
-  for (const char* kind : {"textEdit", "codeblockUri", "somethingNew"}) {
+  for (const char* kind : {"textEdit", "codeblockUri", "notebookEdit"}) {
     EXPECT_EQ(says({{"kind", kind}, {"uri", own}, {"edits", Json::array()}}), "passed") << kind;
     EXPECT_NE(says({{"kind", kind}, {"uri", key}, {"edits", Json::array()}}), "passed") << kind;
   }
