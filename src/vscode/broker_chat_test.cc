@@ -232,5 +232,26 @@ TEST_F(ChatTest, AnswersHaveThePartsThatHostsGive) {
     EXPECT_THAT(says({{"kind", kind}}), HasSubstr("no part of an answer")) << kind;
 }
 
+// The workbench asks with the accounts of a person.
+TEST_F(ChatTest, WhatALinkLeadsToIsAnothersToTell) {
+  const Json issue = {{"scheme", "https"}, {"authority", "github.com"}, {"path", "/a/b/issues/1"}};
+  const auto watches = [&] {
+    return call("MainThreadDataChannels", "$createLinkPresentationWatcher",
+                {1, "github", "issue", issue});
+  };
+  EXPECT_THAT(watches(), HasSubstr("commands-foreign"));
+  with(R"("commands-foreign")");
+  EXPECT_THAT(watches(), HasSubstr("open-external"));
+  with(R"("commands-foreign","open-external")");
+  EXPECT_EQ(watches(), "passed");
+  with(R"("language-models")");
+  const auto provides = [this](const char* extension) {
+    return call("MainThreadDataChannels", "$registerLinkPresentationProvider",
+                {1, extension, "issue"});
+  };
+  EXPECT_EQ(provides("me.mine"), "passed");
+  EXPECT_NE(provides("cloud.other"), "passed");
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

@@ -133,6 +133,7 @@ inline const std::vector<std::string> kActors = {"MainThreadFileSystem",
                                                  "MainThreadMcp",
                                                  "MainThreadEmbeddings",
                                                  "MainThreadChatDebug",
+                                                 "MainThreadDataChannels",
                                                  "MainThreadShare"};
 
 // vscode/api/table.json.

@@ -139,7 +139,6 @@ const UNCHECKED = {
   "MainThreadChatDebug.$acceptChatDebugEvent": "1.sessionResource",
   "MainThreadChatSessions.$handleProgressChunk": "1",
   "MainThreadChatSessions.$handleProgressComplete": "1",
-  "MainThreadDataChannels.$createLinkPresentationWatcher": "3",
   // Its own folder.
   "MainThreadChatOutputRenderer.$registerChatOutputRenderer": "2",
 };
