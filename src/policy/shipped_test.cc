@@ -347,6 +347,7 @@ TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
                                            state + "run/x",
                                            state + "node-cache/0/x",
                                            data + "token-7",
+                                           data + "secrets-key",
                                            "/run/user/1000/bulkhead/x",
                                            user + "globalStorage/state.vscdb",
                                            user + "globalStorage/state.vscdb.backup",

@@ -93,10 +93,11 @@ export class Editor {
    * @param {Record<string, unknown>} [options.settings]
    * @param {(editor: Editor) => void} [options.before] what happens between the installation and the start
    * @param {string[]} [options.options] further words for `bulkhead code`
+   * @param {boolean} [options.keepsPort] whether it is served again where it was
    */
-  static async start({ mode, world, extensions, settings = {}, options = [], before }) {
+  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, before }) {
     const editor = new Editor();
-    Object.assign(editor, { mode, world, options, log: "" });
+    Object.assign(editor, { mode, world, options, keepsPort });
     editor.data = world.path("data");
     editor.extensions = world.path("extensions");
     world.write("data/data/User/settings.json", JSON.stringify({ ...SETTINGS, ...settings }, null, 1));
@@ -144,9 +145,11 @@ export class Editor {
     execFileSync(bulkhead, ["review", folder, "--approve"], { env: this.world.environment(), stdio: ["ignore", "pipe", "pipe"] });
   }
 
+  /** May be called again once the server has ended. */
   async serve() {
     const { world } = this;
-    this.port = await freePort();
+    Object.assign(this, { log: "", serverEnded: false });
+    if (!this.keepsPort || !this.port) this.port = await freePort();
     const [program, words] = this.mode === "plain" ? this.plainCommand() : this.confinedCommand();
     // A group of its own, so that all of it can be ended.
     this.server = spawn(program, words, { cwd: world.home, env: world.environment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -170,6 +173,7 @@ export class Editor {
     this.address = this.mode === "plain"
       ? `http://127.0.0.1:${this.port}/?tkn=${this.token}&folder=${encodeURIComponent(world.workspace)}`
       : found[0];
+    this.port = Number(new URL(this.address).port);
   }
 
   plainCommand() {
@@ -183,7 +187,9 @@ export class Editor {
   }
 
   confinedCommand() {
-    return [bulkhead, ["code", "--server", server, "--port", String(this.port), "--data", this.data, "--extensions", this.extensions, ...this.options, this.world.workspace]];
+    // Without one it finds its own, which is the last one's.
+    const port = this.keepsPort ? [] : ["--port", String(this.port)];
+    return [bulkhead, ["code", "--server", server, ...port, "--data", this.data, "--extensions", this.extensions, ...this.options, this.world.workspace]];
   }
 
   async browse() {
@@ -191,9 +197,14 @@ export class Editor {
       executablePath: process.env.BULKHEAD_CHROMIUM ?? "/usr/bin/chromium",
       args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
     });
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 } });
-    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    this.page = await context.newPage();
+    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await this.openWindow();
+  }
+
+  /** In the same profile as those before. */
+  async openWindow() {
+    this.page = await this.context.newPage();
     this.console = [];
     this.page.on("console", (message) => {
       if (message.type() === "error" && this.console.length < 500) this.console.push(message.text().slice(0, 300));
@@ -294,6 +305,27 @@ export class Editor {
         .join("\n"));
   }
 
+  /** Reads the review of an extension that wants to run for the first time, and allows it; `before` that something else. */
+  async review(name, before = () => {}) {
+    const request = this.page.locator(".notification-list-item", { hasText: name }).filter({ hasText: "wants to run for the first time" }).first();
+    await request.waitFor({ timeout: PATIENCE });
+    before();
+    await request.getByRole("button", { name: "Review" }).click({ timeout: PATIENCE });
+    const page = await until("the review", async () => {
+      for (const frame of this.page.frames()) if (await frame.getByRole("button", { name: /^Allow/ }).count().catch(() => 0)) return frame;
+      return undefined;
+    });
+    await page.getByRole("button", { name: /^Allow/ }).first().click({ timeout: PATIENCE });
+  }
+
+  /** Presses Trust, in a window in Restricted Mode. */
+  async trust() {
+    const restricted = this.statusItem("Restricted Mode");
+    await restricted.click({ timeout: PATIENCE });
+    await this.page.locator(".workspace-trust-editor").getByRole("button", { name: "Trust", exact: true }).click({ timeout: PATIENCE });
+    await restricted.waitFor({ state: "detached", timeout: PATIENCE });
+  }
+
   async formatDocument() {
     await this.command("Format Document");
   }
@@ -380,6 +412,13 @@ export class Editor {
     } catch {
       // A page that has crashed cannot be photographed.
     }
+  }
+
+  /** Ctrl-C, as a terminal sends it: to the whole foreground group. @returns how the server ended */
+  async interrupt() {
+    const gone = new Promise((resolve) => this.server.once("exit", (code, signal) => resolve(signal ?? code)));
+    process.kill(-this.server.pid, "SIGINT");
+    return gone;
   }
 
   async end() {

@@ -350,7 +350,7 @@ for (const mode of modes) {
       });
 
       await confined("a second `bulkhead code` beside it", async () => {
-        const beside = Object.assign(Object.create(editor), { log: "", serverEnded: false });
+        const beside = Object.create(editor);
         await Editor.prototype.serve.call(beside);
         try {
           await inWindow(beside, beside.address, async (view) => {
@@ -531,10 +531,7 @@ for (const mode of modes) {
       await confined("Ctrl-C ends everything", async () => {
         const known = tree(editor.server.pid);
         assert.ok(known.length > 10, `${known.length} processes`);
-        const gone = new Promise((resolve) => editor.server.once("exit", (code, signal) => resolve(signal ?? code)));
-        // As a terminal sends it: to the whole foreground group.
-        process.kill(-editor.server.pid, "SIGINT");
-        const code = await gone;
+        const code = await editor.interrupt();
         assert.ok([0, 130, "SIGINT"].includes(code), `it ended with ${code}`);
         await until(() => `the end of ${stillThere(known)}`, () => stillThere(known).length === 0, 10_000);
         const sockets = path.join(world.runtime, "bulkhead/code");

@@ -22,6 +22,8 @@ const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 const FRAMES = "out/vs/workbench/contrib/webview/browser/pre";
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8" };
 const TOKEN = "vscode-tkn";
+/** Where the workbench asks for half of the key to extensions' secrets (half_key.cjs). */
+const KEY = /^(?:\/[^/]+)?\/mint-key$/;
 /** Bytes. A browser keeps 180 cookies of 4 KiB for a name and those below it, where Node takes 16 KiB of headers. */
 const MOST_HEADERS = 1 << 20;
 const FRAME_SOURCES = "frame-src 'self' ";
@@ -37,10 +39,10 @@ function hostOf({ headers }) {
 const isPage = ({ method, headers }) => (method === "GET" || method === "HEAD") && (headers["sec-fetch-mode"] ?? "navigate") === "navigate";
 
 /**
- * What becomes of a request: "pass" to the server, "frame" with the name of a file of FRAMES, "move" to the address that
- * it names, or "refuse".
+ * What becomes of a request: "pass" to the server, "key" to be answered with the half of a key, "frame" with the name of a
+ * file of FRAMES, "move" to the address that it names, or "refuse".
  * @param {Asked} asked
- * @returns {{ way: "pass" } | { way: "frame" | "move" | "refuse", to: string }}
+ * @returns {{ way: "pass" | "key" } | { way: "frame" | "move" | "refuse", to: string }}
  */
 function decide(asked) {
   const { headers } = asked;
@@ -62,6 +64,7 @@ function decide(asked) {
     // Somebody else's link opens the editor, and does not choose its folder or how it starts.
     if (asked.url?.includes("?")) return { way: "move", to: `http://${EDITOR}${port}${pathname}` };
   }
+  if (asked.method === "POST" && headers.upgrade === undefined && KEY.test(pathname)) return { way: "key" };
   return { way: "pass" };
 }
 
@@ -109,12 +112,30 @@ function sendFrame(request, response, folder, file) {
 }
 
 /**
+ * @param {import("node:http").IncomingMessage} request with the page's own cookie, or none
+ * @param {import("node:http").ServerResponse} response
+ * @param {() => Buffer} half
+ */
+function sendKey(request, response, half) {
+  const answer = (/** @type {number} */ status, /** @type {string} */ type, /** @type {string | Buffer} */ body) =>
+    response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
+  if (request.headers.cookie === undefined) return void answer(403, "text/plain", "no token");
+  try {
+    answer(200, "application/octet-stream", half());
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    answer(500, "text/plain", "no key");
+  }
+}
+
+/**
  * Stands before a server that listens on TCP: it sees what decide() passes.
  * @param {import("node:http").Server} server
  * @param {string} root code-server's lib/vscode
  * @param {string} token which opens it
+ * @param {() => Buffer} half of the key to extensions' secrets
  */
-function guard(server, root, token) {
+function guard(server, root, token, half) {
   const emit = server.emit.bind(server);
   Object.assign(server, { maxHeaderSize: MOST_HEADERS });
   const frames = path.join(root, FRAMES);
@@ -132,7 +153,8 @@ function guard(server, root, token) {
       protect(request, answer);
       return emit(event, ...rest);
     }
-    if (decided.way === "frame") sendFrame(request, answer, frames, decided.to);
+    if (decided.way === "key") sendKey(request, answer, half);
+    else if (decided.way === "frame") sendFrame(request, answer, frames, decided.to);
     else if (decided.way === "move") answer.writeHead(302, { Location: decided.to }).end();
     else answer.writeHead(403, { "Content-Type": "text/plain; charset=utf-8" }).end(`${decided.to}\n`);
     return true;

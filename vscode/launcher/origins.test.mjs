@@ -38,6 +38,14 @@ test("nobody else's do, webviews' least of all", () => {
   }
 });
 
+test("half of the key to extensions' secrets is for the workbench", () => {
+  assert.equal(asked(EDITOR, "/code-1/mint-key", { origin: OWN, "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" }, "POST"), "key");
+  assert.equal(asked(EDITOR, "/code-1/mint-key"), "pass", "the server knows no such page");
+  assert.equal(asked(EDITOR, "/code-1/x/mint-key", {}, "POST"), "pass");
+  for (const origin of [`http://${HASH}.bulkhead.localhost:3000`, "null", "http://bulkhead.localhost:3001"]) assert.equal(asked(EDITOR, "/code-1/mint-key", { origin }, "POST"), "refuse", origin);
+  assert.equal(asked(`${HASH}.bulkhead.localhost:3000`, "/code-1/mint-key", {}, "POST"), "refuse");
+});
+
 test("webviews have their frames, and nothing else", () => {
   const host = `${HASH}.bulkhead.localhost:3000`;
   for (const file of ["index.html", "fake.html", "service-worker.js"])
@@ -69,7 +77,7 @@ test("a server behind it", async (t) => {
   const server = guard(http.createServer((request, response) => {
     response.writeHead(200, { "Content-Type": "text/html", "Content-Security-Policy": "default-src 'self'; frame-src 'self' data:;" });
     response.end(request.headers.cookie ?? `passed ${request.url}`);
-  }), root, "t0ken");
+  }), root, "t0ken", () => Buffer.from("half"));
   let upgrades = 0;
   server.on("upgrade", (_request, socket) => {
     upgrades += 1;
@@ -100,6 +108,18 @@ test("a server behind it", async (t) => {
     assert.equal((await get("bulkhead.localhost", "/", { cookie: cookies })).body, "vscode-tkn=t0ken");
   for (const cookies of [many, "vscode-tkn=other", "x-vscode-tkn=t0ken", "vscode-tkn=t0ken2", "vscode.nls.locale=de"])
     assert.equal((await get("bulkhead.localhost", "/", { cookie: cookies })).body, "passed /", "none is the page's");
+  const key = (headers) =>
+    new Promise((resolve, reject) => {
+      const request = http.request({ port, path: "/code-1/mint-key", method: "POST", headers: { host: `bulkhead.localhost:${port}`, ...headers }, agent: false }, (answer) => {
+        let body = "";
+        answer.on("data", (part) => (body += part));
+        answer.on("end", () => resolve(`${answer.statusCode} ${body}`));
+      });
+      request.on("error", reject).end();
+    });
+  assert.equal(await key({ cookie: `${many}; vscode-tkn=t0ken` }), "200 half");
+  for (const cookie of ["vscode-tkn=other", many]) assert.equal(await key({ cookie }), "403 no token");
+  assert.match(await key({ cookie: "vscode-tkn=t0ken", origin: `http://${HASH}.bulkhead.localhost:${port}` }), /^403 /);
   const frame = await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/index.html`);
   assert.equal(frame.body, "<p>frame</p>");
   assert.equal(frame.headers["content-security-policy"], `frame-ancestors 'self' http://bulkhead.localhost:${port}`);

@@ -6,7 +6,8 @@
 //   workbench.html  names that address
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host
-//   requests        pass origins.cjs, which keeps webviews apart from the workbench
+//   requests        pass origins.cjs, which keeps webviews apart from the workbench, and answers what code-server's own
+//                   front would (half_key.cjs)
 //
 // BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag,
 // compiled }.
@@ -18,6 +19,7 @@ const http = require("node:http");
 const path = require("node:path");
 const { syncBuiltinESMExports } = require("node:module");
 const compileCache = require("./compile_cache.cjs");
+const { halfKey } = require("./half_key.cjs");
 const origins = require("./origins.cjs");
 
 const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
@@ -49,9 +51,11 @@ fs.promises.readFile = async (file, ...rest) => {
   return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
 };
 
-const token = fs.readFileSync(process.argv[process.argv.indexOf("--connection-token-file") + 1], "utf8");
+const said = (option) => process.argv[process.argv.indexOf(option) + 1];
+const token = fs.readFileSync(said("--connection-token-file"), "utf8");
+const half = () => halfKey(path.join(said("--server-data-dir"), "secrets-key"));
 const { createServer } = http;
-http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server, token);
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server, token, half);
 
 const own = new Set(["--require", "-r"]);
 /** Node's options less the one that loads this file, which must not reach an extension host. */
