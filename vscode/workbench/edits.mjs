@@ -107,6 +107,13 @@ const others = (location) => {
         `workspaceStorageHome:${environment}.workspaceStorageHome,extensions:${extensions}}`,
     },
     {
+      name: "change-hosts",
+      what: "a compartment that does not answer keeps no other extension from starting or ending",
+      times: 1,
+      shape: shape(String.raw`=this\._extensionHostManagers\.map\(NAME=>this\._updateExtensionsOnExtHost\(\1,(NAME(?:,NAME)*)\)\);await Promise\.all\(`),
+      text: (host, words) => `=this._extensionHostManagers.map(${host}=>globalThis.bulkhead.patiently(${host},this._updateExtensionsOnExtHost(${host},${words})));await Promise.all(`,
+    },
+    {
       name: "after-change",
       what: "hosts are started for extensions added later, and ended with their last one",
       times: 1,
@@ -120,11 +127,13 @@ const others = (location) => {
       what: "a compartment that ended starts again by itself, without counting for the others",
       times: 1,
       shape: shape(
-        String.raw`async _onRemoteExtensionHostCrashed\(NAME,NAME\)\{try\{let NAME=await([^]{0,300}?)this\._logExtensionHostCrash\(\1\),` +
+        String.raw`async _onRemoteExtensionHostCrashed\(NAME,NAME\)\{try\{let NAME=await this\._getExtensionHostExitInfoWithTimeout\(\2\);([^]{0,300}?)this\._logExtensionHostCrash\(\1\),` +
           String.raw`this\._remoteCrashTracker\.registerCrash\(\),this\._remoteCrashTracker\.shouldAutomaticallyRestart\(\)\?`,
       ),
+      // A busy server does not tell in time how it ended; VS Code would leave it at that, and the window without the host.
       text: (host, token, info, between) =>
-        `async _onRemoteExtensionHostCrashed(${host},${token}){try{let ${info}=await${between}this._logExtensionHostCrash(${host}),` +
+        `async _onRemoteExtensionHostCrashed(${host},${token}){try{let ${info}=await this._getExtensionHostExitInfoWithTimeout(${token}).catch(()=>null);` +
+        `${between}this._logExtensionHostCrash(${host}),` +
         `globalThis.bulkhead.afterEnd(${host},${info},()=>${START})?void 0:` +
         `(this._remoteCrashTracker.registerCrash(),this._remoteCrashTracker.shouldAutomaticallyRestart())?`,
     },

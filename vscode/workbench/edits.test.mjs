@@ -36,6 +36,17 @@ test("nothing that a package wrote runs commands of its choice", () => {
   }
 });
 
+test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
+  const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edit(source, "")) ?? [];
+  for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
+    const told = [];
+    const bulkhead = { afterEnd: (...words) => told.push(words.slice(0, 2)) };
+    const service = { _getExtensionHostExitInfoWithTimeout: answer, _logService: { error() {} }, _logExtensionHostCrash() {} };
+    await vm.runInNewContext(`(async function${crashed})`, { bulkhead }).call(service, "host", "token");
+    assert.deepEqual(told, [["host", info]]);
+  }
+});
+
 test("a link is allowed by its command, or by that with its arguments", async () => {
   const [, body] = /async open\(\w+,\w+\)(\{if\(!\w+\(\w+,\w+\.command\)\)return!1;.*?executeCommand\([^)]*\),!0\})/.exec(edit(source, "")) ?? [];
   const [link, options] = /async open\((\w+),(\w+)\)\{if\(!\w+\(\w+,\w+\.command\)\)return!1;/.exec(source)?.slice(1) ?? [];
@@ -227,6 +238,20 @@ test("a compartment that ended is back at once where that was wanted, and later 
   assert.deepEqual(pauses, [0, 1000, 2000, 4000]);
   for (let i = 0; i < 20; i += 1) bulkhead.afterEnd(manager(one), null, () => {});
   assert.equal(pauses.at(-1), 300000);
+});
+
+test("a change of extensions waits for the main host, not for a compartment that keeps silent or ends", async () => {
+  const pauses = [];
+  const { bulkhead, extension } = placed((run, pause) => pauses.push([run, pause]));
+  const one = bulkhead.place(extension("a.one"), []);
+  await bulkhead.patiently(manager(one), Promise.resolve());
+  await bulkhead.patiently(manager(one), Promise.reject(new Error("canceled")));
+  await assert.rejects(bulkhead.patiently(manager(0), Promise.reject(new Error("canceled"))));
+  const silent = bulkhead.patiently(manager(one), new Promise(() => {}));
+  const [run, pause] = pauses.at(-1);
+  assert.equal(pause, 2000);
+  run();
+  await silent;
 });
 
 test("a host that pauses is not started with another", () => {

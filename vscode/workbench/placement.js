@@ -22,6 +22,8 @@
   const CALM = 10 * 60 * 1000;
   /** The workbench's state without folder and workspace file. */
   const EMPTY_WINDOW = 1;
+  /** How long a compartment may take to hear which extensions the window has now. */
+  const PATIENCE = 2000;
   /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
   const LONGEST_IDENTITY = 32 * 1024;
   /** 0 for every host that is no compartment: VS Code's own, and those in the browser. */
@@ -154,6 +156,15 @@
     },
     /** Every affinity that a host must exist for. Who starts one starts all that are missing: not those that pause. */
     affinities: () => [0, ...members.keys()].filter((affinity) => !ends.get(affinity)?.waits),
+    /**
+     * The workbench goes on with a change of extensions when every host has answered. A compartment is not waited for when it
+     * ends meanwhile, or keeps silent.
+     * @param {Promise<void>} answer
+     */
+    patiently(manager, answer) {
+      if (affinityOf(manager) === 0) return answer;
+      return Promise.race([answer.catch(() => {}), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+    },
     /**
      * Extensions were added, removed, enabled or disabled. `service` is the workbench's extension
      * service; `start` starts the hosts that are missing.
