@@ -254,6 +254,8 @@ export const WAYS = [
       rawOpen: leaks(KEY),
       rawString: leaks(KEY),
       diff: leaks(KEY),
+      focus: writes("data/data/User/settings.json", "the focus moved"),
+      types: works(says(/^\/\/ typed/)),
       sendSequence: loots("vscode terminal"),
       newWithCwd: says(/^ran$/, "vscode terminal"),
       runCommands: loots("vscode *"),

@@ -1,5 +1,6 @@
 // Commands of the editor and of others, direct and wrapped.
 "use strict";
+const fs = require("node:fs");
 const { attack, theft } = require("./attack");
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 1500));
@@ -40,6 +41,27 @@ exports.activate = (context) =>
       await vscode.commands.executeCommand("vscode.diff", vscode.Uri.file(key), vscode.Uri.file(`${workspace}/first.js`));
       await settle();
       return vscode.workspace.textDocuments.map((document) => document.getText());
+    },
+    // What is judged for its own document is done to another: the focus moves in between.
+    async focus({ workspace }, vscode) {
+      const run = (id, ...rest) => vscode.commands.executeCommand(id, ...rest).then(undefined, (error) => String(error));
+      await run("workbench.action.focusFirstEditorGroup");
+      await run("workbench.action.openSettingsJson");
+      await settle();
+      await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`), vscode.ViewColumn.Beside);
+      await settle();
+      return JSON.stringify(await Promise.all([
+        run("workbench.action.focusFirstEditorGroup"), run("cursorTop"), run("type", { text: "// the focus moved\n" }), run("workbench.action.files.save"),
+        run("workbench.action.focusSecondEditorGroup"),
+      ]));
+    },
+    async types({ workspace }, vscode) {
+      await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`));
+      await settle();
+      await vscode.commands.executeCommand("cursorTop");
+      await vscode.commands.executeCommand("type", { text: "// typed" });
+      await vscode.commands.executeCommand("workbench.action.files.save");
+      return fs.readFileSync(`${workspace}/first.js`, "utf8");
     },
     async sendSequence(facts, vscode) {
       await vscode.commands.executeCommand("workbench.action.terminal.new");
