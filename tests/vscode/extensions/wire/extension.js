@@ -18,10 +18,14 @@ JSON.stringify = (...words) =>
     .replace(/^\{"edits":.*made-by-edit.*$/, (text) => stringify({ edits: [], value: parse(text, (_key, value) => (value?.["$$ref$$"] === -1 ? undefined : value)) }))
     .replace(/^\[\[0,\{"handle":"[^"]*proof-row"/, '$&,"__proto__":{"__proto__":{"__lookupGetter__":"here"}}');
 
-/** An edit comes with buffers, which the workbench takes out of their wrapping: here it comes without, and is as long. */
+/**
+ * An edit comes with buffers, which the workbench takes out of their wrapping: here it comes without, and is as long. Its own
+ * only: in plain others' edits pass here too.
+ */
 function unwrap(bytes) {
   const METHOD = "$tryApplyWorkspaceEdit";
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (!data.includes("made-by-edit")) return;
   const argument = data.indexOf(METHOD) + METHOD.length + 1; // behind the number of arguments
   if (argument <= METHOD.length || data[argument] !== 3) return;
   const length = data.readUInt32BE(argument + 5);
