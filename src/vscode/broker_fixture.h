@@ -315,6 +315,13 @@ class BrokerTest : public ::testing::Test {
                    const std::vector<Json>& arguments) {
     return call(proxy_of(actor), method, Json(arguments).dump());
   }
+  // The arguments that the workbench is given; null where the request does not reach it.
+  Json passed(const std::string& actor, const std::string& method,
+              const std::vector<Json>& arguments) {
+    if (call(actor, method, arguments) != "passed") return {};
+    const auto request = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*request).json);
+  }
   std::string call(uint8_t proxy, const std::string& method, const std::string& json) {
     RpcRequest request;
     request.number = ++number_;

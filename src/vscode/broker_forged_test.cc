@@ -9,12 +9,6 @@ class ForgedTest : public BrokerTest {
  protected:
   void with(const std::string& permissions) { start({"me.mine"}, nullptr, permissions); }
   // What the workbench gets of a request that passes; empty where none does.
-  Json passed(const std::string& actor, const std::string& method,
-              const std::vector<Json>& arguments) {
-    if (call(actor, method, arguments) != "passed") return {};
-    const auto request = parse_rpc(sent_.workbench.at(0));
-    return Json::parse(std::get<RpcRequest>(*request).json);
-  }
   const Json own_id_ = {{"value", "Me.Mine"}, {"_lower", "me.mine"}};
   const Json others_id_ = {{"value", "cloud.other"}, {"_lower", "cloud.other"}};
 };

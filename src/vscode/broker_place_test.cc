@@ -12,12 +12,6 @@ class PlaceTest : public BrokerTest {
     start({"me.mine"}, nullptr, R"("languages","notebooks","scm","testing","webview","window")");
   }
   // What the workbench gets of a request that passes; empty where none does.
-  Json passed(const std::string& actor, const std::string& method,
-              const std::vector<Json>& arguments) {
-    if (call(actor, method, arguments) != "passed") return {};
-    const auto request = parse_rpc(sent_.workbench.at(0));
-    return Json::parse(std::get<RpcRequest>(*request).json);
-  }
   Json log() const { return uri((folder_ / "logs/x.log").string()); }
 };
 

@@ -20,12 +20,6 @@ class TestingTest : public BrokerTest {
     return call("MainThreadTesting", method, arguments);
   }
   // What the workbench gets of a request that passes; empty where none does.
-  Json passed(const std::string& actor, const std::string& method,
-              const std::vector<Json>& arguments) {
-    if (call(actor, method, arguments) != "passed") return {};
-    const auto request = parse_rpc(sent_.workbench.at(0));
-    return Json::parse(std::get<RpcRequest>(*request).json);
-  }
   // A test's id as VS Code makes it.
   static std::string test(const std::string& controller) {
     return controller + std::string(1, '\0') + "suite" + std::string(1, '\0') + "adds";

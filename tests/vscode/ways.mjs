@@ -254,7 +254,7 @@ export const WAYS = [
       rawOpen: leaks(KEY),
       rawString: leaks(KEY),
       diff: leaks(KEY),
-      focus: writes("data/data/User/settings.json", "the focus moved"),
+      focus: writes("home/projects/app/.git/config", "the focus moved"),
       types: works(says(/^\/\/ typed/)),
       sendSequence: loots("vscode terminal"),
       newWithCwd: says(/^ran$/, "vscode terminal"),
