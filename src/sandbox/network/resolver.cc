@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -102,8 +103,13 @@ class Resolver::Loop {
   ~Loop() { stop(); }
 
   void listen_on(const Compartment& compartment);
-  void start() {
-    thread_ = std::thread([this] { run(); });
+  Status start() {
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+      return errno_error("start the resolver's thread", error.code().value());
+    }
+    return {};
   }
   void stop() {
     if (!thread_.joinable()) return;
@@ -410,8 +416,7 @@ void Resolver::Loop::rule(uint64_t key, Arbiter::Ruling ruling) {
 void Resolver::Loop::ask(uint64_t key) {
   if (asking_ >= kMaxAsking) return fail(key, Rcode::kServerFailure);
   Pending& pending = pending_.at(key);
-  ++asking_;
-  pending.asking = std::thread([this, key, name = pending.name] {
+  const auto wait_for_ruling = [this, key, name = pending.name] {
     Attempt attempt;
     attempt.detail = "dns";
     const auto ruling = arbiter_.lookup(name, attempt, true);
@@ -422,7 +427,13 @@ void Resolver::Loop::ask(uint64_t key) {
                             ruling == Arbiter::Ruling::kWouldAsk ? Arbiter::Ruling::kDeny : ruling);
     }
     wake();
-  });
+  };
+  try {
+    pending.asking = std::thread(wait_for_ruling);
+  } catch (const std::system_error&) {  // the program may have used up its user's processes
+    return fail(key, Rcode::kServerFailure);
+  }
+  ++asking_;
 }
 
 // From the hosts file, and for localhost; false where the upstream servers must be asked.
@@ -621,7 +632,7 @@ Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment
   auto loop =
       std::make_unique<Loop>(arbiter, names, options, std::move(upstreams), std::move(wake));
   loop->listen_on(compartment);
-  loop->start();
+  BULKHEAD_CHECK(loop->start());
   return std::unique_ptr<Resolver>(new Resolver(std::move(loop)));
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -418,6 +419,44 @@ TEST_F(ResolverTest, StoppingEndsAnOpenQuestion) {
   resolver_->stop();
 }
 
+// The stack that new threads get is larger than any address space, so that none can be made.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, size_t{1} << 60U);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoMoreThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST_F(ResolverTest, WhereNoThreadCanBeMadeNobodyIsAsked) {
+  NameServer server(always("192.0.2.7"));
+  start({"api.example.com:443"}, server.address(), &person_);
+  {
+    const NoMoreThreads none;
+    EXPECT_EQ(ask("new.example.com"), "2");
+    EXPECT_EQ(ask("api.example.com"), "0 192.0.2.7");
+  }
+  const Fd fd = client();
+  const Bytes message = query("new.example.com", dns::kA);
+  ASSERT_GT(::send(fd.get(), message.data(), message.size(), 0), 0);
+  person_.wait_until_asked();
+  person_.say_yes();
+  EXPECT_EQ(describe(receive(fd), "new.example.com"), "0 192.0.2.7");
+}
+
 TEST_F(ResolverTest, AFloodIsBoundedAndOthersAreStillServed) {
   patience_ = 50;
   NameServer server(silence);
@@ -450,6 +489,9 @@ TEST_F(ResolverTest, AWrongServerIsAnError) {
   Arbiter arbiter(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
   ResolverOptions options;
   options.server = "dns.example";
+  EXPECT_FALSE(Resolver::start(compartment_, arbiter, names_, options).ok());
+  options.server.clear();
+  const NoMoreThreads none;
   EXPECT_FALSE(Resolver::start(compartment_, arbiter, names_, options).ok());
 }
 
