@@ -342,6 +342,8 @@ TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
                     user = data + "data/User/";
   const std::vector<std::string> unread = {"/home/me/.config/bulkhead/grants.json",
                                            state + "journal.db",
+                                           state + "journal.db.lock",
+                                           state + "question.lock",
                                            state + "keys/x",
                                            state + "packages/x",
                                            state + "run/x",

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/user_file.h"
 #include "trace/retention.h"
 #include "trace/schema.h"
 #include "trace/tally.h"
@@ -46,13 +46,11 @@ int64_t microseconds(Clock::time_point time) {
 std::string_view start_of(std::string_view text) { return text.substr(0, kMaxRunText); }
 
 // Makes the file, private, before SQLite sees it: SQLite gives its -wal and -shm files
-// the same mode. Returns a lock that holds until the schema stands; SQLite's own cannot
-// guard the switch to WAL.
+// the same mode. Where it is new, returns a lock that holds until the schema stands; SQLite's own
+// cannot guard the switch to WAL. Of a file beside it that no compartment can open
+// (manifests/blocklist.json), as it could the folder: who may read may lock.
 Result<Fd> make_private_file(const std::string& file) {
-  const std::string folder(parent_of(file));
-  BULKHEAD_CHECK(make_directories(folder, 0700));
-  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock) return errno_error("open the folder " + folder);
+  BULKHEAD_CHECK(make_directories(std::string(parent_of(file)), 0700));
   Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600));
   if (!fd) return errno_error("open the journal " + file);
   struct stat status {};
@@ -67,8 +65,10 @@ Result<Fd> make_private_file(const std::string& file) {
         EPERM};
   if ((status.st_mode & 07777U) != 0600 && ::fchmod(fd.get(), 0600) != 0)
     return errno_error("make the journal private: " + file);
-  if (status.st_size == 0 && ::flock(lock.get(), LOCK_EX) != 0)
-    return errno_error("lock the folder " + folder);
+  Fd lock;
+  if (status.st_size == 0) {
+    BULKHEAD_TRY(lock, lock_beside(file));
+  }
   // fd closes here, before SQLite opens the file: closing it later would drop SQLite's locks.
   return lock;
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,6 +126,15 @@ TEST_F(JournalTest, IsPrivate) {
   }
   ASSERT_EQ(::stat((folder_ + "/state/bulkhead").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
+}
+
+// Who may read a folder may lock it, a compartment too.
+TEST_F(JournalTest, ALockedFolderKeepsNoJournalFromBeginning) {
+  const std::string folder = folder_ + "/state/bulkhead";
+  std::filesystem::create_directories(folder);
+  const Fd locked(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(locked.get(), LOCK_EX), 0);
+  ASSERT_NE(open(), nullptr);
 }
 
 TEST_F(JournalTest, AnOpenFileIsMadePrivateAgain) {

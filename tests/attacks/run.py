@@ -286,6 +286,7 @@ class World:
             self.attribute(f"{home}/.netrc", "replaced-attribute")
         self.file(f"{home}/.config/bulkhead/canary", b"\n", 0o600)
         self.file(f"{home}/.local/state/bulkhead/keys/canary", b"\n", 0o600)
+        self.file(f"{home}/.local/state/bulkhead/question.lock", b"", 0o600)
         os.chmod(f"{home}/.config/bulkhead", 0o700)
         os.chmod(f"{home}/.local/state/bulkhead", 0o700)
         os.makedirs(f"{home}/.gnupg", 0o700)
