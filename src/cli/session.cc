@@ -9,9 +9,11 @@
 #include <climits>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/links.h"
 #include "policy/pattern.h"
 #include "policy/units.h"
 
@@ -196,6 +198,15 @@ Result<Manifest> read_manifest(const PolicyOptions& options, const SessionReques
   return error;
 }
 
+// What is to be kept as it is, or the program would say what it may the next time. Nothing where it
+// is read but once, as `--manifest <(…)` is.
+std::vector<std::string> names_of_manifest(const std::string& folder, const std::string& text) {
+  const std::string path = text.starts_with('/') ? text : folder + "/" + text;
+  struct stat status = {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return names_of(path);
+}
+
 // The sets that are asked for by name.
 std::vector<std::string> sets_named(const PolicyInputs& inputs) {
   std::vector<std::string> names;
@@ -360,6 +371,10 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
                       .state = canonical_or_same(session.places.state),
                       .runtime = canonical_or_same(session.places.runtime),
                       .bulkhead = own_files(session.places)};
+  if (!options.manifest.empty()) {
+    auto names = names_of_manifest(session.folder, options.manifest);
+    std::move(names.begin(), names.end(), std::back_inserter(inputs.variables.bulkhead));
+  }
   if (inputs.variables.extension.empty() && !options.manifest.empty()) {
     BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
     inputs.variables.extension = std::string(parent_of(file));

@@ -16,6 +16,10 @@ namespace bulkhead {
 
 namespace {
 
+// Its values are canonical, or the names of links (names_of()), which hold for themselves: what one
+// leads to may be the project.
+constexpr std::string_view kOwnFiles = "bulkhead";
+
 Diagnostic diagnostic_at(const Entry& entry, Diagnostic::Severity severity, std::string message,
                          std::string fix) {
   Diagnostic diagnostic;
@@ -110,8 +114,10 @@ void Compiler::add_path(const Entry& entry, const List& list) {
   }
   const std::vector<std::string> values = values_of(parsed->variable, inputs_.variables);
   if (values.empty()) miss_variable(entry, list, parsed->variable);
+  List as_named = list;
+  as_named.follow = list.follow && parsed->variable != kOwnFiles;
   for (const std::string& value : values)
-    if (is_canonical(value)) add_pattern(entry, list, below(value, parsed->pattern));
+    if (is_canonical(value)) add_pattern(entry, as_named, below(value, parsed->pattern));
 }
 
 // What parses a rule's resolved text as a path pattern fails on "/a/.", and so
@@ -157,9 +163,11 @@ bool Compiler::add_plain_path(const Entry& entry, const List& list) {
   if (rest.size() > kLongest || std::any_of(rest.begin(), rest.end(), is_special)) return false;
   if (list.channels.empty() || list.channels[0] == Channel::kHide) return false;
   const std::string* value = nullptr;
+  bool follow = list.follow;
   if (rest.starts_with("${")) {
     const size_t end = rest.find('}');
     if (end == rest.npos) return false;
+    follow = follow && rest.substr(2, end - 2) != kOwnFiles;
     value = only_value(rest.substr(2, end - 2), inputs_.variables);
     // The value is taken literally, so its text in a rule would need escapes.
     if (value == nullptr || value->size() < 2 || value->find_first_of("*\\$") != value->npos ||
@@ -178,7 +186,7 @@ bool Compiler::add_plain_path(const Entry& entry, const List& list) {
   new_rule(entry, list, list.kinds, buffer_);
   const bool grants = list.verdict == Verdict::kAllow;
   if (grants) concrete_grants_.push_back(buffer_);
-  if (!list.follow || !links_.may_lead_elsewhere(buffer_)) return true;
+  if (!follow || !links_.may_lead_elsewhere(buffer_)) return true;
   const std::string real = links_.follow(buffer_);
   if (real == buffer_) return true;
   const PathPattern target = below(real, {});

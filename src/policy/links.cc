@@ -86,6 +86,38 @@ std::string follow_links(const std::string& path) {
   return done.empty() ? "/" : done;
 }
 
+std::vector<std::string> names_of(const std::string& path) {
+  std::vector<std::string> names;
+  std::string here = "/";
+  std::string rest = path;
+  for (size_t links = 0; !rest.empty();) {
+    std::string_view after = rest;
+    const std::string component(take_component(&after));
+    rest.erase(0, rest.size() - after.size());
+    if (component.empty()) continue;
+    std::string next = join(here, component);
+    char target[PATH_MAX];
+    ssize_t length = -1;
+    if (component != "." && component != "..")
+      length = ::readlink(next.c_str(), target, sizeof target);
+    if (length <= 0 || length == sizeof target) {
+      here = std::move(next);
+      continue;
+    }
+    if (++links > kMostLinks) return names;
+    if (target[0] == '/') here = "/";
+    rest.insert(0, std::string_view(target, static_cast<size_t>(length))).insert(0, "/");
+    names.push_back(std::move(next));
+  }
+  names.push_back(std::move(here));
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [](const std::string& name) {
+                               return is_within(name, "/proc") || is_within(name, "/dev");
+                             }),
+              names.end());
+  return names;
+}
+
 namespace {
 
 // A folder is listed once that costs less than asking on, by its size, which tells roughly how many

@@ -15,6 +15,12 @@ namespace bulkhead {
 // loop or the file system cannot say.
 std::string follow_links(const std::string& path);
 
+// By which names the file is found: each symbolic link's on the way, and its own at last. Whoever
+// may change what one of them stands for has another file found. `path` is absolute, and may hold
+// ".."; a folder that it goes up from is not told. Names in /proc and /dev, which nobody changes,
+// are left out.
+std::vector<std::string> names_of(const std::string& path);
+
 // The same for many paths at one moment: most of a blocklist stands below folders that are not
 // there, and most of the rest is not there itself. Both are found out once for each folder: whether
 // it is there, and then, by listing it, which of the names asked for it can hold.

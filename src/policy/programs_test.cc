@@ -180,6 +180,37 @@ TEST_F(Links, AreFollowedLikeRealpathM) {
   }
 }
 
+TEST_F(Links, AFileIsFoundByTheNamesOnTheWay) {
+  const std::string real = file("real/f", "");
+  const std::string folder = link("folder", "real");
+  const std::string up = link("real/up", "../folder");
+  const std::string absolute = link("absolute", up + "/f");
+  EXPECT_THAT(names_of(real), ElementsAre(real));
+  EXPECT_THAT(names_of(root_ + "//real/../real/./f"), ElementsAre(real));
+  EXPECT_THAT(names_of(root_ + "/folder/f"), ElementsAre(folder, real));
+  EXPECT_THAT(names_of(root_ + "/folder/../real/f"), ElementsAre(folder, real));
+  EXPECT_THAT(names_of(absolute), ElementsAre(absolute, up, folder, real));
+  EXPECT_THAT(names_of("/proc/self/../../dev/null"), IsEmpty());
+}
+
+TEST_F(Links, BulkheadsOwnFilesAreNamesThatHoldForThemselves) {
+  file("real/f", "");
+  const std::string folder = link("folder", "real");
+  for (const bool several : {false, true}) {
+    PolicyInputs in = inputs();
+    in.variables.bulkhead = {folder};
+    if (several) in.variables.bulkhead.emplace_back("/opt/other");
+    in.manifest.files.write = {{root_, {}}};
+    BlockGroup group;
+    group.name = "own";
+    group.block_write = entries({"${bulkhead}"});
+    in.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
+    const auto policy = compiled(in);
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, folder).verdict, Verdict::kDeny);
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, root_ + "/real/f").verdict, Verdict::kAllow);
+  }
+}
+
 TEST_F(Links, ABlockHoldsForWhatItsLinkLeadsTo) {
   std::filesystem::create_directories(root_ + "/keys");
   link("home/.ssh", root_ + "/keys");

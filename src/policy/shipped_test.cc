@@ -357,6 +357,7 @@ TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
   const std::vector<std::string> unwritten = {
       "/etc/bulkhead/policy.json",
       "/home/me/p/bulkhead.json",
+      "/home/me/p/tool.bulkhead.json",
       "/usr/share/bulkhead/manifests/blocklist.json",
       "/usr/local/share/bulkhead/manifests/blocklist.json",
       "/home/me/.local/share/bulkhead/manifests/blocklist.json",

@@ -576,6 +576,43 @@ class Refusing(Flow):
         self.assertNotEqual(done.returncode, 0)
         self.assertFalse(os.path.exists(os.path.join(self.project, "out.txt")))
 
+    def test_a_program_does_not_rewrite_the_manifest_that_holds_it(self):
+        content = json.dumps({"manifest": 1, "files": {"read": ["${workspace}", "@system", "@python"], "write": ["${workspace}"]}})
+
+        def lay_out():
+            shutil.rmtree(self.project)
+            self.file("project/conf/tool.json", content)
+            self.file("project/other/tool.json", content)
+            os.symlink("conf", os.path.join(self.project, "link"))
+            os.symlink("../other/tool.json", os.path.join(self.project, "conf/named.json"))
+
+        code = """
+import os
+os.makedirs("mine")
+for name in ("tool.json", "named.json"): open("mine/" + name, "w").write("{}")
+def write(name): open(name, "w").write("{}")
+def copy(name): os.link(name, "mine/linked"); write("mine/linked")
+names = ("conf/tool.json", "conf/named.json", "other/tool.json", "link", "conf", "other")
+for name in names:
+    for change in (lambda: write(name), lambda: os.truncate(name, 0), lambda: copy(name), lambda: os.replace("mine/tool.json", name),
+                   lambda: os.rename(name, name + ".old"), lambda: os.unlink(name), lambda: os.symlink("mine", name)):
+        try: change()
+        except OSError: pass
+"""
+        for manifest, kept in (("conf/tool.json", ["conf/tool.json"]), ("link/tool.json", ["conf/tool.json", "link/tool.json"]),
+                               ("link/named.json", ["link/named.json", "other/tool.json"])):
+            lay_out()
+            done = self.run_program("--manifest", manifest, "--", "/usr/bin/python3", "-c", code)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in kept:
+                with open(os.path.join(self.project, name), encoding="utf-8") as file:
+                    self.assertEqual(file.read(), content, f"{manifest}: {name}")
+            self.assertIn("[bulkhead]", done.stderr)
+        # The workspace is the program's all the same.
+        lay_out()
+        done = self.run_program("--manifest", "conf/tool.json", "--", "/usr/bin/python3", "-c", "open('conf/new', 'w'); open('other/tool.json', 'w')")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_program_that_the_kernel_cannot_let_start_is_told(self):
         shutil.copy("/bin/echo", os.path.join(self.project, "tool"))
         self.file("project/script", "#!/bin/sh\necho ran\n", 0o755)
