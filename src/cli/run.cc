@@ -122,10 +122,12 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
   plan_options.serve_every_call = options.serve_every_call;
   const Variables& variables = session.inputs.variables;
-  if (auto cache =
-          node_cache(*session.policy, variables.state, session.subject, variables.workspace);
-      cache && (options.dry_run || make_node_cache(*cache)))
-    plan_options.kept.push_back(std::move(*cache));
+  // Nothing that an earlier run left is to be there when a person answers for this one.
+  if (session.policy->otherwise() != Otherwise::kAsk)
+    if (auto cache = node_cache(*session.policy, plan_options.enforcement, variables.state,
+                                {session.subject, variables.workspace});
+        cache && (options.dry_run || make_node_cache(*cache)))
+      plan_options.kept.push_back(std::move(*cache));
   std::vector<std::string> found = command;
   found.front() = session.program->path;
   const GrantedEnvironment granted = grant_environment(*session.policy, environ, options.audit);

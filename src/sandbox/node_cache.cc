@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,49 +15,119 @@
 namespace bulkhead {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Node's own name for it, below os.tmpdir().
 constexpr char kPlace[] = "/tmp/node-compile-cache";
 constexpr std::chrono::hours kKept{30 * 24};
+// More than a program's code makes: TypeScript's compiler takes 10 MB, npm some 400 files.
+constexpr uint64_t kMostBytes = uint64_t{256} << 20U;
+constexpr int kMostFiles = 10'000;
 
-// Whatever the programs left in there: links are removed, not followed.
-void remove_unused(const std::filesystem::path& caches) {
-  namespace fs = std::filesystem;
+// What the compartment may do: the same text for the same rights.
+std::string rights(const Policy& policy, const std::vector<std::string>& passing) {
+  std::string text;
+  const auto add = [&text](std::string_view part) { text.append(part).append(1, '\0'); };
+  for (const Rule& rule : policy.rules()) {
+    if (is_canonical(rule.resolved) &&
+        std::any_of(passing.begin(), passing.end(),
+                    [&rule](const auto& folder) { return is_within(rule.resolved, folder); }))
+      continue;
+    add(std::to_string(static_cast<int>(rule.verdict)) + " " + std::to_string(rule.kinds));
+    add(rule.resolved.empty() ? rule.text : rule.resolved);
+  }
+  for (const std::string& program : policy.runnable_files()) add(program);
+  for (const std::string& tree : policy.runnable_trees()) add(tree);
+  return text;
+}
+
+// Whatever the programs left in there: links are removed, not followed, and folders that they may
+// not have let themselves list are listed. Not the folder itself, which another run may be about to
+// mount.
+void remove_content(const fs::path& cache) {
+  const auto open_up = [](const fs::path& folder) {
+    std::error_code ignored;
+    fs::permissions(folder, fs::perms::owner_all,
+                    fs::perm_options::replace | fs::perm_options::nofollow, ignored);
+  };
+  std::error_code error;
+  open_up(cache);
+  for (fs::recursive_directory_iterator each(cache, error), end; !error && each != end;
+       each.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_directory(each->symlink_status(ignored))) open_up(each->path());
+  }
+  for (fs::directory_iterator each(cache, error), end; !error && each != end;
+       each.increment(error)) {
+    std::error_code ignored;
+    fs::remove_all(each->path(), ignored);
+  }
+}
+
+void remove_unused(const fs::path& caches) {
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();
   for (fs::directory_iterator each(caches, error), end; !error && each != end;
        each.increment(error)) {
     std::error_code ignored;
     const auto used = fs::last_write_time(each->path(), ignored);
-    if (!ignored && now - used > kKept) fs::remove_all(each->path(), ignored);
+    if (ignored || now - used <= kKept) continue;
+    if (fs::is_directory(each->symlink_status(ignored))) remove_content(each->path());
+    fs::remove(each->path(), ignored);
   }
+}
+
+bool is_too_large(const fs::path& cache) {
+  uint64_t bytes = 0;
+  int files = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator each(cache, error), end; !error && each != end;
+       each.increment(error)) {
+    struct stat status {};
+    if (::lstat(each->path().c_str(), &status) == 0)
+      bytes += static_cast<uint64_t>(status.st_blocks) * 512;
+    if (bytes > kMostBytes || ++files > kMostFiles) return true;
+  }
+  return static_cast<bool>(error);  // a folder that cannot be listed may hold anything
+}
+
+// Not of another's making, which could lead elsewhere or hold another user's code; root comes to
+// the state of the user who called sudo.
+bool is_own_folder(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid();
 }
 
 }  // namespace
 
-std::optional<KeptFolder> node_cache(const Policy& policy, const std::string& state,
-                                     std::string_view subject,
-                                     const std::vector<std::string>& workspace) {
+std::optional<KeptFolder> node_cache(const Policy& policy, Enforcement enforcement,
+                                     const std::string& state, const NodeCacheOwner& owner) {
   const auto& files = policy.runnable_files();
-  if (std::none_of(files.begin(), files.end(),
+  if (enforcement == Enforcement::kAuditOnly ||
+      std::none_of(files.begin(), files.end(),
                    [](const std::string& file) { return last_of(file) == "node"; }))
     return std::nullopt;
-  std::string whose(subject);
-  for (const std::string& folder : workspace) whose.append(1, '\0').append(folder);
+  std::string whose = std::to_string(::geteuid());
+  whose.append(1, '\0').append(owner.subject);
+  for (const std::string& folder : owner.workspace) whose.append(1, '\0').append(folder);
+  whose.append(2, '\0').append(rights(policy, owner.passing));
   return KeptFolder{join(state, "node-cache/" + ManifestBytes::of("", whose).digest()), kPlace};
 }
 
 bool make_node_cache(const KeptFolder& cache) {
   const std::string caches(parent_of(cache.source));
-  if (!make_directories(caches, 0700).ok()) return false;
+  const std::string state(parent_of(caches));
+  if (!make_directories(state, 0700).ok() || !is_own_folder(state)) return false;
+  if (::mkdir(caches.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  if (!is_own_folder(caches)) return false;
   if (::mkdir(cache.source.c_str(), 0700) == 0) {
     remove_unused(caches);
     return true;
   }
-  // Not of another's making, which could lead elsewhere.
-  struct stat status {};
-  return errno == EEXIST && ::lstat(cache.source.c_str(), &status) == 0 &&
-         S_ISDIR(status.st_mode) &&
-         ::utimensat(AT_FDCWD, cache.source.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
+  if (errno != EEXIST || !is_own_folder(cache.source)) return false;
+  if (is_too_large(cache.source)) remove_content(cache.source);
+  return ::utimensat(AT_FDCWD, cache.source.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 }  // namespace bulkhead

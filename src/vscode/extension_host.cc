@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/path.h"
+#include "policy/links.h"
 #include "policy/pattern.h"
 #include "sandbox/node_cache.h"
 #include "sandbox/supervisor.h"
@@ -426,8 +427,10 @@ Status Host::prepare() {
   plan_options.enforcement = enforcement;
   const Variables& variables = confinement.inputs.variables;
   // By what a person agreed to: no code that an earlier version left runs before this one's review.
-  if (auto cache =
-          node_cache(*confinement.policy, variables.state, confinement.digest, variables.workspace);
+  if (auto cache = node_cache(*confinement.policy, enforcement, variables.state,
+                              {confinement.digest,
+                               variables.workspace,
+                               {identity_.logs, follow_links(identity_.logs)}});
       cache && make_node_cache(*cache))
     plan_options.kept.push_back(std::move(*cache));
   BULKHEAD_TRY(plan_,

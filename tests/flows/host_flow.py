@@ -125,10 +125,16 @@ class Hosting(Flow):
         self.assertTrue(self.notes("-tmp-node-compile-cache"), self.complaint())
         first.terminate()
         first.wait(flow.TIMEOUT)
+        # Each start has another folder for logs: what it may do there makes no difference.
+        self.logs = self.folder("later")
         self.start(self.first_message("one"), preload)
         self.assertTrue(self.notes("-tmp-node-compile-cache-again"), self.complaint())
-        # Another extension has another one.
+        # Another extension has another one, and so has this one where it may do something else.
         os.remove(os.path.join(self.logs, "-tmp-node-compile-cache-again"))
+        answer = {"subject": "a.one", "manifest": "", "kind": "read", "answer": "never", "what": "/opt/notes"}
+        self.file("home/.config/bulkhead/grants.json", json.dumps({"grants": 1, "answers": [answer]}), 0o600)
+        self.start(self.first_message("one"), preload)
+        self.assertTrue(self.notes("-tmp-node-compile-cache"), self.complaint())
         os.remove(os.path.join(self.logs, "-tmp-node-compile-cache"))
         self.start(self.first_message("two"), preload)
         self.assertTrue(self.notes("-tmp-node-compile-cache"), self.complaint())

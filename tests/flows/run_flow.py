@@ -303,6 +303,13 @@ class Refusing(Flow):
         self.assertEqual(self.node(code=fs + look, script=self.file("project/other.js")).stdout, "false false\n")
         self.assertEqual(self.node("--workspace", self.folder("elsewhere"), "--read", self.project, code=fs + look).stdout, "false false\n")
         self.assertFalse(os.path.exists("/tmp/node-compile-cache/mark"))
+        # Nor where the same program may do more.
+        self.assertEqual(self.node("--read", self.secret, code=fs + look).stdout, "false false\n")
+        self.assertEqual(self.node("--audit", code=fs + look).stdout, "false false\n")
+        self.assertEqual(self.node(code=fs + look).stdout, "true false\n")
+        # What stays is not the compartment's own: a link there is judged as elsewhere.
+        link = f"{fs} for (const folder of ['/tmp', '/tmp/node-compile-cache']) try {{ fs.symlinkSync('{self.secret}', folder + '/link'); console.log('made') }} catch (e) {{ console.log(e.code) }}"
+        self.assertEqual(self.node(code=link).stdout, "made\nEACCES\n")
         # By its own path it is nobody's, not even its program's.
         state = os.path.join(self.home, ".local/state/bulkhead/node-cache")
         own = [os.path.join(state, name, "mark") for name in os.listdir(state)]

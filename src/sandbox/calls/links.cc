@@ -28,6 +28,12 @@ bool is_private(const Plan& plan, std::string_view path) {
                       [path](const std::string& bind) { return is_within(path, bind); });
 }
 
+// In a folder that stays when the run ends.
+bool is_kept(const Plan& plan, std::string_view path) {
+  return std::any_of(plan.kept.begin(), plan.kept.end(),
+                     [path](const KeptFolder& kept) { return is_within(path, kept.place); });
+}
+
 // Magic links are not followed: they lead elsewhere for each process, so the answer is the link.
 int resolve_plainly(const Call& call, std::string_view text, Found* found) {
   Spelling spelling;
@@ -149,7 +155,8 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
                                  Asking asking) {
   const Plan& plan = call.service().plan;
   const Policy& policy = call.service().arbiter.policy();
-  if (target.empty() || links_are_free(call) || is_private(plan, link)) return std::nullopt;
+  if (target.empty() || links_are_free(call) || (is_private(plan, link) && !is_kept(plan, link)))
+    return std::nullopt;
   const auto refuse = [&](Kind kind, const std::string& path, const char* reason) {
     call.note_refusal(kind, path, reason);
     return Reply::error(EACCES);
