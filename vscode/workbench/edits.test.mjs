@@ -184,6 +184,12 @@ test("dependent extensions share a host, in both directions, and only they", asy
   assert.notEqual(base, other);
   assert.notEqual(needs, 0, "a dependency on a trusted built-in does not lift an extension out");
   assert.equal((await bulkhead.environment(host(base))).BULKHEAD_HOST, "p.base,p.user");
+  assert.deepEqual(all[1].extensionDependencies, ["P.Base"]);
+  assert.deepEqual(all[3].extensionDependencies, ["vscode.npm"], "which is not there");
+  const npm = extension("vscode.npm", { isBuiltin: true });
+  const late = extension("p.late", { extensionDependencies: ["VSCode.npm", "p.base"] });
+  assert.equal(bulkhead.place(late, [...all, npm, late]), base);
+  assert.deepEqual(late.extensionDependencies, ["p.base"], "a host starts nobody whose dependency is elsewhere");
 });
 
 test("what has code only for debugging is code too: the main host would start it", () => {

@@ -107,6 +107,35 @@
     return group;
   }
 
+  /** Its host, by affinity: that of its group, or a new one. */
+  function hostOf(extension, all) {
+    const id = idOf(extension);
+    const before = placed.get(id);
+    if (before !== undefined) return before;
+    const inside = confined([...all, extension]);
+    if (!inside.has(id)) return 0;
+    const group = groupOf(id, inside);
+    const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined);
+    const affinity = existing[0] ?? ++last;
+    if (!members.has(affinity)) members.set(affinity, new Set());
+    for (const other of existing.length > 0 ? [id] : group) {
+      placed.set(other, affinity);
+      members.get(affinity).add(other);
+    }
+    return affinity;
+  }
+
+  /**
+   * A host runs nobody whose dependency runs elsewhere and has exports: it says that it does not know that one. Such
+   * exports stay unavailable, and the extension begins. What is not there at all stays named.
+   */
+  function unlink(extension, all, affinity) {
+    if (!Array.isArray(extension.extensionDependencies)) return;
+    const present = new Set(all.filter(Boolean).map(idOf));
+    const beside = members.get(affinity);
+    extension.extensionDependencies = extension.extensionDependencies.filter((id) => beside.has(id.toLowerCase()) || !present.has(id.toLowerCase()));
+  }
+
   /**
    * What the workbench's first message to this host will say of what it is for, in that message's shape: the
    * compartment is made of it while the connection for that message comes into being. Empty where it is not known, or
@@ -139,19 +168,8 @@
     place(extension, all) {
       for (const each of [...all, extension]) unmask(each);
       if (!extension || isCompanion(extension)) return 0;
-      const id = idOf(extension);
-      const before = placed.get(id);
-      if (before !== undefined) return before;
-      const inside = confined([...all, extension]);
-      if (!inside.has(id)) return 0;
-      const group = groupOf(id, inside);
-      const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined);
-      const affinity = existing[0] ?? ++last;
-      if (!members.has(affinity)) members.set(affinity, new Set());
-      for (const other of existing.length > 0 ? [id] : group) {
-        placed.set(other, affinity);
-        members.get(affinity).add(other);
-      }
+      const affinity = hostOf(extension, all);
+      if (affinity !== 0) unlink(extension, all, affinity);
       return affinity;
     },
     /** Every affinity that a host must exist for. Who starts one starts all that are missing: not those that pause. */
