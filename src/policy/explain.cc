@@ -100,13 +100,19 @@ std::string shell_word(std::string_view text) {
 
 namespace {
 
+bool is_folder(std::string_view path) {
+  struct stat status {};
+  return ::stat(std::string(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 // A folder that holds what belongs to many. Who was refused it mostly wanted its list of names, and
 // nobody should be led to grant all of it for that.
 bool is_wide_folder(std::string_view path) {
-  struct stat status {};
   const bool wide = parent_of(path) == "/" || parent_of(path) == "/home";
-  return wide && ::stat(std::string(path).c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return wide && is_folder(path);
 }
+
+bool writes(Kind kind) { return kind == Kind::kWrite || kind == Kind::kWriteStatus; }
 
 std::string names_alone(std::string_view path) {
   return path == "/" ? "/." : fmt::format("{}/.", path);
@@ -117,6 +123,10 @@ std::string names_alone(std::string_view path) {
 std::string flag_for(Kind kind, std::string_view resource) {
   const std::string_view flag = flag_of(kind);
   if (flag.empty()) return {};
+  // There it would be a pattern, and a program that tries names of its own choice says what is
+  // proposed here.
+  if (is_path_kind(kind) && resource.find('*') != std::string_view::npos) return {};
+  if (writes(kind) && is_wide_folder(resource)) return {};
   if (kind == Kind::kRead && is_wide_folder(resource))
     return fmt::format("{} {}", flag, shell_word(names_alone(resource)));
   if (kind == Kind::kLookup)
@@ -374,6 +384,8 @@ std::string granting_flag(const Policy& policy, Kind kind, std::string_view reso
   const bool stuck = kind == Kind::kRun && !can_start(policy, resource);
   if (!stuck && (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule)) return {};
   if (entry_for(kind, resource).empty()) return {};
+  // Its mode or its name was refused; a flag would grant all that is in it.
+  if (writes(kind) && is_folder(resource)) return {};
   return flag_for(kind, resource);
 }
 

@@ -43,7 +43,8 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource, 
 std::string shell_word(std::string_view text);
 
 // "--read /a/b": the run flag that would grant this, quoted for a shell where that is needed; empty
-// where no flag can (blocked, allowed anyway, or no flag grants this kind).
+// where no flag can (blocked, allowed anyway, or no flag grants this kind), or where one would
+// grant more than that (a name that is a pattern, a folder that was to be changed).
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource);
 
 }  // namespace bulkhead
