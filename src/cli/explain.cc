@@ -54,7 +54,7 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
       return typed_path(session, text);
     case Kind::kRun: {
       auto program =
-          find_program({text}, session.folder, session.inputs.search_path, session.places.home);
+          find_program({text}, session.folder, session.inputs.search_path, session.homes);
       if (!program.ok()) return std::move(program).error();
       return program->canonical;
     }

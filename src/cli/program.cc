@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/homes.h"
 #include "sandbox/openat2.h"
 
 namespace bulkhead {
@@ -59,11 +60,11 @@ std::string subject_of(const std::string& canonical, const std::vector<std::stri
 }
 
 std::string own_folder_of(const std::string& subject, const std::vector<std::string>& search_path,
-                          const std::string& home) {
+                          const std::vector<std::string>& homes) {
   if (const size_t at = subject.find("/node_modules/"); at != std::string::npos && at > 0)
     return subject.substr(0, at) + "/node_modules";
   for (std::string_view folder = parent_of(subject); folder != "/"; folder = parent_of(folder)) {
-    if (!home.empty() && is_within(home, folder)) break;
+    if (!why_no_project(folder, homes).empty()) break;
     if (std::find(search_path.begin(), search_path.end(), folder) != search_path.end()) break;
     if (is_file(std::string(folder) + "/package.json")) return std::string(folder);
   }
@@ -114,7 +115,8 @@ std::string canonical_or_same(const std::string& path) {
 }
 
 Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
-                             const std::vector<std::string>& search_path, const std::string& home) {
+                             const std::vector<std::string>& search_path,
+                             const std::vector<std::string>& homes) {
   const std::string& name = command.front();
   if (name.empty())
     return Error{.message = "cannot run \"\": a program needs a name", .errno_value = ENOENT};
@@ -145,7 +147,7 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
   }
   BULKHEAD_TRY(program.canonical, real(program.path));
   program.subject = subject_of(program.canonical, command, folder);
-  program.own_folder = own_folder_of(program.subject, search_path, home);
+  program.own_folder = own_folder_of(program.subject, search_path, homes);
   return program;
 }
 

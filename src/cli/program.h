@@ -17,15 +17,18 @@ struct Program {
   // so that "always" for one script is not "always" for whatever node runs.
   std::string subject;
   // ${extension}: the outermost node_modules that the subject lies in (its dependencies are there
-  // too), else the nearest folder with a package.json, else the subject alone. Never the home
-  // folder or one above it, and never a folder of programs such as /usr/bin.
+  // too), else the nearest folder with a package.json, else the subject alone. Never
+  // somebody's home folder, one above it or one that all share, nor a folder of programs such as
+  // /usr/bin.
   std::string own_folder;
 };
 
 // `command` holds at least a name. `folder` is the working folder, `search_path` the folders of
-// PATH. Errors carry ENOENT or EACCES, as a shell distinguishes 127 and 126.
+// PATH, `homes` those of find_homes(). Errors carry ENOENT or EACCES, as a shell distinguishes 127
+// and 126.
 Result<Program> find_program(const std::vector<std::string>& command, const std::string& folder,
-                             const std::vector<std::string>& search_path, const std::string& home);
+                             const std::vector<std::string>& search_path,
+                             const std::vector<std::string>& homes);
 
 // realpath(3) of the longest part that exists, then the rest: for files that are yet to be made.
 // `path` may be relative to `folder`. Entries of our own in /proc stay "/proc/self". An error where

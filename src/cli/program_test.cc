@@ -33,7 +33,7 @@ class ProgramTest : public testing::Test {
   }
   Result<Program> find(const std::vector<std::string>& command) {
     return find_program(command, root_ + "/project", {root_ + "/bin", root_ + "/bin2"},
-                        root_ + "/home");
+                        {root_ + "/home", root_ + "/other"});
   }
 
   std::string root_;
@@ -92,8 +92,11 @@ TEST_F(ProgramTest, OwnFolderIsNeverHomeNorAFolderOfPrograms) {
   file("home/package.json");
   file("package.json");
   file("bin/package.json");
+  file("other/package.json");
   const std::string script = file("home/bin/script");
   EXPECT_EQ(find({script})->own_folder, script);
+  const std::string another = file("other/bin/script");
+  EXPECT_EQ(find({another})->own_folder, another) << "nor somebody else's home";
   const std::string program = file("bin/tool");
   EXPECT_EQ(find({"tool"})->own_folder, program);
 }

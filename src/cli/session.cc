@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
 #include "policy/units.h"
@@ -83,8 +84,7 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
     // path is of this machine.
     if (text.find('/') == std::string::npos) {
       if (!text.empty() && !is_language(text) && text.find('*') == std::string::npos) {
-        const auto found =
-            find_program({text}, folder, session.inputs.search_path, session.places.home);
+        const auto found = find_program({text}, folder, session.inputs.search_path, session.homes);
         if (!found.ok())
           return Error{.message = fmt::format("--run {}: {}", text, found.error().message),
                        .errno_value = found.error().errno_value};
@@ -335,6 +335,8 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   BULKHEAD_TRY(session.folder, working_folder());
   BULKHEAD_TRY(session.places, find_places());
   session.places.home = canonical_or_same(session.places.home);
+  session.homes = find_homes(home_sources());
+  session.homes.push_back(session.places.home);
   BULKHEAD_TRY(Shipped shipped, load_shipped(session.places, LoadSets::kNone));
   PolicyInputs& inputs = session.inputs;
   inputs.blocklists = std::move(shipped.blocklists);
@@ -343,8 +345,8 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
 
   if (!request.command.empty()) {
-    BULKHEAD_TRY(session.program, find_program(request.command, session.folder, inputs.search_path,
-                                               session.places.home));
+    BULKHEAD_TRY(session.program,
+                 find_program(request.command, session.folder, inputs.search_path, session.homes));
     session.subject = session.program->subject;
   }
   if (!options.manifest.empty()) {

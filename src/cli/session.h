@@ -33,8 +33,9 @@ struct Session {
   PolicyInputs inputs;
   std::shared_ptr<const Policy> policy;
   std::optional<Program> program;
-  std::string folder;   // the working folder, canonical
-  std::string subject;  // whose answers are remembered: extension id, else the program's
+  std::vector<std::string> homes;  // of the machine's people, and places.home
+  std::string folder;              // the working folder, canonical
+  std::string subject;             // whose answers are remembered: extension id, else the program's
 };
 
 struct SessionRequest {
