@@ -15,6 +15,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/homes.h"
 #include "policy/merge.h"
 #include "policy/package.h"
 #include "policy/programs.h"
@@ -44,9 +45,10 @@ struct Reviewed {
   bool example_workspace = false;
 };
 
-// The folders that ${workspace} stands for: named, or the working folder; where that holds the home
-// folder an example, since sentences about the whole of it would mislead.
-Result<std::vector<std::string>> workspaces(const ReviewOptions& options, const Places& places,
+// The folders that ${workspace} stands for: named, or the working folder; where that is no project
+// an example, since sentences about the whole of it would mislead.
+Result<std::vector<std::string>> workspaces(const ReviewOptions& options, const std::string& home,
+                                            const std::vector<std::string>& homes,
                                             const std::string& folder, bool* example) {
   std::vector<std::string> found;
   for (const std::string& text : options.workspace) {
@@ -54,15 +56,14 @@ Result<std::vector<std::string>> workspaces(const ReviewOptions& options, const 
     found.push_back(std::move(path));
   }
   if (!found.empty()) return found;
-  const std::string home = canonical_or_same(places.home);
-  *example = is_within(home, folder);
+  *example = !why_no_project(folder, homes).empty();
   return std::vector<std::string>{*example ? join(home, "PROJECT") : folder};
 }
 
 // The inputs of an extension host for this manifest, as far as they do not depend on the editor.
 Result<PolicyInputs> inputs_for(const Places& places, const Shipped& shipped,
                                 const std::vector<std::string>& workspace,
-                                const MergeMember& member) {
+                                const std::vector<std::string>& homes, const MergeMember& member) {
   PolicyInputs inputs;
   BULKHEAD_TRY(inputs.manifest, merge(std::span(&member, 1)));
   const std::string file = places.data + "/manifests/extension-host.json";
@@ -84,7 +85,8 @@ Result<PolicyInputs> inputs_for(const Places& places, const Shipped& shipped,
                       .config = canonical_or_same(places.config),
                       .state = canonical_or_same(places.state),
                       .runtime = canonical_or_same(places.runtime),
-                      .bulkhead = own_files(places)};
+                      .bulkhead = own_files(places),
+                      .other_homes = homes};
   return inputs;
 }
 
@@ -96,21 +98,25 @@ Result<Reviewed> judge(const ReviewOptions& options, const Places& places) {
   BULKHEAD_TRY(found.manifest, manifest_of(found.package, places));
   BULKHEAD_TRY(found.approval, ReviewStore(reviews_file(places)).approved(found.package.id));
   BULKHEAD_TRY(const Shipped shipped, load_shipped(places));
-  BULKHEAD_TRY(const auto workspace, workspaces(options, places, here, &found.example_workspace));
+  const std::string home = canonical_or_same(places.home);
+  std::vector<std::string> homes = find_homes(home_sources());
+  homes.push_back(home);
+  BULKHEAD_TRY(const auto workspace,
+               workspaces(options, home, homes, here, &found.example_workspace));
 
   // Where the editor will put it does not matter here: sentences call it "its own storage".
   const std::string storage =
       canonical_or_same(places.state) + "/code/storage/" + found.package.spelling;
   MergeMember member{found.manifest.manifest, found.package.id, folder, {storage}};
   const OwnFolders own{{folder}, {storage}};
-  BULKHEAD_TRY(const PolicyInputs inputs, inputs_for(places, shipped, workspace, member));
+  BULKHEAD_TRY(const PolicyInputs inputs, inputs_for(places, shipped, workspace, homes, member));
   BULKHEAD_TRY(const auto policy, Policy::compile(inputs));
   found.review = review(inputs, *policy, own);
 
   if (found.approval && found.approval->manifest.digest() != found.manifest.bytes.digest()) {
     const auto before = [&]() -> Result<std::shared_ptr<const Policy>> {
       BULKHEAD_TRY(member.manifest, parse_manifest(found.approval->manifest));
-      BULKHEAD_TRY(const PolicyInputs old, inputs_for(places, shipped, workspace, member));
+      BULKHEAD_TRY(const PolicyInputs old, inputs_for(places, shipped, workspace, homes, member));
       return Policy::compile(old);
     }();
     found.widened = before.ok() ? widened(**before, inputs, *policy, own)

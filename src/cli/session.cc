@@ -166,14 +166,14 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
   }
   if (!found.empty()) return found;
   // The working folder, unless that would hand over more than anybody means by "this project".
-  if (!is_within(session.places.home, session.folder))
-    return std::vector<std::string>{session.folder};
+  const std::string why_not = why_no_project(session.folder, session.homes);
+  if (why_not.empty()) return std::vector<std::string>{session.folder};
   if (!uses(session.inputs, "${workspace}")) return found;
   if (example) return std::vector<std::string>{join(session.places.home, "PROJECT")};
   return Error{.message = fmt::format(
-                   "the working folder {} holds your home folder, and would be granted whole: go "
-                   "to the project's folder, or name one with --workspace FOLDER",
-                   session.folder)};
+                   "the working folder {} {}, and would be granted whole: go to the project's "
+                   "folder, or name one with --workspace FOLDER",
+                   session.folder, why_not)};
 }
 
 // A folder of its own for each subject: its last name for people, a hash to tell namesakes apart.
@@ -372,7 +372,8 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
                       .config = canonical_or_same(session.places.config),
                       .state = canonical_or_same(session.places.state),
                       .runtime = canonical_or_same(session.places.runtime),
-                      .bulkhead = own_files(session.places)};
+                      .bulkhead = own_files(session.places),
+                      .other_homes = session.homes};
   if (!options.manifest.empty()) {
     auto names = names_of_manifest(session.folder, options.manifest);
     std::move(names.begin(), names.end(), std::back_inserter(inputs.variables.bulkhead));

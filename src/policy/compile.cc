@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "base/path.h"
 #include "base/spelling.h"
@@ -31,6 +32,7 @@ void Compiler::check_inputs() {
   check("state", variables.state);
   check("runtime", variables.runtime);
   for (const std::string& path : variables.bulkhead) check("bulkhead", path);
+  for (const std::string& path : variables.other_homes) check("home", path);
   for (const std::string& path : inputs_.scratch)
     if (!is_canonical(path) || path == "/")
       complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)),
@@ -97,7 +99,7 @@ Rule::Source source_of(Blocklist::Source source) {
 
 }  // namespace
 
-void Compiler::add_blocklists() {
+void Compiler::each_block_group(const std::function<void(const BlockGroup&, List)>& add) const {
   const auto is_lifted = [&](const std::string& name) {
     return std::any_of(inputs_.lifted.begin(), inputs_.lifted.end(),
                        [&](const std::string& each) { return each == name || each == "all"; });
@@ -115,19 +117,78 @@ void Compiler::add_blocklists() {
         list.reason = group.reason;
         list.follow = true;
         list.needs_variable = false;
-        list.kinds = kWriteKinds | bit(Kind::kRead) | bit(Kind::kRun);
-        list.channels = {Channel::kBlockRead, Channel::kBlockWrite, Channel::kBlockRun};
-        add_paths(group.block, list);
-        list.kinds = kWriteKinds;
-        list.channels = {Channel::kBlockWrite};
-        add_paths(group.block_write, list);
-        add_networks(group.network, list);
-        add_programs(group.run, list);
-        add_environment(group.environment, list);
-        add_vscode(group.vscode, list);
+        add(group, std::move(list));
       }
     }
   }
+}
+
+void Compiler::add_blocklists() {
+  each_block_group([&](const BlockGroup& group, List list) {
+    list.kinds = kWriteKinds | bit(Kind::kRead) | bit(Kind::kRun);
+    list.channels = {Channel::kBlockRead, Channel::kBlockWrite, Channel::kBlockRun};
+    add_paths(group.block, list);
+    list.kinds = kWriteKinds;
+    list.channels = {Channel::kBlockWrite};
+    add_paths(group.block_write, list);
+    add_networks(group.network, list);
+    add_programs(group.run, list);
+    add_environment(group.environment, list);
+    add_vscode(group.vscode, list);
+  });
+}
+
+// Homes that a grant lies in or holds: the keys in them are somebody's, whoever runs this. It comes
+// after the grants, for most runs meet no home but the user's own, and a home has as many blocks as
+// all the rest.
+void Compiler::add_blocks_of_other_homes() {
+  constexpr size_t kMostBeside = 8, kMost = 64;
+  std::map<std::string, std::vector<std::string>, std::less<>> met;  // by what holds them
+  const auto is_met = [&](const std::string& home) {
+    const std::vector<std::string> names = below(home, {}).components;
+    return std::any_of(concrete_grants_.begin(), concrete_grants_.end(),
+                       [&](const std::string& tree) {
+                         return is_within(tree, home) || is_within(home, tree);
+                       }) ||
+           std::any_of(
+               wildcard_grants_.begin(), wildcard_grants_.end(), [&](const PathPattern& grant) {
+                 const std::vector<std::string>& globs = grant.components;
+                 const size_t both = std::min(globs.size(), names.size());
+                 return grant.anywhere ||
+                        std::equal(globs.begin(), globs.begin() + static_cast<std::ptrdiff_t>(both),
+                                   names.begin(), component_matches);
+               });
+  };
+  for (const std::string& home : inputs_.variables.other_homes) {
+    if (!is_canonical(home) || home == "/" || home == inputs_.variables.home) continue;
+    if (is_met(home)) met[std::string(parent_of(home))].push_back(home);
+  }
+  std::vector<PathPattern> homes;
+  for (const auto& [folder, beside] : met) {
+    if (beside.size() > kMostBeside) {
+      homes.push_back(below(folder, {.anywhere = false, .components = {std::string(1, kStar)}}));
+    } else {
+      for (const std::string& home : beside) homes.push_back(below(home, {}));
+    }
+  }
+  if (homes.size() > kMost)
+    return complain(fmt::format("what is granted holds {} home folders, too many to keep the keys "
+                                "in each from being read",
+                                homes.size()),
+                    "grant the folders that are needed");
+  if (homes.empty()) return;
+  each_block_group([&](const BlockGroup& group, List list) {
+    const auto add = [&](const std::vector<Entry>& entries) {
+      for (const Entry& entry : entries)
+        for (const PathPattern& home : homes) add_path_of_home(entry, list, home);
+    };
+    list.kinds = kWriteKinds | bit(Kind::kRead) | bit(Kind::kRun);
+    list.channels = {Channel::kBlockRead, Channel::kBlockWrite, Channel::kBlockRun};
+    add(group.block);
+    list.kinds = kWriteKinds;
+    list.channels = {Channel::kBlockWrite};
+    add(group.block_write);
+  });
 }
 
 void Compiler::add_own_blocks(const Manifest& manifest, Rule::Source source) {
@@ -340,6 +401,7 @@ Result<std::unique_ptr<PolicyData>> Compiler::run() && {
   add_extras(Verdict::kAllow, Rule::Source::kCommandLine);
   add_extras(Verdict::kAllow, Rule::Source::kRemembered);
   if (inputs_.baseline) add_grants(*inputs_.baseline, Rule::Source::kBaseline);
+  add_blocks_of_other_homes();
   add_scratch();
   settle_limits();
   check_name_blocks();

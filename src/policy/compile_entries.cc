@@ -240,6 +240,25 @@ void Compiler::add_set(const Entry& entry, const List& list) {
   }
 }
 
+void Compiler::add_path_of_home(const Entry& entry, const List& list, const PathPattern& home) {
+  const Result<ParsedPattern> parsed = parse_pattern(entry.text);
+  if (!parsed.ok()) return;  // complained of already
+  PathPattern pattern = home;
+  const auto append = [&](const std::vector<std::string>& components) {
+    pattern.components.insert(pattern.components.end(), components.begin(), components.end());
+  };
+  // Where bulkhead has them unless somebody's environment says otherwise.
+  if (parsed->variable == "config") {
+    append({".config", "bulkhead"});
+  } else if (parsed->variable == "state") {
+    append({".local", "state", "bulkhead"});
+  } else if (parsed->variable != "home") {
+    return;
+  }
+  append(parsed->pattern.components);
+  add_pattern(entry, list, pattern);
+}
+
 // Adds `pattern`, and with list.follow also what it leads to once the links on the way are
 // followed: an access is decided by where it really goes, so a block on ~/.ssh has to hold for the
 // folder that ~/.ssh is a link to.
@@ -264,6 +283,7 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
     data_->paths.add(each, list.channels, rule);
     const bool concrete = each.is_concrete();
     if (concrete && list.verdict == Verdict::kAllow) concrete_grants_.push_back(each.path());
+    if (!concrete && list.verdict == Verdict::kAllow) wildcard_grants_.push_back(each);
     if (concrete && hides) hidden_.insert(each.path());
   };
   add(pattern);

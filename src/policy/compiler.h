@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -46,10 +47,13 @@ class Compiler {
   // Rules are numbered in the order in which a reader would look for the reason: blocks first.
   void check_inputs();
   void add_fixed_rules();
+  // Those that hold: not the lifted ones. With a list that is made up but for kinds and channels.
+  void each_block_group(const std::function<void(const BlockGroup&, List)>& add) const;
   void add_blocklists();
   void add_own_blocks(const Manifest& manifest, Rule::Source source);
   void add_grants(const Manifest& manifest, Rule::Source source);
   void add_extras(Verdict verdict, Rule::Source source);
+  void add_blocks_of_other_homes();
   void add_scratch();
   void settle_limits();
   void check_name_blocks();
@@ -63,6 +67,9 @@ class Compiler {
   // "/a/.": the folder without what is in it.
   void add_folder_itself(const Entry& entry, const List& list);
   void add_set(const Entry& entry, const List& list);
+  // As if ${home} were `home`, which may have wildcards; nothing is done for entries that do not
+  // start with a variable that depends on whose home it is.
+  void add_path_of_home(const Entry& entry, const List& list, const PathPattern& home);
   void add_pattern(const Entry& entry, const List& list, const PathPattern& pattern);
   void add_networks(const std::vector<Entry>& entries, const List& list);
   void add_programs(const std::vector<Entry>& entries, const List& list);
@@ -91,6 +98,7 @@ class Compiler {
   LinkFollower links_;
   std::string buffer_;                        // add_plain_path's
   std::vector<std::string> concrete_grants_;  // of reading, writing or running
+  std::vector<PathPattern> wildcard_grants_;
   std::vector<NetworkUse> wide_grants_, name_blocks_;
   std::set<std::string> runnable_files_, runnable_trees_, hidden_;
 };

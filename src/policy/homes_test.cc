@@ -4,18 +4,21 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "policy/test_inputs.h"
 
 namespace bulkhead {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class HomesTest : public testing::Test {
+class HomesTest : public ::testing::Test {
  protected:
   HomesTest() {
     std::string text = (fs::temp_directory_path() / "bulkhead-XXXXXX").string();
@@ -72,6 +75,84 @@ TEST(NoProject, HomesWhatHoldsThemAndWhatAllShare) {
     EXPECT_THAT(why_no_project(shared, homes), HasSubstr("shared")) << shared;
   EXPECT_EQ(why_no_project("/tmp/project", homes), "");
   EXPECT_EQ(why_no_project("/srv", homes), "");
+}
+
+using testing::blocklist;
+using testing::compiled;
+using testing::entries;
+using testing::inputs;
+using testing::refused;
+
+Verdict verdict(const Policy& policy, Kind kind, std::string_view path) {
+  return policy.decide_path(kind, path).verdict;
+}
+Blocklist keys(std::initializer_list<const char*> block,
+               std::initializer_list<const char*> block_write) {
+  BlockGroup group;
+  group.name = "keys";
+  group.block = entries(block);
+  group.block_write = entries(block_write);
+  return blocklist(Blocklist::Source::kBuiltin, std::move(group));
+}
+constexpr auto kAllow = Verdict::kAllow, kDeny = Verdict::kDeny;
+
+// Root works in somebody else's home, and so do programs in containers.
+TEST(HomesInAPolicy, TheBlocklistsHoldInEveryHomeThatAGrantMeets) {
+  PolicyInputs in = inputs();
+  in.blocklists.push_back(
+      keys({"${home}/.ssh", "${config}", "${state}/journal*"}, {"${home}/.bashrc"}));
+  in.variables.home = "/no-such/root";
+  in.variables.other_homes = {"/no-such/home/me", "/no-such/home/you", "/no-such/root"};
+  in.variables.workspace = {"/no-such/home/me"};
+  in.manifest.files.read = in.manifest.files.write = entries({"${workspace}", "/no-such/srv"});
+  auto policy = compiled(in);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/home/me/.ssh/id_rsa"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kWrite, "/no-such/home/me/.bashrc"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/home/me/.bashrc"), kAllow);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/home/me/.config/bulkhead/policy.json"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kWrite, "/no-such/home/me/.local/state/bulkhead/journal.db"),
+            kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kWrite, "/no-such/home/me/project/a"), kAllow);
+  const Decision found = policy->decide_path(Kind::kRead, "/no-such/home/me/.ssh");
+  EXPECT_EQ(policy->rule(found.rule).group, "keys");
+  EXPECT_EQ(policy->rule(found.rule).resolved, "/no-such/home/me/.ssh");
+  const auto rules_of = [&](std::string_view home) {
+    return std::count_if(policy->rules().begin(), policy->rules().end(), [&](const Rule& rule) {
+      return rule.resolved.starts_with(std::string(home) + "/.");
+    });
+  };
+  EXPECT_EQ(rules_of("/no-such/home/you"), 0) << "what no grant meets costs nothing";
+  EXPECT_EQ(rules_of("/no-such/root"), 2) << "once";
+
+  // A grant inside of a home, one above, and one with wildcards.
+  for (const char* grant :
+       {"/no-such/home/you/.ssh", "/no-such/home", "/", "/no-such/*/y*/.ssh", "**/.ssh"}) {
+    in.manifest.files.read = entries({grant});
+    in.manifest.files.write.clear();
+    policy = compiled(in);
+    EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/home/you/.ssh/id_rsa"), kDeny) << grant;
+  }
+  in.manifest.files.read = entries({"/no-such/*/z*/.ssh", "/no-such/srv"});
+  policy = compiled(in);
+  EXPECT_EQ(rules_of("/no-such/home/you"), 0);
+  in.lifted = {"keys"};
+  in.manifest.files.read = entries({"/no-such/home"});
+  EXPECT_EQ(verdict(*compiled(in), Kind::kRead, "/no-such/home/you/.ssh/id_rsa"), kAllow);
+}
+
+TEST(HomesInAPolicy, ManyHomesAreBlockedByTheFolderThatHoldsThem) {
+  PolicyInputs in = inputs();
+  in.blocklists.push_back(keys({"${home}/.ssh"}, {}));
+  for (int i = 0; i < 1000; ++i)
+    in.variables.other_homes.push_back("/no-such/homes/" + std::to_string(i));
+  in.manifest.files.read = entries({"/no-such/homes"});
+  const auto policy = compiled(in);
+  EXPECT_LT(policy->rules().size(), 10U);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/homes/7/.ssh/id_rsa"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRead, "/no-such/homes/7/a"), kAllow);
+  for (int i = 0; i < 100; ++i)
+    in.variables.other_homes.push_back("/no-such/homes/at/" + std::to_string(i) + "/home");
+  EXPECT_THAT(refused(in), HasSubstr("home folders"));
 }
 
 }  // namespace

@@ -62,6 +62,9 @@ struct Variables {
   std::string state;                  // bulkhead's own state folder: journal, storage
   std::string runtime;                // XDG_RUNTIME_DIR; may be empty
   std::vector<std::string> bulkhead;  // what it runs itself: see own_files()
+  // Of the machine's people (policy/homes.h): where one of them meets a grant, the blocklists'
+  // ${home}, ${config} and ${state} count in it as well. `home` may be among them.
+  std::vector<std::string> other_homes = {};
 };
 
 // A remembered answer, or a command-line flag.

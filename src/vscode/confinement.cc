@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/config.h"
+#include "policy/homes.h"
 #include "policy/merge.h"
 #include "policy/pattern.h"
 #include "policy/programs.h"
@@ -97,7 +98,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
                       .config = canonical_or_same(request.places.config),
                       .state = canonical_or_same(request.places.state),
                       .runtime = canonical_or_same(request.places.runtime),
-                      .bulkhead = own_files(request.places)};
+                      .bulkhead = own_files(request.places),
+                      .other_homes = find_homes(home_sources())};
   return inputs;
 }
 

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -408,6 +409,24 @@ class Refusing(Flow):
             self.assertIn("--workspace", done.stderr)
         done = self.run_program("--workspace", self.home, "--", "cat", "secret.txt", cwd=self.home)
         self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"), done.stderr)
+
+    def test_nor_is_somebody_elses(self):
+        """The runner's own home is HOME's here; that of the password file is another one, as for root at work for somebody."""
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+        if not os.access(home, os.R_OK | os.X_OK) or os.path.realpath(home) == "/":
+            self.skipTest("needs a home folder")
+        home = os.path.realpath(home)
+        done = self.run_program("--", "true", cwd=home)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(f"{home} is a home folder", done.stderr)
+        self.assertIn("--workspace", done.stderr)
+        # Named, it is granted, but for the keys in it.
+        for name, verdict in ((".ssh/id_rsa", 1), (".aws", 1), (".config/bulkhead", 1), ("project", 0)):
+            for words in (["--workspace", home], ["--read", home]):
+                done = self.bulkhead("explain", *words, "read", os.path.join(home, name))
+                self.assertEqual(done.returncode, verdict, done.stdout)
+        self.assertEqual(self.bulkhead("explain", "--workspace", home, "write", f"{home}/.bashrc").returncode, 1)
+        self.assertIn(f"which is \"{home}/.ssh\"", self.bulkhead("explain", "--workspace", home, "read", f"{home}/.ssh").stdout)
 
     def test_grants_that_name_nothing(self):
         for words in (["--read", "missing"], ["--write", "missing/new"], ["--workspace", "missing"],
