@@ -410,6 +410,14 @@ class Refusing(Flow):
         done = self.run_program("--workspace", self.home, "--", "cat", "secret.txt", cwd=self.home)
         self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"), done.stderr)
 
+    def test_nor_is_what_all_share(self):
+        for folder in ("/tmp", "/var/tmp", "/etc", "/usr", "/var", "/home", "/"):
+            done = self.run_program("--", "true", cwd=folder)
+            self.assertEqual(done.returncode, 125, folder)
+            self.assertIn(f"{folder} is shared by all of the machine", done.stderr)
+            self.assertIn("--workspace", done.stderr)
+        self.assertEqual(self.run_program("--workspace", "/var/tmp", "--", "true", cwd="/var/tmp").returncode, 0)
+
     def test_nor_is_somebody_elses(self):
         """The runner's own home is HOME's here; that of the password file is another one, as for root at work for somebody."""
         home = pwd.getpwuid(os.geteuid()).pw_dir
