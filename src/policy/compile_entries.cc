@@ -1,9 +1,11 @@
 // How one entry of a manifest or a blocklist becomes rules.
 
+#include <dirent.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/path.h"
 #include "base/spelling.h"
@@ -287,6 +289,8 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
     if (concrete && hides) hidden_.insert(each.path());
   };
   add(pattern);
+  if (list.follow && pattern.anywhere && list.verdict == Verdict::kDeny)
+    add_named_links(entry, list, pattern);
   if (list.follow && !pattern.anywhere) {
     // Only what stands before the first wildcard can be followed.
     PathPattern start;
@@ -304,6 +308,73 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
       add(below(real, rest));
     }
   }
+}
+
+namespace {
+
+// The links directly in a folder; none where it is no folder.
+std::vector<std::string> links_in(const std::string& folder) {
+  std::vector<std::string> links;
+  const auto close = [](DIR* dir) { ::closedir(dir); };
+  const std::unique_ptr<DIR, decltype(close)> open(::opendir(folder.c_str()), close);
+  while (open) {
+    const struct dirent* each = ::readdir(open.get());
+    if (each == nullptr) break;
+    if (each->d_type == DT_LNK || each->d_type == DT_UNKNOWN)
+      links.push_back(join(folder, each->d_name));
+  }
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+}  // namespace
+
+// git runs .git/hooks/pre-commit, and an editor reads .vscode/tasks.json, wherever a link of that
+// name leads: what is there has to be blocked by its own name. Looked for is where such names
+// stand, at the top of a workspace, a "*" standing for nothing; not in every folder below.
+void Compiler::add_named_links(const Entry& entry, const List& list, const PathPattern& pattern) {
+  PathPattern name;
+  for (std::string component : pattern.components) {
+    std::erase(component, kStar);
+    if (component.empty() || component == "." || component == "..") return;
+    name.components.push_back(std::move(component));
+  }
+  List writes = list;
+  writes.kinds = kWriteKinds;
+  writes.channels = {Channel::kBlockWrite};
+  const bool blocks_write = std::find(list.channels.begin(), list.channels.end(),
+                                      Channel::kBlockWrite) != list.channels.end();
+  for (const std::string& workspace : inputs_.variables.workspace) {
+    if (!is_canonical(workspace)) continue;
+    const std::string path = below(workspace, name).path();
+    if (links_.is_missing(path)) continue;
+    if (links_.may_lead_elsewhere(path)) add_target_of(entry, list, path);
+    // Who reads through a link in a blocked folder names that folder, and is refused. Who writes
+    // what it leads to does not.
+    if (blocks_write)
+      for (const std::string& link : links_in(path)) add_target_of(entry, writes, link);
+  }
+}
+
+void Compiler::add_target_of(const Entry& entry, const List& list, const std::string& link) {
+  std::vector<std::string> passed;
+  const std::string real = follow_links(link, passed);
+  if (real == link || passed.empty()) return;
+  const auto add = [&](const std::string& path, const List& blocks) {
+    List because = blocks;
+    because.reason =
+        fmt::format("The link {} leads there. {}", escape_for_display(link), blocks.reason);
+    const PathPattern pattern = below(path, {});
+    data_->paths.add(pattern, blocks.channels,
+                     new_rule(entry, because, blocks.kinds, pattern.text()));
+  };
+  add(real, list);
+  // Putting another link or folder in the way would be as good.
+  List writes = list;
+  writes.kinds = kWriteKinds;
+  writes.channels = {Channel::kBlockWrite};
+  for (const std::string& way : passed)
+    if (way != link) add(way, writes);
 }
 
 void Compiler::add_networks(const std::vector<Entry>& entries, const List& list) {

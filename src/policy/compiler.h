@@ -71,6 +71,9 @@ class Compiler {
   // start with a variable that depends on whose home it is.
   void add_path_of_home(const Entry& entry, const List& list, const PathPattern& home);
   void add_pattern(const Entry& entry, const List& list, const PathPattern& pattern);
+  // Of a block of "**/…": what links of that name at the top of a workspace lead to.
+  void add_named_links(const Entry& entry, const List& list, const PathPattern& pattern);
+  void add_target_of(const Entry& entry, const List& list, const std::string& link);
   void add_networks(const std::vector<Entry>& entries, const List& list);
   void add_programs(const std::vector<Entry>& entries, const List& list);
   // `has_rule`: a rule for the file itself stands already.

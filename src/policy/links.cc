@@ -40,6 +40,11 @@ OnTheWay links_on_the_way(const std::string& path) {
 }  // namespace
 
 std::string follow_links(const std::string& path) {
+  std::vector<std::string> passed;
+  return follow_links(path, passed);
+}
+
+std::string follow_links(const std::string& path, std::vector<std::string>& passed) {
   if (path.find('\0') != std::string::npos) return path;
   int links = 0;
   std::string done;         // followed so far; empty stands for "/"
@@ -80,6 +85,7 @@ std::string follow_links(const std::string& path) {
       done = here;
       continue;
     }
+    passed.push_back(here);
     if (to.substr(0, 1) == "/") done.clear();
     rest.insert(0, to).insert(0, "/");
   }
@@ -245,6 +251,12 @@ bool LinkFollower::may_lead_elsewhere(std::string_view path) {
   if (last_ != nullptr && last_path_ == path) return last_->state == State::kLinked;
   const auto known = folders_.find(path);
   return (known != folders_.end() ? known->second.state : look(path)) == State::kLinked;
+}
+
+bool LinkFollower::is_missing(std::string_view path) {
+  if (last_ != nullptr && last_path_ == path) return last_->state == State::kMissing;
+  const auto known = folders_.find(path);
+  return (known != folders_.end() ? known->second.state : look(path)) == State::kMissing;
 }
 
 std::string LinkFollower::follow(const std::string& path) {

@@ -14,6 +14,8 @@ namespace bulkhead {
 // where its target would be. `path` is canonical in form. Returns `path` itself where there is a
 // loop or the file system cannot say.
 std::string follow_links(const std::string& path);
+// And by which links, by their canonical names, in their order.
+std::string follow_links(const std::string& path, std::vector<std::string>& passed);
 
 // By which names the file is found: each symbolic link's on the way, and its own at last. Whoever
 // may change what one of them stands for has another file found. `path` is absolute, and may hold
@@ -29,6 +31,8 @@ class LinkFollower {
   // False: `path`, canonical in form, leads where it says. Cheap.
   bool may_lead_elsewhere(std::string_view path);
   std::string follow(const std::string& path);
+  // Nothing is there, and no link before it. Cheap as well.
+  bool is_missing(std::string_view path);
 
  private:
   enum class State : uint8_t {

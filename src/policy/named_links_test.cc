@@ -1,0 +1,124 @@
+// Blocks by a name anywhere, where a link has that name.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "policy/policy.h"
+#include "policy/test_inputs.h"
+
+namespace bulkhead {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::blocklist;
+using testing::compiled;
+using testing::entries;
+using ::testing::HasSubstr;
+using testing::inputs;
+
+constexpr auto kAllow = Verdict::kAllow, kDeny = Verdict::kDeny;
+
+class NamedLinks : public ::testing::Test {
+ protected:
+  NamedLinks() {
+    std::string text = (fs::temp_directory_path() / "bulkhead-XXXXXX").string();
+    if (mkdtemp(text.data()) != nullptr) root_ = fs::canonical(text).string();
+  }
+  ~NamedLinks() override { fs::remove_all(root_); }
+  void SetUp() override {
+    ASSERT_FALSE(root_.empty());
+    in_ = inputs();
+    in_.variables.workspace = {root_};
+    in_.manifest.files.read = in_.manifest.files.write = entries({"${workspace}"});
+  }
+  void file(const std::string& name) {
+    fs::create_directories(fs::path(root_ + "/" + name).parent_path());
+    std::ofstream(root_ + "/" + name) << "content";
+  }
+  void link(const std::string& name, const std::string& target) {
+    fs::create_directories(fs::path(root_ + "/" + name).parent_path());
+    fs::create_symlink(target, root_ + "/" + name);
+  }
+  void block_write(std::initializer_list<const char*> texts) {
+    BlockGroup group;
+    group.name = "names";
+    group.reason = "Why.";
+    group.block_write = entries(texts);
+    in_.blocklists = {blocklist(Blocklist::Source::kBuiltin, std::move(group))};
+  }
+  Verdict verdict(Kind kind, const std::string& name) {
+    return compiled(in_)->decide_path(kind, root_ + "/" + name).verdict;
+  }
+
+  std::string root_;
+  PolicyInputs in_;
+};
+
+TEST_F(NamedLinks, WhatAHookLeadsToIsNotWritten) {
+  file("scripts/pre-commit");
+  file("scripts/other");
+  link(".git/hooks/pre-commit", "../../scripts/pre-commit");
+  link(".git/hooks/post-commit", "../../scripts/yet-to-be-made");
+  block_write({"**/*.git/hooks"});
+  EXPECT_EQ(verdict(Kind::kWrite, "scripts/pre-commit"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWriteStatus, "scripts/pre-commit"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWrite, "scripts/yet-to-be-made"), kDeny);
+  EXPECT_EQ(verdict(Kind::kRead, "scripts/pre-commit"), kAllow);
+  EXPECT_EQ(verdict(Kind::kWrite, "scripts/other"), kAllow);
+  const auto policy = compiled(in_);
+  EXPECT_TRUE(policy->above_block(root_ + "/scripts")) << "nor moved away with its folder";
+  const Rule& rule =
+      policy->rule(policy->decide_path(Kind::kWrite, root_ + "/scripts/pre-commit").rule);
+  EXPECT_EQ(rule.text, "**/*.git/hooks");
+  EXPECT_THAT(rule.reason, HasSubstr(root_ + "/.git/hooks/pre-commit leads there"));
+}
+
+TEST_F(NamedLinks, AFileAFolderAndTheWholeWay) {
+  file("dot/tasks.json");
+  file("real/agent/settings");
+  link(".vscode", "dot");
+  link(".claude", "way/agent");
+  link("way", "real");
+  block_write({"**/.vscode/tasks.json", "**/.claude"});
+  EXPECT_EQ(verdict(Kind::kWrite, "dot/tasks.json"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWrite, "dot/other.json"), kAllow);
+  EXPECT_EQ(verdict(Kind::kWrite, "real/agent/settings"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWrite, "way"), kDeny) << "another link could take its place";
+  EXPECT_EQ(verdict(Kind::kRead, "way"), kAllow);
+}
+
+TEST_F(NamedLinks, ABlockOfReadingHoldsForWhatTheNameLeadsTo) {
+  file("conf/env.local");
+  file("keys/own");
+  file("elsewhere/key");
+  link(".env", "conf/env.local");
+  link("keys/linked", "../elsewhere/key");
+  in_.manifest.files.block = entries({"**/.env", "**/keys"});
+  EXPECT_EQ(verdict(Kind::kRead, "conf/env.local"), kDeny);
+  EXPECT_EQ(verdict(Kind::kRun, "conf/env.local"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWrite, "conf/env.local"), kDeny);
+  EXPECT_EQ(verdict(Kind::kWrite, "elsewhere/key"), kDeny);
+  EXPECT_EQ(verdict(Kind::kRead, "elsewhere/key"), kAllow) << "by its own name";
+}
+
+TEST_F(NamedLinks, NothingElse) {
+  file(".env");
+  file("a/b");
+  link("a/.env", "b");  // not at the top
+  link("loop", "loop");
+  in_.manifest.files.block = entries({"**/.env", "**/loop", "**/missing"});
+  EXPECT_EQ(verdict(Kind::kRead, "a/b"), kAllow);
+  EXPECT_EQ(verdict(Kind::kRead, "a/.env"), kDeny);
+  size_t blocks = 0;
+  for (const Rule& rule : compiled(in_)->rules())
+    if (rule.verdict == kDeny && !rule.text.empty() && rule.text.starts_with("**/")) ++blocks;
+  EXPECT_EQ(blocks, 3U);
+}
+
+}  // namespace
+}  // namespace bulkhead
