@@ -303,6 +303,8 @@ class World:
         self.file(f"{work}/.git/HEAD", b"ref: refs/heads/main\n")
         self.file(f"{work}/.git/config", b"[core]\n")
         self.file(f"{work}/.git/hooks/pre-commit", b"#!/bin/sh\n", 0o755)
+        self.file(f"{work}/scripts/hook", b"#!/bin/sh\n", 0o755)
+        os.symlink("../../scripts/hook", f"{work}/.git/hooks/post-update")
         self.file(f"{work}/.vscode/settings.json", b"{}\n")
         self.file(f"{work}/.vscode/tasks.json", b"{}\n")
         self.file(f"{work}/sub/file.txt", b"sub\n")
@@ -372,7 +374,7 @@ class World:
     def snapshot(self):
         """What no attack may change."""
         state = {"outsider": self.outsider_state()}
-        for root in (self.home, self.outside, self.readonly, self.sibling, self.writeonly, f"{self.work}/.git", f"{self.work}/.vscode"):
+        for root in (self.home, self.outside, self.readonly, self.sibling, self.writeonly, f"{self.work}/.git", f"{self.work}/.vscode", f"{self.work}/scripts"):
             for folder, folders, files in os.walk(root):
                 if self.header.one("act") == "replace":
                     files = [name for name in files if not name.startswith(".netrc")]

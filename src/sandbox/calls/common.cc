@@ -60,6 +60,42 @@ std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mod
   return Reply::error(EACCES);
 }
 
+namespace {
+
+// Whether a block, not the lack of a grant, denies it.
+bool is_blocked(const Call& call, Kind kind, std::string_view path) {
+  const Decision decision = call.service().arbiter.policy().decide_path(kind, path);
+  return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
+}
+
+}  // namespace
+
+bool is_blocked_name(const Call& call, Kind kind, const Spelling& spelling,
+                     std::string_view canonical, std::string* name) {
+  if (spelling.text.empty() || spelling.text == canonical) return false;
+  *name = spelling.text;
+  if (spelling.parents) {
+    // What ".." means depends on the links before it, so the last one is resolved.
+    size_t up = name->rfind("/..");
+    while (up != std::string::npos && up + 3 != name->size() && (*name)[up + 3] != '/')
+      up = up == 0 ? std::string::npos : name->rfind("/..", up - 1);
+    if (up == std::string::npos) return false;
+    Spelling above{.text = name->substr(0, up + 3), .tail = Tail::kDotDot, .parents = true};
+    Found folder;
+    if (call.service().walker.resolve(call, above, Follow::kYes, &folder) != 0 || !folder.is_path)
+      return false;
+    *name = normalize(folder.canonical + name->substr(up + 3));
+  }
+  return !is_within(*name, "/proc") && is_blocked(call, kind, *name);
+}
+
+std::optional<Reply> refuse_name(Call& call, Kind kind, const Spelling& spelling,
+                                 std::string_view canonical) {
+  std::string name;
+  if (!is_blocked_name(call, kind, spelling, canonical, &name)) return std::nullopt;
+  return call.refuse_unless(kind, name);
+}
+
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling) {
   std::string path;
   const Walker& walker = call.service().walker;

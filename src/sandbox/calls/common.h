@@ -55,6 +55,14 @@ bool leads_on(mode_t type) noexcept;
 // on counts also where such a block has any name. nullopt otherwise and in audit runs.
 std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type);
 
+// For what was found as `canonical` by the name that `spelling` is: EACCES, journalled, where a
+// block speaks of that name, since "**/.env" means the name, whatever a link of that name leads to.
+// nullopt otherwise. Of several links on the way only the first one's name is known.
+std::optional<Reply> refuse_name(Call& call, Kind kind, const Spelling& spelling,
+                                 std::string_view canonical);
+bool is_blocked_name(const Call& call, Kind kind, const Spelling& spelling,
+                     std::string_view canonical, std::string* name);
+
 // calls/links.cc
 // True where no symlink could lead to anything that the compartment may not read or write: audit
 // runs, and policies that grant everything.

@@ -117,12 +117,12 @@ Reply serve_execute(Call& call) {
     return Reply::go_on();
 
   Found found;
+  Spelling spelling;
   if (path.empty()) {
     if ((flags & AT_EMPTY_PATH) == 0) return Reply::error(ENOENT);
     if (const int error = walker.resolve_descriptor(call, folder, &found); error != 0)
       return Reply::error(error);
   } else {
-    Spelling spelling;
     if (const int error = walker.spell(call, folder, path, &spelling); error != 0)
       return Reply::error(error);
     const Follow follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Follow::kNo : Follow::kYes;
@@ -137,6 +137,7 @@ Reply serve_execute(Call& call) {
   if (!found.is_path) {
     if (auto no = refuse_nameless(call, found)) return std::move(*no);
   } else {
+    if (auto no = refuse_name(call, Kind::kRun, spelling, found.canonical)) return std::move(*no);
     if (auto no = call.refuse_unless(Kind::kRun, found.canonical)) return std::move(*no);
     if (auto no = refuse_stuck(call, found)) return std::move(*no);
   }
@@ -155,11 +156,11 @@ Reply serve_execute(Call& call) {
       service.processes.note_exec(call.tid());
       return Reply::go_on();
     }
-    Spelling spelling;
+    Spelling its;
     Found next;
-    if (const int error = walker.spell(call, AT_FDCWD, interpreter, &spelling); error != 0)
+    if (const int error = walker.spell(call, AT_FDCWD, interpreter, &its); error != 0)
       return Reply::error(error);
-    if (const int error = walker.resolve(call, spelling, Follow::kYes, &next); error != 0)
+    if (const int error = walker.resolve(call, its, Follow::kYes, &next); error != 0)
       return Reply::error(error);
     if (!next.is_path) return Reply::error(EACCES);
     if (auto no = call.refuse_unless(Kind::kRun, next.canonical)) return std::move(*no);

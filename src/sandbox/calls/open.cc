@@ -167,11 +167,14 @@ bool within_held(const Request& request, const Found& found) {
          ((request.flags & O_APPEND) != 0 && (request.flags & O_TRUNC) == 0);
 }
 
-std::optional<Reply> refuse_content(Call& call, const Request& request, const std::string& path) {
-  if (request.reads())
-    if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
-  if (request.writes())
-    if (auto no = call.refuse_unless(Kind::kWrite, path)) return no;
+std::optional<Reply> refuse_content(Call& call, const Request& request, const Spelling& spelling,
+                                    const std::string& path) {
+  for (const auto& [wanted, kind] :
+       {std::pair(request.reads(), Kind::kRead), std::pair(request.writes(), Kind::kWrite)}) {
+    if (!wanted) continue;
+    if (auto no = refuse_name(call, kind, spelling, path)) return no;
+    if (auto no = call.refuse_unless(kind, path)) return no;
+  }
   return std::nullopt;
 }
 
@@ -181,7 +184,7 @@ Reply by_the_kernel(const Request& request) {
   return request.flags_in_memory ? Reply::error(ENOSYS) : Reply::go_on();
 }
 
-Reply open_existing(Call& call, const Request& request, Found& found) {
+Reply open_existing(Call& call, const Request& request, const Spelling& spelling, Found& found) {
   if (request.exclusive()) return Reply::error(EEXIST);
   if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
   const bool folder = S_ISDIR(found.type);
@@ -196,7 +199,7 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
                         "no path in the compartment, and not held with this access");
       return Reply::error(EACCES);
     }
-    if (auto no = refuse_content(call, request, found.canonical)) return std::move(*no);
+    if (auto no = refuse_content(call, request, spelling, found.canonical)) return std::move(*no);
     if (request.writes() && !folder)
       if (auto no = refuse_above_block(call, found.canonical, found.type)) return std::move(*no);
   }
@@ -218,7 +221,9 @@ Reply open_existing(Call& call, const Request& request, Found& found) {
   return hand_over(call, request, found.canonical, std::move(fd), folder || S_ISREG(found.type));
 }
 
-Reply create(Call& call, const Request& request, const std::string& canonical) {
+Reply create(Call& call, const Request& request, const Spelling& spelling,
+             const std::string& canonical) {
+  if (auto no = refuse_name(call, Kind::kWrite, spelling, canonical)) return std::move(*no);
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, canonical)) return std::move(*no);
@@ -351,6 +356,7 @@ Reply serve_open(Call& call) {
     if (auto no = refuse_privileged(call, request.mode, path)) return std::move(*no);
 
   Found found;
+  Spelling spelling;
   int error = 0;
   if (request.scope != 0) {
     // open(2): no file is made of a name with a slash behind it.
@@ -358,9 +364,12 @@ Reply serve_open(Call& call) {
     if (slash) path.erase(path.find_last_not_of('/') + 1);
     error =
         walker.resolve_scoped(call, request.folder, path, request.scope, request.follow(), &found);
+    // A root of the call's own changes what "/" means.
+    const size_t skip = (request.scope & RESOLVE_IN_ROOT) != 0 ? path.find_first_not_of('/') : 0;
+    if (skip != std::string::npos)
+      (void)walker.spell(call, request.folder, std::string_view(path).substr(skip), &spelling);
     if (slash && (error == 0 || Walker::may_be_created(error, found))) return Reply::error(EISDIR);
   } else {
-    Spelling spelling;
     error = walker.spell(call, request.folder, path, &spelling);
     if (error == ENOENT && is_itself(path)) return open_removed_folder(call, request);
     if (error != 0) return Reply::error(error);
@@ -373,9 +382,9 @@ Reply serve_open(Call& call) {
       if (auto reply = open_directly(call, request, path, spelling)) return std::move(*reply);
     error = walker.resolve(call, spelling, request.follow(), &found);
   }
-  if (error == 0) return open_existing(call, request, found);
+  if (error == 0) return open_existing(call, request, spelling, found);
   if ((request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))
-    return create(call, request, found.canonical);
+    return create(call, request, spelling, found.canonical);
   return Reply::error(error);
 }
 

@@ -101,6 +101,55 @@ TEST(ServeOpen, SpellingsLeadToTheSameDecision) {
             "content content content content content content content ");
 }
 
+// A block of "**/.env" means the name; where a link of that name leads has another one.
+TEST(ServeOpen, ABlockedNameIsRefusedWhereverItLeads) {
+  const Folder folder;
+  folder.file("conf/env.local", "value");
+  folder.file("conf/tool", "#!/bin/sh\n");
+  folder.file("dot/tasks.json", "{}");
+  folder.folder("sub");
+  ASSERT_EQ(::chmod((folder / "conf/tool").c_str(), 0755), 0);
+  ASSERT_EQ(::symlink("conf/env.local", (folder / ".env").c_str()), 0);
+  ASSERT_EQ(::symlink("../conf/env.local", (folder / "sub/.env").c_str()), 0);
+  ASSERT_EQ(::symlink("../conf/new", (folder / "sub/.new").c_str()), 0);
+  ASSERT_EQ(::symlink("dot", (folder / ".vscode").c_str()), 0);
+  ASSERT_EQ(::symlink("conf/env.local", (folder / "free").c_str()), 0);
+  ASSERT_EQ(::symlink("conf/tool", (folder / "runner").c_str()), 0);
+  std::vector<std::string> denied;
+  const std::string result = serve(
+      {.read = {folder.path()},
+       .write = {folder.path()},
+       .block = {"**/.env", "**/runner"},
+       .run = {folder.path()},
+       .block_write = {"**/.vscode/tasks.json", "**/.new"}},
+      [&] {
+        ::chdir((folder / "sub").c_str());
+        std::string text;
+        for (const std::string& name :
+             {folder / ".env", std::string("../.env"), std::string(".env"), folder / "sub//.env",
+              folder / "free", folder / ".vscode/tasks.json"})
+          text += read_all(name) + " ";
+        for (const char* name : {"../.vscode/tasks.json", "../dot/tasks.json", ".new", ".env"})
+          text += try_open(name, O_WRONLY | O_CREAT) + " ";
+        open_how how{.flags = O_RDONLY, .mode = 0, .resolve = RESOLVE_IN_ROOT};
+        const Fd root(::open("..", O_PATH | O_CLOEXEC));
+        text += outcome_of(::syscall(SYS_openat2, root.get(), "/.env", &how, sizeof how)) + " ";
+        text += outcome_of(::access("../.env", R_OK)) + " ";
+        text += outcome_of(::chmod("../.vscode/tasks.json", 0600)) + " ";
+        text += outcome_of(::truncate((folder / ".vscode/tasks.json").c_str(), 0)) + " ";
+        text += outcome_of(::linkat(AT_FDCWD, ".env", AT_FDCWD, "mine", AT_SYMLINK_FOLLOW)) + " ";
+        ::execl((folder / "runner").c_str(), "runner", nullptr);
+        return text + outcome_of(-1);
+      },
+      &denied);
+  EXPECT_EQ(result,
+            "EACCES EACCES EACCES EACCES value {} EACCES ok EACCES EACCES EACCES EACCES EACCES "
+            "EACCES EACCES EACCES");
+  EXPECT_THAT(denied, Contains("read " + (folder / ".env")));
+  EXPECT_THAT(denied, Contains("write " + (folder / ".vscode/tasks.json")));
+  EXPECT_THAT(denied, Contains("run " + (folder / "runner")));
+}
+
 TEST(ServeOpen, ErrorsAreTheKernels) {
   const Folder folder;
   folder.file("a", "x");

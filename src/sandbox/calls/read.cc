@@ -91,7 +91,9 @@ Reply serve_access(Call& call) {
   // A process's own entries of /proc are judged by more than the policy.
   if (is_within(found.canonical, "/proc")) return Reply::go_on();
   const Policy& policy = call.service().arbiter.policy();
-  const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny;
+  std::string name;
+  const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny ||
+                      is_blocked_name(call, Kind::kRead, spelling, found.canonical, &name);
   return denied ? Reply::error(EACCES) : Reply::go_on();
 }
 
@@ -112,6 +114,7 @@ Reply serve_watch(Call& call) {
   if (const int error = call.service().walker.resolve(call, spelling, follow, &found); error != 0)
     return Reply::error(error);
   if (!found.is_path) return Reply::error(EACCES);
+  if (auto no = refuse_name(call, Kind::kRead, spelling, found.canonical)) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kRead, found.canonical)) return std::move(*no);
   if (!call.still_valid()) return Reply::error(EINTR);
   // The link is ours: whether to follow was settled above.

@@ -244,6 +244,8 @@ Reply connect_unix(Call& call, const TargetSocket& socket, const SocketAddress& 
   if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
   if (!found.is_path || (found.type & S_IFMT) != S_IFSOCK) return Reply::error(ECONNREFUSED);
   if (!call.may_block()) return Reply::later();
+  if (auto refusal = refuse_name(call, Kind::kWrite, spelling, found.canonical))
+    return std::move(*refusal);
   if (auto refusal = call.refuse_unless(Kind::kWrite, found.canonical)) return std::move(*refusal);
   const OwnLink link(found.fd.get());
   sockaddr_un target{};

@@ -44,7 +44,8 @@ Target path_at(int folder, uint64_t address, uint32_t flags) {
 }
 
 // Finds it; nullopt: go ahead.
-std::optional<Reply> locate(const Call& call, const Target& target, Found* found) {
+std::optional<Reply> locate(const Call& call, const Target& target, Found* found,
+                            Spelling* spelling) {
   const Walker& walker = call.service().walker;
   bool by_descriptor = target.by_descriptor;
   std::string text;
@@ -60,10 +61,9 @@ std::optional<Reply> locate(const Call& call, const Target& target, Found* found
     if (target.by_descriptor && found->held && (*found->held & O_PATH) != 0)
       return Reply::error(EBADF);
   } else {
-    Spelling spelling;
-    if (const int error = walker.spell(call, target.folder, text, &spelling); error != 0)
+    if (const int error = walker.spell(call, target.folder, text, spelling); error != 0)
       return Reply::error(error);
-    if (const int error = walker.resolve(call, spelling, target.follow, found); error != 0)
+    if (const int error = walker.resolve(call, *spelling, target.follow, found); error != 0)
       return Reply::error(error);
   }
   if (const int error = Walker::look(found); error != 0) return Reply::error(error);
@@ -76,8 +76,10 @@ bool held_for_reading(const Found& found) {
 
 // Finds it and decides; nullopt: go ahead.
 std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found) {
-  if (auto no = locate(call, target, found)) return no;
+  Spelling spelling;
+  if (auto no = locate(call, target, found, &spelling)) return no;
   if (found->is_path) {
+    if (auto no = refuse_name(call, kind, spelling, found->canonical)) return no;
     if (auto no = call.refuse_unless(kind, found->canonical)) return no;
   } else if (found->canonical.starts_with('/') || S_ISREG(found->type) || S_ISDIR(found->type) ||
              S_ISCHR(found->type) || S_ISBLK(found->type)) {  // a FIFO with a name, too
@@ -374,8 +376,9 @@ Reply serve_get_xattr(Call& call) {
     length = ::fgetxattr(own.get(), name->c_str(), value.data(), value.size());
   } else {
     Found found;
+    Spelling spelling;
     auto no = name->starts_with("user.") ? find(call, target, Kind::kRead, &found)
-                                         : locate(call, target, &found);
+                                         : locate(call, target, &found, &spelling);
     if (no) return std::move(*no);
     // The link to our descriptor leads to a symlink's target, and a symlink has no user.* or ACL.
     if (trusted) return Reply::error(ENODATA);

@@ -324,11 +324,11 @@ Reply serve_link(Call& call) {
     return Reply::error(error);
   Found from;
   bool plain = false;
+  Spelling spelling;
   if (from_path.empty() && (flags & AT_EMPTY_PATH) != 0) {
     if (const int error = walker.resolve_descriptor(call, from_folder, &from); error != 0)
       return Reply::error(error);
   } else {
-    Spelling spelling;
     if (const int error = walker.spell(call, from_folder, from_path, &spelling); error != 0)
       return Reply::error(error);
     const Follow follow = (flags & AT_SYMLINK_FOLLOW) != 0 ? Follow::kYes : Follow::kNo;
@@ -350,6 +350,8 @@ Reply serve_link(Call& call) {
 
   if (from.is_path) {
     // Both rights on the source: a second name would outlive any later block of the first.
+    for (const Kind kind : {Kind::kRead, Kind::kWrite})
+      if (auto no = refuse_name(call, kind, spelling, from.canonical)) return std::move(*no);
     if (auto no = call.refuse_unless(Kind::kRead, from.canonical)) return std::move(*no);
     if (auto no = call.refuse_unless(Kind::kWrite, from.canonical)) return std::move(*no);
   } else if (from.links != 0 || !from.held || (*from.held & O_ACCMODE) == O_RDONLY) {
