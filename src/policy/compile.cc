@@ -142,6 +142,7 @@ void Compiler::add_blocklists() {
 // after the grants, for most runs meet no home but the user's own, and a home has as many blocks as
 // all the rest.
 void Compiler::add_blocks_of_other_homes() {
+  if (!findings_.empty()) return;  // of the same entries, and enough said
   constexpr size_t kMostBeside = 8, kMost = 64;
   std::map<std::string, std::vector<std::string>, std::less<>> met;  // by what holds them
   const auto is_met = [&](const std::string& home) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "base/path.h"
@@ -243,22 +244,21 @@ void Compiler::add_set(const Entry& entry, const List& list) {
 }
 
 void Compiler::add_path_of_home(const Entry& entry, const List& list, const PathPattern& home) {
-  const Result<ParsedPattern> parsed = parse_pattern(entry.text);
-  if (!parsed.ok()) return;  // complained of already
-  PathPattern pattern = home;
-  const auto append = [&](const std::vector<std::string>& components) {
-    pattern.components.insert(pattern.components.end(), components.begin(), components.end());
-  };
-  // Where bulkhead has them unless somebody's environment says otherwise.
-  if (parsed->variable == "config") {
-    append({".config", "bulkhead"});
-  } else if (parsed->variable == "state") {
-    append({".local", "state", "bulkhead"});
-  } else if (parsed->variable != "home") {
-    return;
-  }
-  append(parsed->pattern.components);
-  add_pattern(entry, list, pattern);
+  // Where bulkhead has its own unless somebody's environment says otherwise.
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kPlaces = {
+      {{"${home}", ""},
+       {"${config}", "/.config/bulkhead"},
+       {"${state}", "/.local/state/bulkhead"}}};
+  const auto* const place = std::find_if(kPlaces.begin(), kPlaces.end(), [&](const auto& each) {
+    return entry.text.starts_with(each.first);
+  });
+  if (place == kPlaces.end()) return;
+  // A pattern's text is what an entry says, wildcards and escapes included.
+  Entry there = entry;
+  there.text = home.text() + std::string(place->second) + entry.text.substr(place->first.size());
+  const size_t first = data_->rules.size();
+  add_path(there, list);
+  for (size_t i = first; i < data_->rules.size(); ++i) data_->rules[i].text = entry.text;
 }
 
 // Adds `pattern`, and with list.follow also what it leads to once the links on the way are
@@ -285,7 +285,10 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
     data_->paths.add(each, list.channels, rule);
     const bool concrete = each.is_concrete();
     if (concrete && list.verdict == Verdict::kAllow) concrete_grants_.push_back(each.path());
-    if (!concrete && list.verdict == Verdict::kAllow) wildcard_grants_.push_back(each);
+    // Of those that come with bulkhead, "**/…" names files of the kernel's (memory.max), no keys.
+    const bool own = list.source == Rule::Source::kBaseline || list.group.starts_with('@');
+    if (!concrete && list.verdict == Verdict::kAllow && !(own && each.anywhere))
+      wildcard_grants_.push_back(each);
     if (concrete && hides) hidden_.insert(each.path());
   };
   add(pattern);
