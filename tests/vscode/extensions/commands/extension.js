@@ -48,10 +48,14 @@ exports.activate = (context) =>
       await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/.git/config`), vscode.ViewColumn.Two);
       await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`), vscode.ViewColumn.One);
       await settle();
-      return JSON.stringify(await Promise.all([
+      const said = await Promise.all([
         run("workbench.action.focusSecondEditorGroup"), run("cursorTop"), run("type", { text: "# the focus moved\n" }), run("workbench.action.files.save"),
         run("workbench.action.focusFirstEditorGroup"),
-      ]));
+      ]);
+      // Others want the room.
+      await run("workbench.action.focusSecondEditorGroup");
+      await run("workbench.action.closeActiveEditor");
+      return JSON.stringify(said);
     },
     async types({ workspace }, vscode) {
       await vscode.window.showTextDocument(vscode.Uri.file(`${workspace}/first.js`));
