@@ -115,7 +115,8 @@ TEST_F(NamedLinks, NothingElse) {
   EXPECT_EQ(verdict(Kind::kRead, "a/b"), kAllow);
   EXPECT_EQ(verdict(Kind::kRead, "a/.env"), kDeny);
   size_t blocks = 0;
-  for (const Rule& rule : compiled(in_)->rules())
+  const auto policy = compiled(in_);
+  for (const Rule& rule : policy->rules())
     if (rule.verdict == kDeny && !rule.text.empty() && rule.text.starts_with("**/")) ++blocks;
   EXPECT_EQ(blocks, 3U);
 }
