@@ -39,13 +39,13 @@ int main(int argc, char** argv) {
   if (bind(fd, (struct sockaddr*)&mine, sizeof mine) != 0) refused("bind");
   if (listen(fd, 5) != 0) refused("listen");
   getsockname(fd, (struct sockaddr*)&mine, &size);
-  ask_to_dial(ntohs(mine.sin_port));
+  ask_to_dial(ntohs(mine.sin_port), fd);
   // The same without bind: listen chooses a port.
   fd = granted();
   dissolve(fd);
   if (listen(fd, 5) != 0) refused("listen");
   size = sizeof mine;
   getsockname(fd, (struct sockaddr*)&mine, &size);
-  ask_to_dial(ntohs(mine.sin_port));
+  ask_to_dial(ntohs(mine.sin_port), fd);
   return 0;
 }

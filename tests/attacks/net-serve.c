@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     if (bound && bind(fd, (struct sockaddr*)&a, sizeof a) != 0) refused("bind");
     if (listen(fd, 5) != 0) refused("listen");
     getsockname(fd, (struct sockaddr*)&a, &size);
-    ask_to_dial(ntohs(a.sin_port));
+    ask_to_dial(ntohs(a.sin_port), fd);
   }
   return 0;
 }

@@ -191,9 +191,14 @@ class Server:
         if not match:
             return
         try:
-            socket.create_connection(("127.0.0.1", int(match[1])), 5).close()
+            with socket.create_connection(("127.0.0.1", int(match[1])), 5) as server:
+                server.settimeout(5)
+                said = server.recv(256)
         except OSError as error:
             peer.sendall(str(error).encode())
+            return
+        if self.world.mark.encode() not in said:
+            peer.sendall(b"somebody else's server")
         else:
             self.messages.append("a server of the attack was reachable from outside")
             peer.sendall(b"connected")

@@ -206,5 +206,5 @@ test("commands have rules that exist", () => {
   for (const rules of Object.values(methods))
     for (const rule of Object.values(rules)) permissions.add(typeof rule === "string" ? rule : rule.needs);
   for (const [command, needs] of Object.entries(read("commands.json").commands))
-    assert.ok(permissions.has(needs) || ["commands-foreign", "open-external"].includes(needs), `${command}: ${needs}`);
+    assert.ok(permissions.has(needs) || ["commands-foreign", "open-external", "settings-write-foreign"].includes(needs), `${command}: ${needs}`);
 });
