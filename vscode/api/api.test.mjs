@@ -184,7 +184,6 @@ test("what a person says in a chat nobody says for them", () => {
     ...["acceptTool", "acceptToolPostExecution", "acceptElicitation", "skipTool", "editToolApproval", "runInTerminal", "export"].map((one) => `workbench.action.chat.${one}`),
     "_chat.notifyQuestionCarouselAnswer",
     "_chat.voice.acceptInput",
-    "_chat.editSessions.accept",
   ]) {
     assert.ok(workbench.includes(`"${command}"`), command);
     assert.equal(needed(command), "refuse", command);
