@@ -92,35 +92,46 @@ std::string follow_links(const std::string& path, std::vector<std::string>& pass
   return done.empty() ? "/" : done;
 }
 
-std::vector<std::string> names_of(const std::string& path) {
+std::vector<std::string> names_on_the_way(const std::string& path) {
   std::vector<std::string> names;
-  std::string here = "/";
-  std::string rest = path;
-  for (size_t links = 0; !rest.empty();) {
+  std::string rest = path;  // still to be walked, below `base`, where no link is
+  std::string base;
+  for (int links = 0; links <= kMostLinks;) {
     std::string_view after = rest;
-    const std::string component(take_component(&after));
+    const std::string name(take_component(&after));
     rest.erase(0, rest.size() - after.size());
-    if (component.empty()) continue;
-    std::string next = join(here, component);
-    char target[PATH_MAX];
-    ssize_t length = -1;
-    if (component != "." && component != "..")
-      length = ::readlink(next.c_str(), target, sizeof target);
-    if (length <= 0 || length == sizeof target) {
-      here = std::move(next);
+    if (name.empty()) {
+      names.push_back(base.empty() ? "/" : base);
+      return names;
+    }
+    if (name == ".") continue;
+    if (name == "..") {
+      base.resize(base.empty() ? 0 : base.rfind('/'));
       continue;
     }
-    if (++links > kMostLinks) return names;
-    if (target[0] == '/') here = "/";
-    rest.insert(0, std::string_view(target, static_cast<size_t>(length))).insert(0, "/");
-    names.push_back(std::move(next));
+    std::string here = base;
+    here.append("/").append(name);
+    char target[PATH_MAX];
+    const ssize_t n = ::readlink(here.c_str(), target, sizeof target);
+    if (n <= 0 || n == sizeof target) {  // no link, or nothing
+      base = here;
+      continue;
+    }
+    ++links;
+    names.push_back(here);
+    const std::string text(target, static_cast<size_t>(n));
+    if (text[0] == '/') base.clear();
+    rest.insert(0, text);
+    if (rest[0] != '/') rest.insert(rest.begin(), '/');
   }
-  names.push_back(std::move(here));
-  names.erase(std::remove_if(names.begin(), names.end(),
-                             [](const std::string& name) {
-                               return is_within(name, "/proc") || is_within(name, "/dev");
-                             }),
-              names.end());
+  return {};
+}
+
+std::vector<std::string> names_of(const std::string& path) {
+  std::vector<std::string> names = names_on_the_way(path);
+  std::erase_if(names, [](const std::string& name) {
+    return is_within(name, "/proc") || is_within(name, "/dev");
+  });
   return names;
 }
 

@@ -17,10 +17,13 @@ std::string follow_links(const std::string& path);
 // And by which links, by their canonical names, in their order.
 std::string follow_links(const std::string& path, std::vector<std::string>& passed);
 
-// By which names the file is found: each symbolic link's on the way, and its own at last. Whoever
-// may change what one of them stands for has another file found. `path` is absolute, and may hold
-// ".."; a folder that it goes up from is not told. Names in /proc and /dev, which nobody changes,
-// are left out.
+// Every name that the kernel looks at on the way to an absolute path's file and that could be a
+// link then: the path itself, what links on it say, the canonical file. Folders above these are
+// implied. Empty where there are too many links.
+std::vector<std::string> names_on_the_way(const std::string& path);
+
+// The same less what nobody changes, in /proc and /dev. Whoever may change what one of these stands
+// for has another file found. A folder that the path goes up from is not told.
 std::vector<std::string> names_of(const std::string& path);
 
 // The same for many paths at one moment: most of a blocklist stands below folders that are not

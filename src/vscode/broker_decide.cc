@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/path.h"
+#include "policy/links.h"
 #include "sandbox/symlinks.h"
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/path.h"
+#include "policy/links.h"
 #include "vscode/broker_parts.h"
 
 namespace bulkhead {

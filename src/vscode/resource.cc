@@ -1,10 +1,7 @@
 #include "vscode/resource.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -160,41 +157,6 @@ std::optional<std::string> canonical_file(const std::string& path) {
   if (path.find("/..") != std::string::npos && file != followed(normalize(path)))
     return std::nullopt;
   return file;
-}
-
-std::vector<std::string> names_on_the_way(const std::string& path) {
-  std::vector<std::string> names;
-  std::string rest = path;  // still to be walked, below `base`, where no link is
-  std::string base;
-  for (int links = 0; links <= kMostLinks;) {
-    std::string_view after = rest;
-    const std::string name(take_component(&after));
-    rest.erase(0, rest.size() - after.size());
-    if (name.empty()) {
-      names.push_back(base.empty() ? "/" : base);
-      return names;
-    }
-    if (name == ".") continue;
-    if (name == "..") {
-      base.resize(base.empty() ? 0 : base.rfind('/'));
-      continue;
-    }
-    std::string here = base;
-    here.append("/").append(name);
-    char target[PATH_MAX];
-    const ssize_t n = ::readlink(here.c_str(), target, sizeof target);
-    if (n <= 0) {  // no link, or nothing
-      base = here;
-      continue;
-    }
-    ++links;
-    names.push_back(here);
-    const std::string text(target, static_cast<size_t>(n));
-    if (text[0] == '/') base.clear();
-    rest.insert(0, text);
-    if (rest[0] != '/') rest.insert(rest.begin(), '/');
-  }
-  return {};
 }
 
 }  // namespace bulkhead

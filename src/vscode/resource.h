@@ -37,9 +37,4 @@ size_t strip_cached_spellings(nlohmann::ordered_json& value);
 // another one to who folds it by name.
 std::optional<std::string> canonical_file(const std::string& path);
 
-// Every name that the kernel looks at on the way to an absolute path's file and that could be a
-// link then: the path itself, what links on it say, the canonical file. Folders above these are
-// implied. Empty where there are too many links.
-std::vector<std::string> names_on_the_way(const std::string& path);
-
 }  // namespace bulkhead

@@ -45,9 +45,8 @@ fs.promises.readFile = async (file, ...rest) => {
   const parts = text.split(name);
   if (parts.length !== 2)
     throw new Error(`bulkhead: ${launch.html} names ${name} ${parts.length - 1} times, expected once`);
-  const head = text.indexOf("<head>") + "<head>".length;
-  if (head < "<head>".length || !/^[\w-]+$/.test(token)) throw new Error(`bulkhead: ${launch.html} has no head, or the token signs`);
-  const edited = `${text.slice(0, head)}<meta name="bulkhead-token" content="${token}">${text.slice(head)}`.replace(name, `${name}?bulkhead=${launch.tag}`);
+  if (!text.includes("<head>") || !/^[\w-]+$/.test(token)) throw new Error(`bulkhead: ${launch.html} has no head, or the token signs`);
+  const edited = parts.join(`${name}?bulkhead=${launch.tag}`).replace("<head>", `<head><meta name="bulkhead-token" content="${token}">`);
   return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
 };
 
