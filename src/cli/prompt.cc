@@ -246,6 +246,23 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
   return true;
 }
 
+// By which an answer is read: a line that nothing but Enter ends, with the letters that were typed.
+struct termios modes_of_question(struct termios modes, bool may_suspend) {
+  modes.c_iflag |= ICRNL | BRKINT;
+  modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR | ISTRIP | IUCLC);
+  modes.c_oflag |= OPOST | ONLCR;
+  modes.c_oflag &= ~static_cast<tcflag_t>(OLCUC);
+  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG;
+  modes.c_lflag &= ~static_cast<tcflag_t>(ECHONL | NOFLSH);
+  modes.c_cc[VINTR] = 3;
+  modes.c_cc[VEOF] = 4;
+  modes.c_cc[VEOL] = modes.c_cc[VEOL2] = _POSIX_VDISABLE;
+  if (modes.c_cc[VERASE] == 0) modes.c_cc[VERASE] = 127;
+  modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
+  modes.c_cc[VQUIT] = _POSIX_VDISABLE;
+  return modes;
+}
+
 // True where a Ctrl-Z went to our own group since the last look: the supervisor's is held back. So
 // it is before the child has the terminal, and while it is asked anew.
 bool take_stop() {
@@ -313,15 +330,19 @@ Result<std::unique_ptr<TerminalAsker>> TerminalAsker::open(Options options) {
   // this descriptor's alone.
   Fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!terminal) return errno_error("open /dev/tty to ask on");
+  const std::optional<TerminalKeys> keys = TerminalKeys::of(terminal.get());
+  if (!keys) return errno_error("read the modes of /dev/tty");
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return errno_error("make a pipe");
   return std::unique_ptr<TerminalAsker>(
-      new TerminalAsker(std::move(options), std::move(terminal), Fd(ends[0]), Fd(ends[1])));
+      new TerminalAsker(std::move(options), std::move(terminal), *keys, Fd(ends[0]), Fd(ends[1])));
 }
 
-TerminalAsker::TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write)
+TerminalAsker::TerminalAsker(Options options, Fd terminal, TerminalKeys keys, Fd wake_read,
+                             Fd wake_write)
     : options_(std::move(options)),
       terminal_(std::move(terminal)),
+      keys_(keys),
       wake_read_(std::move(wake_read)),
       wake_write_(std::move(wake_write)) {}
 
@@ -362,6 +383,7 @@ std::optional<Answer> TerminalAsker::ask_in_turn(const Question& question) {
     }
     if (what == kSuspended) {
       turn.reset();
+      keys_.restore(terminal_.get());  // whoever reads next is not the program
       options_.suspension->stop(foreground);
     } else if (what == kDisturbed) {
       ++times;
@@ -422,20 +444,11 @@ char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Sti
 
   struct termios before = {};
   if (tcgetattr(terminal_.get(), &before) != 0) return kNothing;
-  struct termios modes = before;
-  modes.c_iflag |= ICRNL | BRKINT;
-  modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR);
-  modes.c_oflag |= OPOST | ONLCR;
-  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG;
-  modes.c_lflag &= ~static_cast<tcflag_t>(ECHONL | NOFLSH);
-  modes.c_cc[VINTR] = 3;
-  modes.c_cc[VEOF] = 4;
-  modes.c_cc[VERASE] = before.c_cc[VERASE] != 0 ? before.c_cc[VERASE] : cc_t{127};
   const bool may_suspend =
       options_.suspension != nullptr && foreground == getpgrp() && is_under_job_control();
-  modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
-  modes.c_cc[VQUIT] = _POSIX_VDISABLE;
-  const std::string text = question_text(question, terminal_width(terminal_.get()));
+  const struct termios modes = modes_of_question(keys_.in(before), may_suspend);
+  const std::string text =
+      plain_screen() + question_text(question, terminal_width(terminal_.get()));
   const pid_t supervisor = getpid();
 
   char what = kNothing;

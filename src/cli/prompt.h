@@ -4,15 +4,17 @@
 // is kept still, with whoever else of the job could read or write there (Stillness); where that
 // fails nothing is asked. A child in a process group of its own then takes the foreground and asks:
 // those who started us do not read the answer, and Ctrl-C at the question is told from others. What
-// was typed before the question was visible is thrown away. Afterwards the terminal's modes and its
+// was typed before the question was visible is thrown away. Keys mean what they meant before the
+// program started: no letter ends a line or erases one. Afterwards the terminal's modes and its
 // foreground group are put back, and the job goes on.
 //
 // The terminal may be taken from the child: by another run of the same job as it ends, by a shell.
 // From their own job it is taken back, a shell keeps it; either way the question ends in its time.
 //
 // What this does not stop: a program that drew something misleading before the question, and other
-// jobs of the terminal, which may print beside it. The question starts on a line of its own, and
-// nothing in it is the program's to write unescaped.
+// jobs of the terminal, which may print beside it. The question starts on a line of its own, seen
+// as it is whatever the terminal was told before (plain_screen), and nothing in it is the program's
+// to write unescaped.
 #pragma once
 
 #include <sys/types.h>
@@ -27,6 +29,7 @@
 
 #include "base/fd.h"
 #include "sandbox/suspension.h"
+#include "sandbox/terminal_keys.h"
 #include "trace/arbiter.h"
 
 struct termios;
@@ -51,7 +54,7 @@ class TerminalAsker final : public Asker {
     Suspension* suspension = nullptr;            // by which Ctrl-Z stops the job; null: it does not
   };
 
-  // An error where there is no terminal to ask on.
+  // An error where there is no terminal to ask on. Before the program starts: see keys_.
   static Result<std::unique_ptr<TerminalAsker>> open(Options options);
   ~TerminalAsker() override;
   TerminalAsker(const TerminalAsker&) = delete;
@@ -64,7 +67,7 @@ class TerminalAsker final : public Asker {
   bool asking() const noexcept override { return asking_.load(); }
 
  private:
-  TerminalAsker(Options options, Fd terminal, Fd wake_read, Fd wake_write);
+  TerminalAsker(Options options, Fd terminal, TerminalKeys keys, Fd wake_read, Fd wake_write);
   std::optional<Answer> ask_in_turn(const Question& question);
   std::optional<Fd> wait_for_turn() const;
   char ask_by_child(const Question& question, pid_t foreground, Stillness& still);
@@ -72,6 +75,7 @@ class TerminalAsker final : public Asker {
 
   Options options_;
   Fd terminal_;
+  TerminalKeys keys_;          // before the program could set them
   Fd wake_read_, wake_write_;  // written by cancel(), never read: stays readable
   std::mutex one_at_a_time_;
   std::atomic<bool> asking_ = false;

@@ -277,6 +277,55 @@ TEST(TerminalAsker, PutsModesAndForegroundBack) {
   EXPECT_EQ(session.exit_code(), answer(Answer::kThisRun));
 }
 
+// As ask_once(), of a program that has set the terminal's modes meanwhile.
+int ask_with(const std::function<void(struct termios& modes)>& set) {
+  auto asker = TerminalAsker::open({});
+  struct termios modes = {};
+  if (!asker.ok() || tcgetattr(0, &modes) != 0) return 99;
+  set(modes);
+  if (tcsetattr(0, TCSANOW, &modes) != 0) return 98;
+  return kBase + static_cast<int>((*asker)->ask(kQuestion));
+}
+
+TEST(TerminalAsker, NoLetterEndsALine) {
+  for (const int which : {VEOL, VEOL2}) {
+    Session session([which](int) {
+      return ask_with([which](struct termios& modes) { modes.c_cc[which] = 'a'; });
+    });
+    ASSERT_TRUE(session.wait_for("[N]o: "));
+    session.type("\033]11;rgb:aaaa/aaaa\033\\");
+    session.type("\n");
+    ASSERT_TRUE(session.wait_for("then Enter: ")) << session.screen();
+    session.type("n\n");
+    EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+  }
+}
+
+TEST(TerminalAsker, NoIsWhatWasTyped) {
+  for (const int which : {VERASE, VWERASE, VLNEXT, VKILL}) {
+    Session session([which](int) {
+      return ask_with([which](struct termios& modes) { modes.c_cc[which] = 'n'; });
+    });
+    ASSERT_TRUE(session.wait_for("[N]o: "));
+    session.type("no\n");
+    EXPECT_EQ(session.exit_code(), answer(Answer::kNo)) << which;
+  }
+}
+
+TEST(TerminalAsker, IsSeenWhereTheProgramHasHiddenWhatFollows) {
+  Session session([](int) {
+    setenv("TERM", "xterm", 1);
+    tell(1, '\033');
+    tell(1, '_');
+    return ask_once({});
+  });
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  const std::string& screen = session.screen();
+  EXPECT_LT(screen.find("\033_\030\033\\"), screen.find("bulkhead: /bin/p wants to read"));
+  session.type("n\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
 // 'S' sleeping, 'T' stopped.
 char state_of(pid_t pid) {
   const auto stat = stat_of("/proc/" + std::to_string(pid));

@@ -89,6 +89,11 @@ int fail(const Error& error) {
   return kExitFailed;
 }
 
+// Before what we say on a terminal where the program has spoken.
+void take_screen() {
+  if (isatty(STDERR_FILENO) != 0) static_cast<void>(write_all(STDERR_FILENO, plain_screen()));
+}
+
 int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (command.empty()) {
     complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
@@ -164,7 +169,10 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
                     GrantStore store(session.places.grants());
                     return store.remember(session.subject, session.inputs.manifest.digest, extra);
                   });
-  arbiter.on_warning([](const std::string& text) { complain(text); });
+  arbiter.on_warning([](const std::string& text) {
+    take_screen();
+    complain(text);
+  });
 
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
@@ -177,28 +185,25 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   // From here on a reader that went away is no reason to lose the exit code.
   std::signal(SIGPIPE, SIG_IGN);
   const Status finished = (*journal)->finish(describe(report->outcome));
-  if (!finished.ok()) complain(finished.error());
-
   const std::vector<Event> denied = (*journal)->denied();
+  const bool expected = std::holds_alternative<Exited>(report->outcome) ||
+                        std::holds_alternative<Signaled>(report->outcome) || options.json;
+  std::string summary;
   if (options.json) {
-    static_cast<void>(write_all(
-        STDERR_FILENO,
-        to_line(summary_json(refusals(*session.policy, denied), run_row, *report, denied))));
-  } else {
-    if (!std::holds_alternative<Exited>(report->outcome) &&
-        !std::holds_alternative<Signaled>(report->outcome))
-      complain(describe(report->outcome));
-    if (!options.quiet) {
-      const std::string text =
-          summary_text(refusals(*session.policy, denied), run_row, terminal_width(STDERR_FILENO),
-                       wants_colour(STDERR_FILENO)) +
-          withheld_text(denied, report->outcome);
-      static_cast<void>(write_all(STDERR_FILENO, text));
-      if (const size_t unasked = arbiter.unasked(); unasked > 0)
-        complain(fmt::format("{} more {} not asked, which is no", unasked,
-                             unasked == 1 ? "question was" : "questions were"));
-    }
+    summary = to_line(summary_json(refusals(*session.policy, denied), run_row, *report, denied));
+  } else if (!options.quiet) {
+    summary = summary_text(refusals(*session.policy, denied), run_row,
+                           terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO)) +
+              withheld_text(denied, report->outcome);
   }
+  const size_t unasked = options.json || options.quiet ? 0 : arbiter.unasked();
+  if (!finished.ok() || !expected || !summary.empty() || unasked > 0) take_screen();
+  if (!finished.ok()) complain(finished.error());
+  if (!expected) complain(describe(report->outcome));
+  static_cast<void>(write_all(STDERR_FILENO, summary));
+  if (unasked > 0)
+    complain(fmt::format("{} more {} not asked, which is no", unasked,
+                         unasked == 1 ? "question was" : "questions were"));
   // A run whose record was lost must not look like one that went well.
   if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
   asker.reset();

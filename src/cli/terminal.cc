@@ -59,6 +59,11 @@ size_t bytes_that_fit(std::string_view text, size_t width) {
 
 bool closed_output = false;
 
+bool takes_control_strings() {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
+}
+
 }  // namespace
 
 size_t terminal_width(int fd) {
@@ -83,8 +88,23 @@ bool is_terminal_there() {
 bool wants_colour(int fd) {
   // https://no-color.org: present and not empty.
   if (const char* text = std::getenv("NO_COLOR"); text != nullptr && *text != '\0') return false;
-  const char* term = std::getenv("TERM");
-  return isatty(fd) != 0 && term != nullptr && std::strcmp(term, "dumb") != 0;
+  return isatty(fd) != 0 && takes_control_strings();
+}
+
+std::string plain_screen() {
+  if (!takes_control_strings()) return "";
+  std::string out;
+  out += "\030\033\\\033<";       // CAN and ST end a control string; out of VT52's language
+  out += "\033[4i";               // to the screen, not to a printer
+  out += "\033[?2026l\033[?25h";  // shown at once, with the cursor
+  // Setting margins moves the cursor; without them the origin it is counted from is no matter.
+  out += "\0337\033[?69l\033[r\0338";
+  out += "\033[4l\033[?7h";          // nothing pushed aside, long lines go on below
+  out += "\033%G\033(B\017\033[0m";  // UTF-8, ASCII; no colour, not hidden
+  // The colours themselves: the palette, text and background.
+  const std::string_view term = std::getenv("TERM");
+  out += term == "linux" ? "\033]R" : "\033]104\033\\\033]110\033\\\033]111\033\\";
+  return out;
 }
 
 std::string paint(std::string_view text, Colour colour, bool on) {

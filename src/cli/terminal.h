@@ -19,6 +19,12 @@ bool is_terminal_there();
 // True where `fd` is a terminal that shows colours, and NO_COLOR is unset or empty.
 bool wants_colour(int fd);
 
+// What a program may have told the terminal, undone, as far as it would hide or change our words:
+// an open control string, printing elsewhere, colours, hidden or overwritten text, another
+// character set, margins. The cursor stays. Empty where TERM is unset or "dumb". See
+// https://invisible-island.net/xterm/ctlseqs/ctlseqs.html.
+std::string plain_screen();
+
 enum class Colour { kNone, kRed, kGreen, kYellow, kDim, kBold };
 std::string paint(std::string_view text, Colour colour, bool on);
 

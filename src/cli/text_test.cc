@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "cli/log_time.h"
 #include "cli/summary.h"
@@ -13,6 +14,7 @@ namespace bulkhead {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(Terminal, WidthOfUtf8) {
   EXPECT_EQ(display_width(""), 0U);
@@ -48,6 +50,23 @@ TEST(Terminal, ColumnsWins) {
     EXPECT_EQ(terminal_width(-1), 0U) << wrong;
   }
   unsetenv("COLUMNS");
+}
+
+TEST(Terminal, WhatAProgramToldItIsUndoneFirst) {
+  for (const char* plain : {"", "dumb"}) {
+    ASSERT_EQ(setenv("TERM", plain, 1), 0);
+    EXPECT_EQ(plain_screen(), "");
+  }
+  for (const char* term : {"xterm-256color", "linux"}) {
+    ASSERT_EQ(setenv("TERM", term, 1), 0);
+    const std::string text = plain_screen();
+    EXPECT_TRUE(text.starts_with("\030\033\\")) << term;
+    EXPECT_THAT(text, HasSubstr("\033[0m"));
+    // A console of Linux shows what follows an unknown "]".
+    EXPECT_EQ(text.find("]104") == std::string::npos, term == std::string_view("linux"));
+    for (const char c : text) EXPECT_TRUE(c != '\n' && c != '\r');
+  }
+  unsetenv("TERM");
 }
 
 Table sample() {

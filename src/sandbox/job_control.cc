@@ -49,6 +49,7 @@ Result<JobControl> JobControl::take(bool job_control) {
   self.terminal_ = Fd(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (self.terminal_) {
     self.foreground_ = ::tcgetpgrp(self.terminal_.get());
+    self.keys_ = TerminalKeys::of(self.terminal_.get());
     int exclusive = 0;
     self.was_exclusive_ =
         ::ioctl(self.terminal_.get(), TIOCGEXCL, &exclusive) == 0 && exclusive != 0;
@@ -74,6 +75,7 @@ JobControl::JobControl(JobControl&& other) noexcept
     : signals_(std::move(other.signals_)),
       terminal_(std::move(other.terminal_)),
       foreground_(other.foreground_),
+      keys_(other.keys_),
       was_exclusive_(other.was_exclusive_),
       job_control_(other.job_control_),
       active_(std::exchange(other.active_, false)),
@@ -89,10 +91,12 @@ JobControl::~JobControl() {
     if (const pid_t now = ::tcgetpgrp(terminal_.get()); now > 0 && is_empty_group(now))
       (void)::tcsetpgrp(terminal_.get(), foreground_);
   // What a program can leave a terminal in that no key undoes: output held (Ctrl-Q does not end
-  // TCOOFF, and we could not say a word), and closed to whoever opens it next (sudo, ssh, us).
+  // TCOOFF, and we could not say a word), closed to whoever opens it next (sudo, ssh, us), and keys
+  // that mean something else to whoever reads next. Raw modes stay, as stty's shall.
   if (terminal_ && foreground_ > 0 && foreground_ == ::getpgrp()) {
     (void)::tcflow(terminal_.get(), TCOON);
     if (!was_exclusive_) (void)::ioctl(terminal_.get(), TIOCNXCL);
+    if (keys_ && ::tcgetpgrp(terminal_.get()) == foreground_) keys_->restore(terminal_.get());
   }
   // What was meant for the program has ended with it.
   signalfd_siginfo late{};
@@ -130,6 +134,7 @@ std::optional<LimitBreached> JobControl::stop_with(const Compartment& compartmen
     if (still.reach(kStillIn, std::atomic<bool>(false))) {
       switches = switches_of(program);
       sentry.emplace(limits, compartment);
+      if (keys_ && foreground_ == ::getpgrp()) keys_->restore(terminal_.get());
       // To the process, not to the group: the program's own stop is done. This call returns when
       // somebody continues us.
       if (sentry->stands()) ::kill(::getpid(), SIGSTOP);

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "sandbox/compartment.h"
 #include "sandbox/limits.h"
+#include "sandbox/terminal_keys.h"
 
 namespace bulkhead {
 
@@ -25,7 +26,8 @@ class JobControl {
  public:
   // Blocks the signals that concern the program in this thread (and in threads made later).
   static Result<JobControl> take(bool job_control);
-  // Restores the signal mask, and the terminal's foreground group if the program's has it.
+  // Restores the signal mask, what the terminal's keys mean, and its foreground group if the
+  // program's has it.
   ~JobControl();
   JobControl(JobControl&& other) noexcept;
   JobControl& operator=(JobControl&&) = delete;
@@ -45,6 +47,7 @@ class JobControl {
   Fd signals_;
   Fd terminal_;
   pid_t foreground_ = -1;
+  std::optional<TerminalKeys> keys_;
   bool was_exclusive_ = false;
   bool job_control_ = true;
   bool active_ = false;

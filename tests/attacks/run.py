@@ -13,6 +13,7 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     as:       root | user, where only one of them can attack
     act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
+    types:    what the person types before Enter at each question, in a quarter of a second (default: nothing, at once)
     descriptors: N, the most that the attack and bulkhead may have open (RLIMIT_NOFILE)
     summary:  yes, where what bulkhead itself says at the end belongs to what is judged
 
@@ -49,6 +50,8 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 PYTHON = os.path.realpath("/usr/bin/python3")
 PATIENCE = 120  # seconds until a run counts as hanging
 SKIP = 77
+COLOUR_ASKED = b"\x1b]11;?"  # what a terminal replies to by the colour of its background
+COLOUR = b"\x1b]11;rgb:aaaa/aaaa/aaaa\x1b\\"
 MOST_QUESTIONS = 40  # 20 in a run (src/cli/prompt.h), and some that are put again because somebody moved
 
 
@@ -59,7 +62,7 @@ class Header:
         self.fields = {}
         with open(path, encoding="utf-8") as file:
             for line in file.read().split("\n\n")[0].splitlines():
-                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act|descriptors|otherwise|summary):\s*(.*)$", line)
+                match = re.match(r"^\W*(class|plain|flags|journal|inside|as|act|descriptors|otherwise|summary|types):\s*(.*)$", line)
                 if match:
                     self.fields.setdefault(match[1], []).append(match[2].strip())
         for needed in ("class", "plain"):
@@ -505,20 +508,26 @@ class World:
             started.wait()
         else:
             output = b""
-            reader_done, answered = False, 0
+            reader_done, answered, replied, due = False, 0, 0, []
+            types = self.header.one("types")
             os.set_blocking(master, False)
             while not reader_done:
                 ended = started.poll() is not None
                 try:
                     output += os.read(master, 65536)
                     while act == "prompt" and output.count(b"[N]o:") > answered:
-                        os.write(master, b"\n")  # a person who presses Enter at whatever is asked
+                        due.append((time.monotonic() + (0.25 if types else 0), f"{types or ''}\n".encode()))
                         answered += 1
+                    while act == "prompt" and output.count(COLOUR_ASKED) > replied:
+                        due.append((time.monotonic() + 0.1, COLOUR))  # through tmux and ssh
+                        replied += 1
                 except BlockingIOError:
                     reader_done = ended
                     time.sleep(0.01)
                 except OSError:
                     reader_done = True
+                while due and due[0][0] <= time.monotonic():
+                    os.write(master, due.pop(0)[1])
             started.wait()
         timer.cancel()
         watcher.join()

@@ -457,6 +457,30 @@ for number in range(100):
         exclusive = fcntl.ioctl(fd, 0x80045440, struct.pack("i", 1))  # TIOCGEXCL; root may open it anyway
         self.assertEqual(struct.unpack("i", exclusive)[0], 0)
 
+    def test_keys_mean_afterwards_what_they_meant_before(self):
+        # With "n" as the key that erases, the next program that asks gets nothing from who types "n".
+        program = ("import os, signal, sys, termios; input(); modes = termios.tcgetattr(0); "
+                   "modes[0] |= termios.ISTRIP; modes[3] &= ~termios.ECHO; modes[6][termios.VERASE] = modes[6][termios.VEOL] = b'n'; "
+                   "termios.tcsetattr(0, termios.TCSANOW, modes); "
+                   "sys.argv[1:] and os.kill(os.getpid(), signal.SIGTSTP)")
+        for stops in ([], ["stops"]):
+            terminal = self.terminal("--", "/usr/bin/python3", "-c", program, *stops)
+            before = termios.tcgetattr(terminal.master)
+            terminal.type("\n")
+            if stops:
+                terminal.wait_for(r"\[stopped\]")
+                self.assertEqual(termios.tcgetattr(terminal.master)[6], before[6])
+                terminal.resume()
+            self.assertEqual(terminal.exit_code(), 0)
+            after = termios.tcgetattr(terminal.master)
+            self.assertEqual((after[0], after[6]), (before[0], before[6]))
+            self.assertEqual(after[3], before[3] & ~termios.ECHO)  # as after stty: the program's own affair
+
+    def test_the_end_is_told_whatever_the_program_told_the_terminal(self):
+        terminal = self.terminal("--otherwise", "deny", "--", "sh", "-c", f"cat {self.secret}; printf '\\033_'")
+        self.assertNotEqual(terminal.exit_code(), 99)
+        self.assertRegex(terminal.screen, r"\x1b_\x18\x1b\\.*bulkhead: \d+ access")
+
     def test_no_terminal_that_a_program_opens_becomes_the_supervisors(self):
         # Which leads a session without one, as under setsid: it would get that terminal's Ctrl-C and
         # hang-up, and the program's next question would be asked there.
