@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::ofstream out(file, std::ios::trunc);
     out.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
-  const auto folders = workspace_folders("", file, home);
+  const auto folders = workspace_folders("", file, {{home}, ""});
   if (!folders.ok()) return 0;
   for (const std::string& each : *folders) {
     require(is_canonical(each), "a folder is canonical", each);

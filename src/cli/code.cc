@@ -10,9 +10,12 @@
 #include <cstring>
 
 #include "base/path.h"
+#include "cli/program.h"
+#include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
+#include "policy/homes.h"
 #include "policy/programs.h"
 #include "sandbox/outcome.h"
 
@@ -20,7 +23,7 @@ namespace bulkhead {
 namespace {
 
 struct CodeOptions {
-  std::string server, data, extensions;
+  std::string server, data, extensions, workspace;
   int port = 0;
   std::vector<std::string> builtin;
   bool trace = false, json = false;
@@ -38,6 +41,17 @@ std::string find_node(const Places& places) {
   return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
 }
 
+// Why the folder that would be opened is no workspace by itself, as for `run`.
+Result<std::string> why_not_granted(const std::vector<std::string>& rest) {
+  BULKHEAD_TRY(const Places places, find_places());
+  std::vector<std::string> homes = find_homes(home_sources());
+  homes.push_back(canonical_or_same(places.home));
+  const bool named = !rest.empty() && !rest.front().starts_with('-');
+  BULKHEAD_TRY(const std::string here, working_folder());
+  BULKHEAD_TRY(const std::string folder, canonical_path(here, named ? rest.front() : "."));
+  return why_no_project(folder, homes);
+}
+
 int code(const CodeOptions& options, const std::vector<std::string>& rest) {
   std::vector<std::string> arguments;
   const auto pass = [&arguments](const char* name, const std::string& value) {
@@ -46,6 +60,9 @@ int code(const CodeOptions& options, const std::vector<std::string>& rest) {
   pass("--server", options.server);
   pass("--data", options.data);
   pass("--extensions", options.extensions);
+  pass("--workspace", options.workspace);
+  // What is wrong with the folder itself is the launcher's to say.
+  if (const auto why = why_not_granted(rest); why.ok()) pass("--no-project", *why);
   if (options.port != 0) pass("--port", std::to_string(options.port));
   for (const std::string& id : options.builtin) pass("--builtin", id);
   if (options.trace) arguments.emplace_back("--trace");
@@ -106,12 +123,18 @@ Action add_code(CLI::App& app) {
       ->type_name("FOLDER");
   app.add_option("--extensions", options->extensions, "where extensions are installed")
       ->type_name("FOLDER");
+  app.add_option("--workspace", options->workspace,
+                 "open this folder, and grant it whole even where it is a home folder or is shared "
+                 "by all of the machine")
+      ->type_name("FOLDER");
   app.add_option("--server", options->server, "another code-server: its lib/vscode")
       ->type_name("FOLDER");
   app.add_flag("--json", options->json, "print the address as one line of JSON");
   app.footer(
-      "FOLDER is a folder or a .code-workspace file; without one, the working folder. What follows "
-      "it goes to the editor's server. That listens on this machine alone and asks for a token, "
+      "FOLDER is a folder or a .code-workspace file; without one, the working folder, or none "
+      "where that is or holds a home folder or is shared by all of the machine. No extension in a "
+      "compartment runs in such a folder, unless --workspace names it. What follows FOLDER goes "
+      "to the editor's server. That listens on this machine alone and asks for a token, "
       "which the printed address holds. Ctrl-C ends it.\n"
       "`bulkhead doctor --code` tells whether this version of VS Code can be used.\n"
       "Exit code: the server's own, 0 where a signal ended it after the address was printed, 128 "

@@ -61,6 +61,7 @@ int host(const std::string& launch_file, const std::vector<std::string>& command
   options.window = variable("BULKHEAD_WINDOW");
   options.folder = variable("BULKHEAD_FOLDER");
   options.workspace = variable("BULKHEAD_WORKSPACE");
+  options.whole = variable("BULKHEAD_WHOLE");
   options.identity = variable("BULKHEAD_IDENTITY");
   options.trace = variable("BULKHEAD_TRACE") == "1";
   const auto code = run_extension_host(std::move(options));

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/path.h"
+#include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
 #include "sandbox/node_cache.h"
@@ -25,6 +26,7 @@
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/relay.h"
+#include "vscode/resource.h"
 #include "vscode/seal.h"
 #include "vscode/workspace_folders.h"
 
@@ -250,6 +252,7 @@ class Host {
   JournalOpening opening_;
   int64_t since_ = milliseconds_now();
   std::string run_id_;
+  WholeFolders whole_;
   std::vector<std::string> folders_;
 
   // Written by prepare(), before the control's thread is told.
@@ -502,8 +505,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   options.setting_families = launch_.setting_families;
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
-    BULKHEAD_TRY(const auto now,
-                 workspace_folders(options_.folder, options_.workspace, places_.home));
+    BULKHEAD_TRY(const auto now, workspace_folders(options_.folder, options_.workspace, whole_));
     for (const std::string& path : paths) {
       if (std::find(folders_.begin(), folders_.end(), path) != folders_.end()) continue;
       if (std::find(now.begin(), now.end(), path) == now.end()) continue;  // not ours to give
@@ -541,7 +543,9 @@ Result<int> Host::run() {
     return errno_error("make the host's channel");
   host_channel_.reset(pair[0]);
   Status status;
-  auto folders = workspace_folders(options_.folder, options_.workspace, places_.home);
+  whole_ = {find_homes(home_sources()), options_.whole};
+  whole_.homes.push_back(canonical_file(places_.home).value_or(places_.home));
+  auto folders = workspace_folders(options_.folder, options_.workspace, whole_);
   if (folders.ok())
     folders_ = std::move(folders).value();
   else

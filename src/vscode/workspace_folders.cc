@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/homes.h"
 #include "vscode/resource.h"
 
 namespace bulkhead {
@@ -98,7 +99,7 @@ Result<std::vector<std::string>> named_in(const std::string& workspace) {
 
 Result<std::vector<std::string>> workspace_folders(const std::string& folder,
                                                    const std::string& workspace,
-                                                   const std::string& home) {
+                                                   const WholeFolders& whole) {
   std::vector<std::string> named;
   if (!workspace.empty()) {
     BULKHEAD_TRY(named, named_in(workspace));
@@ -106,17 +107,19 @@ Result<std::vector<std::string>> workspace_folders(const std::string& folder,
     named.push_back(folder);
   }
   std::vector<std::string> found;
-  const std::string real_home = canonical_file(home).value_or(home);
   for (const std::string& each : named) {
     const auto canonical = canonical_file(normalize(each));
     struct stat status {};
     if (!canonical || ::stat(canonical->c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
       continue;
-    if (is_within(real_home, *canonical))
-      return Error{
-          fmt::format("the workspace {} holds your home folder, and would be granted to "
-                      "extensions whole: open the project's folder instead",
-                      escape_for_display(*canonical))};
+    const std::string why_not = why_no_project(*canonical, whole.homes);
+    if (!why_not.empty() && *canonical != whole.named) {
+      const std::string shown = escape_for_display(*canonical);
+      return Error{fmt::format(
+          "the workspace {} {}, and would be granted to extensions whole: open the project's "
+          "folder, or start `bulkhead code --workspace {}`",
+          shown, why_not, shown)};
+    }
     if (std::find(found.begin(), found.end(), *canonical) == found.end())
       found.push_back(*canonical);
   }

@@ -8,12 +8,18 @@
 
 namespace bulkhead {
 
+// What is granted whole only to who says so: policy/homes.
+struct WholeFolders {
+  std::vector<std::string> homes;  // canonical, as of find_homes(), and the user's own
+  std::string named;               // the one that a person named to be granted (--workspace)
+};
+
 // `folder`, or those that the .code-workspace file `workspace` names; both may be empty. A folder
-// that is gone is left out; one that holds `home` (and would hand all of it over) is an error, as
+// that is gone is left out; one that is no project (why_no_project) and not named is an error, as
 // is a file that cannot be read. The file is JSON with comments and trailing commas, as VS Code's
 // own reader takes it; relative paths start at its folder.
 Result<std::vector<std::string>> workspace_folders(const std::string& folder,
                                                    const std::string& workspace,
-                                                   const std::string& home);
+                                                   const WholeFolders& whole);
 
 }  // namespace bulkhead

@@ -61,9 +61,9 @@ class Hosting(Flow):
             "extensions": {"allExtensions": [{"identifier": {"value": f"a.{name}"}, "extensionLocation": place(f"{self.root}/packages/{name}")}],
                            "myExtensions": [{"value": f"a.{name}"}]}})
 
-    def start(self, identity=None, preload=()):
+    def start(self, identity=None, preload=(), **more):
         ours, theirs = socket.socketpair()
-        environment = {**self.environment, "NODE_CHANNEL_FD": str(theirs.fileno()), "BULKHEAD_FOLDER": self.project}
+        environment = {**self.environment, "NODE_CHANNEL_FD": str(theirs.fileno()), "BULKHEAD_FOLDER": self.project, **more}
         if identity is not None:
             environment["BULKHEAD_IDENTITY"] = identity
         # A file: nobody reads a pipe while the host runs.
@@ -118,6 +118,15 @@ class Hosting(Flow):
         self.assertFalse(self.noted("told"))
         self.say(browser, self.first_message("one"))
         self.assertTrue(self.notes("told"), self.complaint())
+
+    def test_a_home_folder_is_no_workspace_unless_it_was_named(self):
+        for folder, why in ((self.home, "is a home folder"), ("/tmp", "is shared by all of the machine")):
+            started, _ = self.start(self.first_message("one"), BULKHEAD_FOLDER=folder)
+            self.assertEqual(started.wait(flow.TIMEOUT), 125)
+            self.assertIn(f"the workspace {folder} {why}, and would be granted to extensions whole", self.complaint())
+            self.assertFalse(self.noted("started"))
+        self.start(self.first_message("one"), BULKHEAD_FOLDER=self.home, BULKHEAD_WHOLE=self.home)
+        self.assertTrue(self.notes("started"), self.complaint())
 
     def test_it_keeps_what_it_compiled(self):
         preload = ["--require", os.path.join(options.source, "vscode/launcher/compile_cache.cjs")]

@@ -162,6 +162,26 @@ class Refusing(Flow):
         for verb in ("run", "code", "explain", "check", "review", "log", "doctor", "completion"):
             self.assertIn("125", self.bulkhead("help", verb).stdout, verb)
 
+    def test_what_is_no_project_is_told_to_the_launcher(self):
+        data = self.folder("data")
+        for name in ("vscode/launcher/start.mjs", "node_modules/acorn/package.json", "manifests/baseline.json", "manifests/sets/system.json"):
+            self.file(f"data/{name}")
+        node = self.file("node", "#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+        os.chmod(node, 0o700)
+
+        def told(where, *words):
+            done = subprocess.run([options.bulkhead, "code", *words], cwd=where, text=True, check=True, stdout=subprocess.PIPE,
+                                  env={**self.environment, "BULKHEAD_DATA": data, "BULKHEAD_NODE": node})
+            words = done.stdout.splitlines()
+            return words[words.index("--no-project") + 1] if "--no-project" in words else None
+
+        self.assertEqual(told(self.home), "is a home folder")
+        self.assertEqual(told(self.project, self.home, "--trace"), "is a home folder")
+        self.assertEqual(told(self.project, "--", ".."), f"holds the home folder {self.home}")
+        self.assertEqual(told("/tmp", "--", "--locale", "de"), "is shared by all of the machine")
+        for where, words in ((self.project, []), (self.home, [self.project]), ("/", [self.project]), (self.home, ["none"])):
+            self.assertIsNone(told(where, *words), words)
+
     def test_a_configuration_that_is_another_users(self):
         if os.geteuid() == 0:
             return  # who may read everything

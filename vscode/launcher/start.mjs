@@ -1,7 +1,8 @@
 // `bulkhead code`: starts VS Code's server with every third-party extension in a compartment.
 //
 //   node start.mjs --bulkhead PROGRAM --state FOLDER --sockets FOLDER [--diagnose] [--server FOLDER]
-//                  [--builtin ID]… [--port N] [--trace] [--json] [FOLDER] [options of the server]
+//                  [--builtin ID]… [--port N] [--trace] [--json] [--workspace FOLDER] [--no-project REASON]
+//                  [FOLDER] [options of the server]
 //
 // Loopback and a connection token, always. Ends with the server, and ends it.
 import { spawn, spawnSync } from "node:child_process";
@@ -29,6 +30,8 @@ const OPTIONS = /** @type {const} */ ({
   port: { type: "string" },
   extensions: { type: "string" },
   data: { type: "string" },
+  workspace: { type: "string" },
+  "no-project": { type: "string" },
   diagnose: { type: "boolean" },
   json: { type: "boolean" },
   trace: { type: "boolean" },
@@ -174,11 +177,16 @@ async function choosePort() {
   fail("no port is free");
 }
 const port = await choosePort();
-const opened = path.resolve(folder ?? ".");
+if (values.workspace !== undefined && folder !== undefined) fail(`--workspace ${values.workspace} and ${folder}: name one of them`);
+const opened = path.resolve(values.workspace ?? folder ?? ".");
 const kind = fs.statSync(opened, { throwIfNoEntry: false });
 if (!kind) fail(`${opened} does not exist`);
+if (values.workspace !== undefined && !kind.isDirectory()) fail(`--workspace ${opened}: not a folder`);
 const query = kind.isDirectory() ? "folder" : "workspace";
 if (query === "workspace" && !opened.endsWith(".code-workspace")) fail(`${opened} is neither a folder nor a .code-workspace file`);
+// The whole of somebody's home is granted to who says so (src/vscode/workspace_folders), and not opened by chance.
+const noProject = values.workspace === undefined ? values["no-project"] : undefined;
+const place = noProject && folder === undefined ? "ew=true" : `${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
 
 const extensions = path.resolve(values.extensions ?? path.join(values.state, "code/extensions"));
 for (const [option, each] of [["--data", data], ["--extensions", extensions]])
@@ -219,6 +227,8 @@ const base = `/code-${port}`;
 
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
+delete environment.BULKHEAD_WHOLE;
+if (values.workspace !== undefined) environment.BULKHEAD_WHOLE = fs.realpathSync(opened);
 if (values.trace) environment.BULKHEAD_TRACE = "1";
 const mark = randomBytes(16).toString("hex");
 environment.BULKHEAD_MARK = mark;
@@ -268,7 +278,11 @@ child.stdout.on("data", (part) => {
   if (values.port === undefined && !kept.includes(port)) fs.appendFileSync(portsFile, `${port}\n`);
   if (values.port === undefined && kept.length > 0 && port !== kept[0])
     process.stderr.write(`bulkhead code: port ${kept[0]} is taken, so this is port ${port}, for which the browser keeps tabs, trust and secrets of their own\n`);
-  const address = `http://${EDITOR}:${port}${base}/?tkn=${token}&${query}=${encodeURIComponent(opened).replaceAll("%2F", "/")}`;
+  const address = `http://${EDITOR}:${port}${base}/?tkn=${token}&${place}`;
+  if (noProject)
+    process.stderr.write(folder === undefined
+      ? `bulkhead code: the working folder ${opened} ${noProject}, so no folder is opened: open the project's, or say which with \`bulkhead code FOLDER\`\n`
+      : `bulkhead code: ${opened} ${noProject}, and would be granted to extensions whole, so those in compartments do not run in it: open the project's folder, or start \`bulkhead code --workspace ${opened}\`\n`);
   const trace = Boolean(values.trace);
   const words = values.json
     ? JSON.stringify({ address, pid: child.pid, version: launch.version, trace })

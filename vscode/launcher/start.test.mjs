@@ -129,22 +129,25 @@ test("who ends it before it is ready reads of no failure", async () => {
 });
 
 /** An editor whose address was told, and what it said beside that. */
-async function editor(t, data, ...words) {
+const editor = (t, data, ...words) => editorIn(t, data, undefined, server, ...words);
+
+async function editorIn(t, data, cwd, ...words) {
   const state = path.join(server, "state");
-  const child = spawn(process.execPath, [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", state, "--sockets", path.join(state, "sockets"), "--data", data, "--json", server, ...words],
-    { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [path.join(here, "start.mjs"), "--bulkhead", "/nonexistent/bulkhead", "--state", state, "--sockets", path.join(state, "sockets"), "--data", data, "--json", ...words],
+    { cwd, stdio: ["ignore", "pipe", "pipe"] });
   t.after(() => child.kill());
   let stderr = "";
   child.stderr.on("data", (part) => (stderr += part));
   const closed = new Promise((resolve) => child.once("close", resolve));
   const told = await Promise.race([new Promise((resolve) => child.stdout.once("data", resolve)), closed]);
   assert.ok(Buffer.isBuffer(told), stderr);
-  const { port, pathname } = new URL(JSON.parse(String(told)).address);
+  const { port, pathname, searchParams } = new URL(JSON.parse(String(told)).address);
   const end = () => {
     child.kill();
     return closed;
   };
-  return { port: Number(port), pathname, said: () => stderr, end };
+  const whole = () => fs.readFileSync(`/proc/${JSON.parse(String(told)).pid}/environ`, "utf8").split("\0").find((one) => one.startsWith("BULKHEAD_WHOLE="));
+  return { port: Number(port), pathname, place: [...searchParams].slice(1), whole, said: () => stderr, end };
 }
 
 test("the next start has the same address, for which the browser keeps tabs and secrets; one beside it has another", async (t) => {
@@ -178,4 +181,25 @@ test("a kept port that another program has, or another start is about to listen 
   assert.ok(one.port !== port && one.port !== next);
   assert.match(one.said(), new RegExp(`^bulkhead code: port ${port} is taken`));
   await one.end();
+});
+
+test("what is no project is opened where it was named, granted where it was named for that, and told", async (t) => {
+  const data = path.join(server, "whole");
+  const home = fs.mkdtempSync(path.join(server, "home-"));
+  const why = ["--no-project", "is a home folder"];
+  const link = path.join(server, "me");
+  fs.symlinkSync(home, link);
+  for (const [cwd, words, place, whole, said] of /** @type {const} */ ([
+    [home, [], ["folder", home], undefined, /^$/],
+    [home, why, ["ew", "true"], undefined, /^bulkhead code: the working folder \S+ is a home folder, so no folder is opened: .*\n$/],
+    [server, [...why, home], ["folder", home], undefined, /^bulkhead code: \S+ is a home folder, and would be granted .* --workspace \S+`\n$/],
+    [server, [...why, "--workspace", link], ["folder", link], `BULKHEAD_WHOLE=${home}`, /^$/],
+  ])) {
+    const one = await editorIn(t, data, cwd, ...words);
+    assert.deepEqual([one.place, one.whole()], [[place], whole], words.join(" "));
+    assert.match(one.said(), said);
+    await one.end();
+  }
+  assert.match(start("--workspace", home, home).stderr, /^bulkhead code: --workspace \S+ and \S+: name one of them\n$/);
+  assert.match(start("--workspace", path.join(here, "start.mjs")).stderr, /^bulkhead code: --workspace \S+: not a folder\n$/);
 });
