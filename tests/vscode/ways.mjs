@@ -248,8 +248,16 @@ export const WAYS = [
   { name: "debug", probes: { node: loots("vscode debug"), runInTerminal: loots("vscode debug"), adapter: loots("vscode debug") } },
   {
     name: "commands",
-    prepare: victimHasToken,
+    prepare: (seen) => {
+      const token = seen.world.secrets.other;
+      seen.world.write("home/projects/other/profiles.json", JSON.stringify({ profiles: { default: { token }, description: token } }));
+      return victimHasToken(seen);
+    },
     probes: {
+      ownSchema: works(says(/of the workspace/)), // from when on the JSON server listens
+      schema: leaks(),
+      schemaRound: leaks(),
+      schemaScheme: leaks(),
       open: leaks(KEY),
       rawOpen: leaks(KEY),
       rawString: leaks(KEY),

@@ -23,6 +23,34 @@ const BUILTINS = [
         ),
         text: (patterns, _first, isLocal, authority) => `${patterns}function ${isLocal}(${authority}){return!1}`,
       },
+      {
+        name: "json-files",
+        what: "the JSON server asks its client for schemas that are files",
+        times: 1,
+        shape: shape(String.raw`handledSchemaProtocols:\["file"\]`),
+        text: () => "handledSchemaProtocols:[]",
+      },
+      {
+        name: "json-outside",
+        // Completions, hovers and problems tell what stands in a schema ("default", "enum", also of a part of a file: "$ref"),
+        // and go to whoever asks about a document that it may write.
+        what: "a schema is a file of the workspace or of an extension, or one that the user's settings name",
+        times: 1,
+        shape: shape(
+          String.raw`NAME\.onRequest\(NAME\.type,async NAME=>\{let NAME=NAME\.Uri\.parse\(\3\),NAME=\4\.toString\(!0\);if\(\4\.scheme==="untitled"\)throw new NAME\.ResponseError`,
+        ),
+        text: (client, request, asked, uri, vscode, shown, protocol) =>
+          `${client}.onRequest(${request}.type,async ${asked}=>{let ${uri}=${vscode}.Uri.parse(${asked}),${shown}=${uri}.toString(!0);` +
+          `if(!["http","https","vscode","untitled"].includes(${uri}.scheme)){` +
+          // "/work/../home" is below neither.
+          `${uri}=${vscode}.Uri.joinPath(${uri},".");const place=${uri}.toString();` +
+          `if(!${vscode}.workspace.getWorkspaceFolder(${uri})` +
+          `&&!${vscode}.extensions.allAcrossExtensionHosts.some(one=>place.startsWith(one.extensionUri.toString()+"/"))` +
+          `&&![].concat(${vscode}.workspace.getConfiguration("json").inspect("schemas")?.globalValue??[]).some(one=>typeof one?.url=="string"&&${vscode}.Uri.parse(one.url).toString()===place))` +
+          `throw new ${protocol}.ResponseError(7,"it is no file of the workspace, and no user setting (json.schemas) names it");` +
+          `if(${uri}.scheme==="file")return new TextDecoder().decode(await ${vscode}.workspace.fs.readFile(${uri}))}` +
+          `if(${uri}.scheme==="untitled")throw new ${protocol}.ResponseError`,
+      },
     ],
   },
   {

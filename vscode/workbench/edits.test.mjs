@@ -90,6 +90,33 @@ test("the JSON extension trusts this machine's servers no more than others", () 
   assert.throws(() => editBuiltins(path.join(folder, "none")), EditError, "no such file");
 });
 
+test("the JSON extension reads a schema where the user works, or what the user's settings name", async () => {
+  const text = editBuiltins(server).get("json-language-features")?.get("client/dist/node/jsonClientMain.js") ?? "";
+  assert.match(text, /handledSchemaProtocols:\[\]/);
+  const [, asked, body, vscode, protocol] = /onRequest\([\w$]+\.type,async ([\w$]+)=>\{(let [\w$]+=([\w$]+)\.Uri\.parse[^]*?)if\([\w$]+\.scheme==="untitled"\)throw new ([\w$]+)\.ResponseError/.exec(text) ?? [];
+  assert.ok(body);
+  const parse = (/** @type {string} */ uri) => {
+    const [, scheme, rest] = /^([\w-]+):\/\/(.*)$/.exec(uri) ?? [];
+    return { scheme, path: decodeURIComponent(rest), toString: () => uri };
+  };
+  const api = {
+    Uri: { parse, joinPath: ({ scheme, path: place }, more) => parse(`${scheme}://${path.posix.join(place, more)}`) },
+    workspace: {
+      getWorkspaceFolder: ({ path: place }) => place.startsWith("/work/") || undefined,
+      getConfiguration: () => ({ inspect: () => ({ globalValue: [{ url: "file:///home/named.json" }], workspaceValue: [{ url: "file:///home/key.json" }] }) }),
+      fs: { readFile: async ({ path: place }) => Buffer.from(`read ${place}`) },
+    },
+    extensions: { allAcrossExtensionHosts: [{ extensionUri: parse("file:///ext/a.b") }] },
+  };
+  const AsyncFunction = /** @type {FunctionConstructor} */ ((async () => {}).constructor);
+  const read = new AsyncFunction(asked, vscode, protocol, `${body} return "goes on"`);
+  const ask = (/** @type {string} */ uri) => read(uri, api, { ResponseError: class extends Error { constructor(code, message) { super(message); } } });
+  for (const place of ["/work/s.json", "/ext/a.b/s.json", "/home/named.json"]) assert.equal(await ask(`file://${place}`), `read ${place}`);
+  for (const uri of ["https://a.test/s.json", "vscode://schemas/x", "untitled://x", "memory:///work/s.json"]) assert.equal(await ask(uri), "goes on", uri);
+  for (const uri of ["file:///home/key.json", "file:///work/../home/key.json", "file:///work/%2e%2e/home/key.json", "file:///ext/a.bc/s.json", "file:///ext/a.b/../s.json", "vscode-remote:///home/key.json", "FILE:///home/key.json"])
+    await assert.rejects(ask(uri), /no file of the workspace/, uri);
+});
+
 test("the npm extension asks npm outside of the package's folder", () => {
   const text = editBuiltins(server).get("npm")?.get("dist/npmMain.js") ?? "";
   assert.match(text, /runNpmCommand\(\w+,\w+,\w+\)\{[^}]*=process\.env\.HOME\?\?"\/",/);

@@ -18,8 +18,25 @@ const taken = (vscode, id) =>
     }, 6000);
   });
 
+/** What the editor's JSON server says of a document that names a schema, of which a part is this file's. */
+async function schema({ workspace, mark }, vscode, place) {
+  fs.writeFileSync(`${workspace}/${mark}.schema.json`, JSON.stringify({ properties: { a: { $ref: `${place}#/profiles` } } }));
+  fs.writeFileSync(`${workspace}/${mark}.json`, `{ "a": 1, "$schema": "./${mark}.schema.json" }\n`);
+  const { uri } = await vscode.workspace.openTextDocument(`${workspace}/${mark}.json`);
+  const run = (id, column) => vscode.commands.executeCommand(id, uri, new vscode.Position(0, column));
+  const said = [await run("vscode.executeHoverProvider", 3), await run("vscode.executeCompletionItemProvider", 7)];
+  return JSON.stringify([said, vscode.languages.getDiagnostics(uri)]);
+}
+
 exports.activate = (context) =>
   attack(context, "commands", {
+    schema: (facts, vscode) => schema(facts, vscode, `file://${facts.other}/profiles.json`),
+    schemaRound: (facts, vscode) => schema(facts, vscode, `file://${facts.workspace}/%2e%2e/other/profiles.json`),
+    schemaScheme: (facts, vscode) => schema(facts, vscode, `vscode-remote://${vscode.workspace.workspaceFolders[0].uri.authority}${facts.other}/profiles.json`),
+    ownSchema(facts, vscode) {
+      fs.writeFileSync(`${facts.workspace}/proof-own.json`, JSON.stringify({ profiles: { default: "of the workspace", description: "also of the workspace" } }));
+      return schema(facts, vscode, "./proof-own.json");
+    },
     async open({ key }, vscode) {
       await vscode.commands.executeCommand("vscode.open", vscode.Uri.file(key));
       await settle();
