@@ -114,6 +114,29 @@ const others = (location) => {
       text: (host, words) => `=this._extensionHostManagers.map(${host}=>globalThis.bulkhead.patiently(${host},this._updateExtensionsOnExtHost(${host},${words})));await Promise.all(`,
     },
     {
+      name: "begin-one",
+      what: "an extension is begun by the host that has it: no other one is asked, or waited for",
+      times: 1,
+      shape: shape(String.raw`async _activateById\(NAME,NAME\)\{if\(!\(await Promise\.all\(this\._extensionHostManagers\.map\(NAME=>\3\.activate\(\1,\2\)\)\)\)`),
+      text: (id, reason, host) =>
+        `async _activateById(${id},${reason}){let bulkheadLocation=this._runningLocations.getRunningLocation(${id});` +
+        `if(!(await Promise.all(this._extensionHostManagers.filter(${host}=>bulkheadLocation&&${host}.representsRunningLocation(bulkheadLocation)).map(${host}=>${host}.activate(${id},${reason}))))`,
+    },
+    {
+      name: "begin-many",
+      what: "nor is one waited for that has nothing to begin, or takes too long",
+      times: 2,
+      shape: shape(String.raw`Promise\.all\(NAME\.map\(NAME=>\2\.activateByEvent\(NAME,(NAME|0)\)\)\)\.then`),
+      text: (hosts, host, event, kind) => `Promise.all(${hosts}.map(${host}=>globalThis.bulkhead.begun(this,${host},${event},${host}.activateByEvent(${event},${kind})))).then`,
+    },
+    {
+      name: "begin-ready",
+      what: "nor one that is not ready",
+      times: 2,
+      shape: shape(String.raw`await Promise\.all\(NAME\.map\(NAME=>\2\.ready\(\)\)\)`),
+      text: (hosts, host) => `await Promise.all(${hosts}.map(${host}=>globalThis.bulkhead.patiently(${host},${host}.ready())))`,
+    },
+    {
       name: "after-change",
       what: "hosts are started for extensions added later, and ended with their last one",
       times: 1,

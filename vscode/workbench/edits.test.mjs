@@ -14,21 +14,22 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const source = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
 const placement = fs.readFileSync(path.join(here, "placement.js"), "utf8");
+/** @type {string | undefined} */
+let whole;
+const edited = () => (whole ??= edit(source, ""));
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "edits-"));
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
 test("every edit fits the installed build, once", () => {
   for (const found of inspect(source)) assert.equal(found.found, found.wanted, found.name);
-  const edited = edit(source, "");
-  assert.ok(inspect(edited).every((found) => found.found === 0), "nothing is left to edit");
-  fs.writeFileSync(path.join(folder, "edited.mjs"), edited);
+  assert.ok(inspect(edited()).every((found) => found.found === 0), "nothing is left to edit");
+  fs.writeFileSync(path.join(folder, "edited.mjs"), edited());
   execFileSync(process.execPath, ["--check", path.join(folder, "edited.mjs")]);
 });
 
 test("nothing that a package wrote runs commands of its choice", () => {
-  const edited = edit(source, "");
-  for (const text of [source, edited]) {
+  for (const text of [source, edited()]) {
     // A walkthrough's page is Markdown of a package, in which boxes say what a click is.
     const opened = [.../\bif\([\w$]+\.startsWith\("command:"\)\)this\.openerService\.open\([\w$]+,\{allowCommands:([^}]*)\}/g[Symbol.matchAll](text)].map(([, allowed]) => allowed);
     assert.equal(opened.length, 1);
@@ -37,7 +38,7 @@ test("nothing that a package wrote runs commands of its choice", () => {
 });
 
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
-  const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edit(source, "")) ?? [];
+  const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
     const told = [];
     const bulkhead = { afterEnd: (...words) => told.push(words.slice(0, 2)) };
@@ -47,8 +48,64 @@ test("a host that ended is told of, also where a busy server does not say in tim
   }
 });
 
+/** Methods of the workbench's extension service as they are in the edited build, which ask hosts for what `hosts` answer. */
+function serviceOf(bulkhead, hosts, more = {}) {
+  const [, byId] = /async (_activateById\([\w$]+,[\w$]+\)\{.*?\})_onWillActivateExtension\(/.exec(edited()) ?? [];
+  const [, deferred] = /async (_activateDeferredRemoteEvents\(\)\{.*?\})async _resolveAndProcessExtensions\(/.exec(edited()) ?? [];
+  const [, byEvent] = /\}(_activateByEvent\([\w$]+,[\w$]+\)\{let [\w$]+;.*?\})activateById\(/.exec(edited()) ?? [];
+  return Object.assign(vm.runInNewContext(`({async ${byId},async ${deferred},${byEvent}})`, { bulkhead }), {
+    _extensionHostManagers: hosts,
+    _getExtensionHostManagers: () => hosts,
+    _onWillActivateByEvent: { fire() {} },
+    _pendingRemoteActivationEvents: new Set(["onEarly"]),
+    _registry: { getAllExtensionDescriptions: () => hosts.flatMap(({ own }) => own) },
+    _runningLocations: { filterByExtensionHostManager: (_all, { own }) => own, getRunningLocation: (id) => hosts.find(({ own }) => own.some((one) => one.id === id))?._extensionHost.runningLocation ?? null },
+    _activationEventReader: { readActivationEvents: ({ events = [] }) => events },
+    ...more,
+  });
+}
+
+test("an extension is begun by its own host, whatever the others do", async () => {
+  const silent = () => new Promise(() => {});
+  const hosts = ["a.one", "b.two"].map((id, i) => ({ ...manager(i + 1), own: [{ id }], activate: i === 0 ? silent : async (asked) => asked === "b.two", representsRunningLocation: ({ affinity }) => affinity === i + 1 }));
+  const service = serviceOf({}, hosts);
+  await service._activateById("b.two", {});
+  await assert.rejects(service._activateById("c.none", {}), /Unknown extension/);
+});
+
+test("an event is not held by a compartment that has nothing to begin, or takes too long", async () => {
+  const pauses = [];
+  const { bulkhead } = placed((run, pause) => void (pauses.push(pause), run()));
+  bulkhead.commandRegistry = { getCommand: (id) => (["save", "two.declared"].includes(id) ? {} : undefined) };
+  const silent = () => new Promise(() => {});
+  const two = { events: ["onCommand:save", "onCommand:two.late", "onCommand:two.declared", "onView:two"], contributes: { commands: [{ command: "two.declared" }] } };
+  const answers = new Map();
+  const hosts = [
+    { ...manager(0), own: [], ready: async () => {}, activateByEvent: async () => {} },
+    { ...manager(1), own: [{ events: ["onView:one"] }], ready: silent, activateByEvent: silent },
+    { ...manager(2), own: [two], ready: silent, activateByEvent: (event) => answers.get(event) ?? answers.set(event, silent()).get(event) },
+  ];
+  const service = serviceOf(bulkhead, hosts);
+  /** How long each compartment is waited for. */
+  const waits = async (event) => {
+    pauses.length = 0;
+    await service._activateByEvent(event, 0);
+    return pauses;
+  };
+  assert.deepEqual(await waits("onElse"), [0, 0]);
+  assert.deepEqual(await waits("onCommand:save"), [0, 0], "the editor's own command");
+  assert.deepEqual(await waits("onCommand:two.declared"), [0, 30000]);
+  assert.deepEqual(await waits("onCommand:two.declared"), [0], "once");
+  assert.deepEqual(await waits("onCommand:two.late"), [0, 2000], "it took too long before");
+  pauses.length = 0;
+  await service._activateDeferredRemoteEvents();
+  assert.deepEqual(pauses.slice(0, 2), [2000, 2000]);
+  hosts[0].activateByEvent = () => Promise.reject(new Error("canceled"));
+  await assert.rejects(service._activateByEvent("onElse", 0), /canceled/, "the main host is waited for");
+});
+
 test("a link is allowed by its command, or by that with its arguments", async () => {
-  const [, body] = /async open\(\w+,\w+\)(\{if\(!\w+\(\w+,\w+\.command\)\)return!1;.*?executeCommand\([^)]*\),!0\})/.exec(edit(source, "")) ?? [];
+  const [, body] = /async open\(\w+,\w+\)(\{if\(!\w+\(\w+,\w+\.command\)\)return!1;.*?executeCommand\([^)]*\),!0\})/.exec(edited()) ?? [];
   const [link, options] = /async open\((\w+),(\w+)\)\{if\(!\w+\(\w+,\w+\.command\)\)return!1;/.exec(source)?.slice(1) ?? [];
   const [, is, schemes] = /if\(!(\w+)\(\w+,(\w+)\.command\)\)/.exec(body ?? "") ?? [];
   const [, parse] = /=(\w+)\(decodeURIComponent/.exec(body ?? "") ?? [];

@@ -24,8 +24,16 @@
   const EMPTY_WINDOW = 1;
   /** How long a compartment may take to hear which extensions the window has now. */
   const PATIENCE = 2000;
+  /** How long to begin its own, as long as VS Code waits for those that always begin; and PATIENCE once that was too short. */
+  const LONG_PATIENCE = 30 * 1000;
+  /** @type {WeakSet<object>} managers of those for which it was */
+  const late = new WeakSet();
+  /** @type {WeakMap<Promise<void>, Promise<void>>} what a host answers an event with → what the window waits for */
+  const waits = new WeakMap();
   /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
   const LONGEST_IDENTITY = 32 * 1024;
+  /** Whether it comes before that, or is none any more. @param {Promise<unknown>} answer @param {number} patience */
+  const inTime = (answer, patience) => Promise.race([answer.then(() => true, () => true), new Promise((resolve) => setTimeout(resolve, patience))]);
   /** 0 for every host that is no compartment: VS Code's own, and those in the browser. */
   const affinityOf = (manager) => {
     const location = manager._extensionHost?.runningLocation;
@@ -179,9 +187,24 @@
      * ends meanwhile, or keeps silent.
      * @param {Promise<void>} answer
      */
-    patiently(manager, answer) {
+    patiently: (manager, answer) => (affinityOf(manager) === 0 ? answer : inTime(answer, PATIENCE)),
+    /**
+     * Whoever causes an event goes on when every host has begun what that begins. Of the compartments those are waited for
+     * that have such an extension: for a command that there is already, one that declares it.
+     * @param {string} event
+     * @param {Promise<void>} answer
+     */
+    begun(service, manager, event, answer) {
       if (affinityOf(manager) === 0) return answer;
-      return Promise.race([answer.catch(() => {}), new Promise((resolve) => setTimeout(resolve, PATIENCE))]);
+      const [, command] = /^onCommand:(.*)$/s.exec(event) ?? [];
+      const exists = command !== undefined && globalThis.bulkhead.commandRegistry?.getCommand(command) !== undefined;
+      const declares = ({ contributes }) => [contributes?.commands ?? []].flat().some((one) => one?.command === command);
+      const begins = service._runningLocations
+        .filterByExtensionHostManager(service._registry.getAllExtensionDescriptions(), manager)
+        .some((one) => service._activationEventReader.readActivationEvents(one).includes(event) && (!exists || declares(one)));
+      if (!begins) return inTime(answer, 0);
+      if (!waits.has(answer)) waits.set(answer, inTime(answer, late.has(manager) ? PATIENCE : LONG_PATIENCE).then((came) => void (came || late.add(manager))));
+      return waits.get(answer);
     },
     /**
      * Extensions were added, removed, enabled or disabled. `service` is the workbench's extension
