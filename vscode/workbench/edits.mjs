@@ -161,6 +161,14 @@ const others = (location) => {
         `(this._remoteCrashTracker.registerCrash(),this._remoteCrashTracker.shouldAutomaticallyRestart())?`,
     },
     {
+      name: "after-failure",
+      what: "a host whose connection fails as it starts is one that ended: it starts again",
+      times: 1,
+      shape: shape(String.raw`NAME=>\{this\._logService\.error\(\x60Error received from starting extension host \(kind: (\$\{NAME\(this\.kind\)\})\)\x60\),`),
+      // Of a connection that never was, the server tells nothing.
+      text: (failure, kind) => `${failure}=>{this._logService.error(\`Error received from starting extension host (kind: ${kind})\`),this._extensionHost._onExtHostConnectionLost?.("none"),`,
+    },
+    {
       name: "command-registry",
       what: "it is known which commands are the editor's own",
       times: 1,

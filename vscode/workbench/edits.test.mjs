@@ -48,6 +48,17 @@ test("a host that ended is told of, also where a busy server does not say in tim
   }
 });
 
+test("a host that cannot be connected to has ended", async () => {
+  const [, start] = /this\._proxy=(this\._extensionHost\.start\(\)\.then\([^]{0,1500}?,null\}\)),this\._proxy\.then/.exec(edited()) ?? [];
+  const [, lost] = /\}(_onExtHostConnectionLost\(.*?\})async _createExtHostInitData/.exec(edited()) ?? [];
+  for (const _terminating of [false, true]) {
+    const told = [];
+    const host = Object.assign(vm.runInNewContext(`({${lost}})`), { start: () => Promise.reject(new Error("took longer than 60s")), _onExit: { fire: (words) => told.push(words) }, _terminating });
+    await vm.runInNewContext(`(function(){return ${start}})`, { [/\$\{([\w$]+)\(this\.kind/.exec(start)?.[1]]: String }).call({ _extensionHost: host, _logService: { error() {} }, _telemetryService: { publicLog2() {} } });
+    assert.deepEqual(told.map(([code, token]) => [code, Boolean(token)]), _terminating ? [] : [[0, true]], "without a token nobody starts it");
+  }
+});
+
 /** Methods of the workbench's extension service as they are in the edited build, which ask hosts for what `hosts` answer. */
 function serviceOf(bulkhead, hosts, more = {}) {
   const [, byId] = /async (_activateById\([\w$]+,[\w$]+\)\{.*?\})_onWillActivateExtension\(/.exec(edited()) ?? [];
