@@ -177,6 +177,14 @@ test("what a kernel holds is not a language's", () => {
     assert.equal(needed(command), command.includes("Notebook") ? "notebooks" : "languages", command);
 });
 
+test("what runs cells runs whatever has the kernel", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  const running = new Set([...workbench.matchAll(/"(notebook\.(?:\w+\.)?(?:execute|run|acceptChangesAndRun)(?![a-z])\w*)"/g)].map(([, command]) => command));
+  assert.ok(running.size >= 10, [...running].join());
+  for (const command of running) assert.equal(needed(command), "commands-foreign", command);
+  assert.equal(needed("notebook.cell.edit"), "notebooks");
+});
+
 test("what a person says in a chat nobody says for them", () => {
   const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
   for (const command of [
