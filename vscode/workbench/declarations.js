@@ -60,13 +60,15 @@
     "problemMatchers", "problemPatterns", "productIconThemes", "semanticTokenModifiers", "semanticTokenScopes", "semanticTokenTypes",
     "speechProviders", "submenus", "taskDefinitions", "terminal", "terminalQuickFixes", "themes",
   ]);
+  /** A path that stays in the package's folder. */
+  const isOwnFile = (/** @type {unknown} */ path) => typeof path === "string" && !/^[\w+.-]*:|(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)|%2f|%5c/i.test(path);
   /**
    * Where a schema may lie, which the editor's own JSON server loads with the user's rights: in the package, or
    * on a public server. Not in other files, and nowhere on this machine or, unencrypted, in its network.
    */
   const isSchemaAddress = (/** @type {unknown} */ url) => {
     if (typeof url !== "string") return false;
-    if (/^\.\//.test(url)) return !/(?:^|[\\/])(?:\.|%2e){2}(?:[\\/]|$)|%2f|%5c/i.test(url);
+    if (/^\.\//.test(url)) return isOwnFile(url);
     if (/^vscode:\/\/schemas\//.test(url)) return true;
     try {
       const { protocol, hostname } = new URL(url);
@@ -425,6 +427,10 @@
           one.priority = "option";
         }
     if (contributes.jsonValidation) contributes.jsonValidation = kept(contributes.jsonValidation, keepIf((one) => isSchemaAddress(one.url), (one) => `the JSON schema ${named(one.url)}`));
+    // The editor's own servers read these with the user's rights, and an address is opened as a document.
+    for (const point of ["html", "css"])
+      if (contributes[point]?.customData)
+        contributes[point].customData = listOf(contributes[point].customData).filter(keepIf(isOwnFile, (one) => `the ${point} data ${named(one)}`));
     disarmTexts(contributes, names, tell);
     if (withheld.size === 0) return;
     description.bulkheadWithheld = [...withheld];

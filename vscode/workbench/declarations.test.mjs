@@ -475,6 +475,18 @@ test("schemas lie in the package or on a public server", () => {
   assert.equal(disarmed({ jsonValidation: schema("./one.json") }).contributes.jsonValidation.url, "./one.json");
 });
 
+test("data for HTML and CSS lies in the package", () => {
+  const { disarmed } = page();
+  const fine = ["./one.json", "data/two.json", "/three.json", "a..b/four.json"];
+  const not = ["file:///home/me/.docker/config.json", "https://evil.test/x", "vscode-remote://host/etc/x", "mine:/x", "../x", "./data/../../x", "..", "a\\..\\..\\x", "%2e%2e/x", "..%2fx", 7, null, {}];
+  for (const point of ["html", "css"]) {
+    const { contributes, bulkheadWithheld } = disarmed({ [point]: { customData: [...fine, ...not] } });
+    assert.deepEqual([...contributes[point].customData], fine, point);
+    assert.ok(bulkheadWithheld.includes(`the ${point} data ../x`), bulkheadWithheld.join());
+  }
+  assert.deepEqual([...disarmed({ html: { customData: "../x" } }).contributes.html.customData], []);
+});
+
 test("instructions for language models are left out, tools stay", () => {
   const { disarmed } = page();
   const { contributes, bulkheadWithheld } = disarmed({
