@@ -112,6 +112,7 @@
     Object.values(description.contributes?.views ?? {}).flatMap(listOf).map((one) => one?.id).filter((id) => typeof id === "string");
   /** Of the container and the views of our companion. */
   const isOurs = (/** @type {unknown} */ id) => typeof id === "string" && familyOf(id) === "bulkhead";
+  const OUR_VIEWS = /^bulkhead\./;
 
   /** As the broker has it: the longest pattern decides. */
   function needsOf(command) {
@@ -494,6 +495,16 @@
       }
     },
     fontOf,
+    /**
+     * When an item of a package's menu is shown. Without a condition, or with one that VS Code cannot read, it would stand in
+     * every view, and do what it does beside our words.
+     * @param {Description} description
+     * @param {string} menu
+     * @param {object | undefined} declared its own condition, as VS Code read it
+     * @param {any} conditions VS Code's, which makes them
+     */
+    menuCondition: (description, menu, declared, conditions) =>
+      isForeign(description) && menu.startsWith("view/") ? conditions.and(declared, conditions.regex("view", OUR_VIEWS).negate()) : declared,
     /** Whether a browser that follows the link asks this server. @param {unknown} link a text or VS Code's URI */
     isOwnAddress(link) {
       try {

@@ -487,6 +487,27 @@ test("data for HTML and CSS lies in the package", () => {
   assert.deepEqual([...disarmed({ html: { customData: "../x" } }).contributes.html.customData], []);
 });
 
+test("items of menus stand in no view of Bulkhead's, also where nothing is said of views", () => {
+  const { bulkhead, extension } = page();
+  // As VS Code's are, which takes what is undefined for nothing.
+  const conditions = {
+    and: (...all) => (view) => all.every((one) => one === undefined || one(view)),
+    regex: (key, value) => ({ negate: () => (view) => key === "view" && !value.test(view) }),
+  };
+  const shown = (one, menu, declared) => {
+    const condition = bulkhead.menuCondition(one, menu, declared, conditions);
+    return ["bulkhead.compartments", "mine.view", "bulkheads"].filter((view) => condition?.(view) ?? true);
+  };
+  const [mine, npm] = [extension("me.mine", {}), NPM];
+  for (const menu of ["view/title", "view/item/context"]) {
+    assert.deepEqual(shown(mine, menu, undefined), ["mine.view", "bulkheads"]);
+    assert.deepEqual(shown(mine, menu, () => true), ["mine.view", "bulkheads"]);
+    assert.deepEqual(shown(mine, menu, (view) => view === "mine.view"), ["mine.view"]);
+    assert.equal(shown(npm, menu, undefined).length, 3);
+  }
+  assert.equal(bulkhead.menuCondition(mine, "editor/title", undefined, conditions), undefined);
+});
+
 test("instructions for language models are left out, tools stay", () => {
   const { disarmed } = page();
   const { contributes, bulkheadWithheld } = disarmed({

@@ -198,6 +198,17 @@ const others = (location) => {
         `this._extensionDescriptions=this._extensionDescriptions.concat(${added});`,
     },
     {
+      name: "menu-items",
+      what: "items of a package's menus stand on no row of Bulkhead's, whatever their conditions",
+      times: 1,
+      shape: shape(
+        String.raw`if\(NAME\.proposed&&!NAME\(NAME\.description,\1\.proposed\)\)([^]{0,1500}?)NAME\.when=NAME\.deserialize\(NAME\.when\),NAME\.add\(NAME\.appendMenuItem\(\1\.id,\5\)\)`,
+      ),
+      text: (menu, isEnabled, extension, between, item, conditions, declared, all, registry) =>
+        `if(${menu}.proposed&&!${isEnabled}(${extension}.description,${menu}.proposed))${between}` +
+        `${item}.when=globalThis.bulkhead.menuCondition(${extension}.description,${menu}.key,${conditions}.deserialize(${declared}.when),${conditions}),${all}.add(${registry}.appendMenuItem(${menu}.id,${item}))`,
+    },
+    {
       name: "source-control",
       what: "source controls of several hosts are told apart: each host counts its own from 0",
       times: 1,

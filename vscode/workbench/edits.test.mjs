@@ -192,6 +192,12 @@ test("the npm extension asks npm outside of the package's folder", () => {
   execFileSync(process.execPath, ["--check", path.join(folder, "npm.cjs")]);
 });
 
+test("conditions of menu items are of the class that makes them", () => {
+  const [, conditions] = /\.when=globalThis\.bulkhead\.menuCondition\([\w$]+\.description,[\w$]+\.key,([\w$]+)\.deserialize\([\w$]+\.when\),\1\)/.exec(edited()) ?? [];
+  const [made] = edited().slice(edited().search(`[,;]${conditions.replaceAll("$", "\\$")}=class\\{static false`)).split("static deserialize");
+  for (const method of ["regex", "and"]) assert.match(made.slice(0, 2000), new RegExp(`static ${method}\\(`));
+});
+
 test("a build without one of the shapes is refused, and the shape is named", () => {
   for (const [shape, name] of [
     ['asString(){return"Remote"}', "remote-location"],
