@@ -449,6 +449,10 @@ TEST_F(ForgedTest, DecorationsAreNoRulesForTheWholeWindow) {
   EXPECT_THAT(sent("$trySetDecorations",
                    {"editor,1", "Type1", Json::array({Json{{"renderOptions", type(rule)}}})}),
               AllOf(Not(HasSubstr("toasts")), HasSubstr("{x}")));
+  EXPECT_THAT(
+      sent("$registerTextEditorDecorationType",
+           {Json{{"value", "me.mine"}}, "Type1", {{"gutterIconSize", Json::array({rule})}}}),
+      Not(HasSubstr("toasts")));
   for (const char* method : {"$registerTextEditorDecorationType", "$trySetDecorations"})
     for (const Json& name : {Json("a, .notifications-toasts, b"), Json::array({"a, .x"}), Json(""),
                              Json(std::string(30'000, 'a') + ", .x")})

@@ -330,7 +330,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
         if (action.is_object() && !may_document(action.value("documentation", Json())))
           changes += action.erase("documentation");
     if (edits) changes += refuse_edits(value, &unfit);
-    if (awaited == Awaited::kBadges) changes += strip_badges(value);
+    if (awaited == Awaited::kBadges) strip_badges(value);
     if (awaited == Awaited::kModels) changes += claim_models(value);
     if (looked_at) ++changes;
     const bool shows = awaited == Awaited::kPlaces || awaited == Awaited::kHints ||

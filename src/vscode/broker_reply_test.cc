@@ -426,18 +426,34 @@ TEST_F(BrokerReplyTest, WhatIsWrongWithAnInputHasNoLinksThatRun) {
 
 // What decorates files is written into a style sheet of the whole window.
 TEST_F(BrokerReplyTest, BadgesAndColoursOfFilesAreNamesOnly) {
-  const auto shown = [&](const Json& letter, const Json& colour) {
+  const auto shown = [&](const Json& decorations) {
     deliver("$provideDecorations",
             Json::array({1, Json::array({Json{{"id", 1}, {"uri", uri(work("a.txt"))}}})}).dump());
-    return answer({{"1", {1, "tip {", letter, colour}}});
+    return answer(decorations);
   };
-  EXPECT_THAT(shown("M", {{"id", "list.errorForeground"}}),
-              AllOf(HasSubstr("\"M\""), HasSubstr("list.errorForeground"), HasSubstr("tip {")));
-  EXPECT_THAT(shown("{", nullptr), HasSubstr("\"{\"")) << "it stands in quotes";
+  const auto with = [&](const Json& letter, const Json& colour) {
+    return shown({{"1", {true, "tip {", letter, colour}}});
+  };
+  EXPECT_THAT(with("M", {{"id", "list.errorForeground"}}),
+              AllOf(HasSubstr("\"M\""), HasSubstr("list.errorForeground"), HasSubstr("tip {"),
+                    HasSubstr("[true")));
+  EXPECT_THAT(with("{", nullptr), HasSubstr("\"{\"")) << "it stands in quotes";
+  EXPECT_THAT(with({{"id", "lock"}}, nullptr), HasSubstr("lock"));
   for (const char* evil : {"x); } a{b:c", "x) ; [class]:not(&) { display: none }"})
-    EXPECT_EQ(shown("M", {{"id", evil}}).find(evil), std::string::npos) << evil;
-  EXPECT_EQ(shown("x\";y", nullptr).find(";y"), std::string::npos);
-  EXPECT_EQ(shown({{"id", "a\"b"}}, nullptr).find("a\\"), std::string::npos);
+    EXPECT_EQ(with("M", {{"id", evil}}).find(evil), std::string::npos) << evil;
+  EXPECT_EQ(with("x\";y", nullptr).find(";y"), std::string::npos);
+  EXPECT_EQ(with({{"id", "a\"b"}}, nullptr).find("a\\"), std::string::npos);
+  const std::string rule = "x;} .y:not(&){z:0}";
+  const Json evil = {{"id", rule}}, one = Json::array({true, rule, "M", evil});
+  for (const Json& odd :
+       {Json::array({0, one}), Json{{"1", {{"3", evil}, {"2", rule}}}},
+        Json{{"1", Json::array({rule, "", "M", nullptr})}},
+        Json{{"1", Json::array({true, Json::array({rule}), "M", nullptr})}},
+        Json{{"1", Json::array({true, "", Json::array({rule + "\""}), nullptr})}},
+        Json{{"1", Json::array({true, "", Json{{"id", "lock"}, {"color", evil}}, nullptr})}},
+        Json{{"1", Json::array({true, "", "M", Json{{"id", Json::array({rule})}}})}},
+        Json{{"1", Json::array({true, "", "M", nullptr, rule})}}})
+    EXPECT_EQ(shown(odd).find(".y"), std::string::npos) << odd;
 }
 
 }  // namespace

@@ -19,6 +19,24 @@ bool is_no_style(const std::string& key) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
+// Where VS Code wants one value it writes a list as a text.
+bool is_written(const Json& list) {
+  return std::any_of(list.begin(), list.end(), [](const Json& each) { return !each.is_object(); });
+}
+
+bool is_quotable(const Json& text) {
+  return text.is_string() &&
+         text.get_ref<const std::string&>().find_first_of("\"\\\n\r\f") == std::string::npos;
+}
+
+// An icon or a colour of the theme, by its name and nothing else; or none.
+Json named(const Json& one) {
+  const auto id = one.is_object() ? one.find("id") : one.end();
+  if (id == one.end() || !id->is_string() || !is_style_name(id->get_ref<const std::string&>()))
+    return nullptr;
+  return {{"id", *id}};
+}
+
 }  // namespace
 
 bool is_plain_style(std::string_view value, bool may_fetch) {
@@ -61,8 +79,9 @@ size_t strip_styles(Json& options, bool may_fetch) {
   for (auto member = options.begin(); member != options.end();) {
     if (is_no_style(member.key())) {
       ++member;
-    } else if (member->is_string() &&
-               !is_plain_style(member->get_ref<const std::string&>(), may_fetch)) {
+    } else if ((member->is_string() &&
+                !is_plain_style(member->get_ref<const std::string&>(), may_fetch)) ||
+               (member->is_array() && is_written(*member))) {
       member = options.erase(member);
       ++changed;
     } else {
@@ -73,28 +92,20 @@ size_t strip_styles(Json& options, bool may_fetch) {
   return changed;
 }
 
-size_t strip_badges(Json& decorations) {
-  size_t changed = 0;
-  if (!decorations.is_object()) return changed;
-  const auto is_named = [](const Json& one) {
-    const auto id = one.find("id");
-    return id != one.end() && id->is_string() && is_style_name(id->get_ref<const std::string&>());
-  };
+void strip_badges(Json& decorations) {
+  if (!decorations.is_object()) decorations = Json::object();  // the window takes lists by number
   for (Json& decoration : decorations) {
-    if (!decoration.is_array()) continue;
-    for (size_t i = 2; i < decoration.size(); ++i) {
-      Json& part = decoration[i];
-      const bool plain =
-          part.is_object() ? is_named(part)
-          : part.is_string()
-              ? part.get_ref<const std::string&>().find_first_of("\"\\\n\r\f") == std::string::npos
-              : true;
-      if (plain) continue;
-      part = nullptr;
-      ++changed;
+    if (!decoration.is_array()) {
+      decoration = nullptr;
+      continue;
     }
+    decoration.get_ref<Json::array_t&>().resize(4);
+    Json &spreads = decoration[0], &tooltip = decoration[1], &letter = decoration[2];
+    if (!spreads.is_boolean()) spreads = nullptr;
+    if (!tooltip.is_string()) tooltip = nullptr;
+    if (!is_quotable(letter)) letter = named(letter);
+    decoration[3] = named(decoration[3]);
   }
-  return changed;
 }
 
 }  // namespace bulkhead

@@ -17,7 +17,8 @@ bool is_style_name(std::string_view name) noexcept;
 // Takes what is not plain out of a text decoration's options. Returns how much that was.
 size_t strip_styles(nlohmann::ordered_json& options, bool may_fetch);
 
-// The same for an answer about files: id → [weight, tooltip, letter, colour].
-size_t strip_badges(nlohmann::ordered_json& decorations);
+// Leaves of an answer about files what it is to hold: id → [whether folders show it too, tooltip,
+// letter or icon, colour].
+void strip_badges(nlohmann::ordered_json& decorations);
 
 }  // namespace bulkhead

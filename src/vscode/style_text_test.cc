@@ -24,6 +24,18 @@ TEST(StyleText, NothingIsFetchedWithoutThePermission) {
   }
 }
 
+TEST(StyleText, NoListStandsWhereAValueDoes) {
+  using Json = nlohmann::ordered_json;
+  for (const Json& list : {Json::array({"x;} .y{z:0}"}), Json::array({Json::array({"a{"})}),
+                           Json::array({Json::object(), "a{"})}) {
+    Json options = {{"gutterIconSize", list}, {"after", {{"margin", "0"}}}};
+    EXPECT_EQ(strip_styles(options, true), 1U) << list;
+    EXPECT_EQ(options, (Json{{"after", {{"margin", "0"}}}}));
+  }
+  Json each = Json::array({{{"range", Json::object()}, {"hoverMessage", Json::array({"a{"})}}});
+  EXPECT_EQ(strip_styles(each, true), 0U);
+}
+
 TEST(StyleText, NamesAreNames) {
   EXPECT_TRUE(is_style_name("TextEditorDecorationType12"));
   EXPECT_TRUE(is_style_name("gitDecoration.modifiedResourceForeground"));
