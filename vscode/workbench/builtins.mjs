@@ -70,6 +70,14 @@ const BUILTINS = [
           `async runNpmCommand(${npm},${words},${file}){let ${program}=await import("child_process");` +
           `return new Promise((${done},${failed})=>{let ${folder}=process.env.HOME??"/",`,
       },
+      {
+        name: "npm-hover",
+        // What a text may run that is trusted as a whole starts nothing (edits.mjs, "trusted-text").
+        what: "the hover of a script runs scripts, and nothing else",
+        times: 1,
+        shape: shape(String.raw`NAME\.isTrusted=!0,(\1\.appendMarkdown\(this\.createRunScriptMarkdown\()`),
+        text: (hover, shown) => `${hover}.isTrusted={enabledCommands:["npm.runScriptFromHover","npm.debugScriptFromHover"]},${shown}`,
+      },
     ],
   },
 ];

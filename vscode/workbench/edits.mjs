@@ -14,6 +14,25 @@ export const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll(
 /** What starts the hosts that are missing, in the words of the workbench's extension service. */
 const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allRequestedActivateEvents.keys()))";
 
+/** What links in text of the window's own run. None starts or ends anything, or loses it, with any arguments. */
+const TRUSTED = [
+  "editor.action.hideLongLineWarningHover",
+  "editor.action.unicodeHighlight.showExcludeOptions",
+  "vscode.peekTestError",
+  "workbench.action.chat.editToolApproval",
+  "workbench.action.files.setActiveEditorWriteableInSession",
+  "workbench.action.files.toggleActiveEditorReadonlyInSession",
+  "workbench.action.openSettings",
+  "workbench.extensions.action.listWorkspaceUnsupportedExtensions",
+  "workbench.mcp.editStoredInput",
+  "workbench.mcp.serverOptions",
+  "workbench.mcp.skipAutostart",
+  "workbench.trust.manage",
+];
+
+/** What would end a title or a label of Markdown, or begin a link or a tag in it. */
+const MARKS = String.raw`/["\\[\]<\x00-\x1f]/g`;
+
 /** The companion tells of what does not run there. */
 const inBrowser = (/** @type {string} */ extension, /** @type {string} */ web) =>
   `(globalThis.bulkhead.mayRunInBrowser(${extension})?${web}.push(${extension}):globalThis.bulkhead.notInBrowser(${extension}))`;
@@ -338,6 +357,42 @@ const others = (location) => {
       text: (file, text, errors, value, parse, between) =>
         `async _readConfigFile(${file}){try{let ${text}=await this._extensionResourceLoaderService.readExtensionResource(${file}),${errors}=[],${value}=${parse}(${text},${errors});` +
         `${between}${value}={}),globalThis.bulkhead.languageConfiguration(${file},${value})}catch`,
+    },
+    {
+      name: "trusted-text",
+      what: "text that the window trusts as a whole has links for what it says itself: names and tooltips of others stand in it",
+      times: 1,
+      shape: shape(String.raw`(function NAME\(NAME\)\{return )\3===!0\?!0:\3&&Array\.isArray\(\3\.enabledCommands\)`),
+      text: (before, _1, trusted) => `${before}${trusted}===!0?${JSON.stringify(TRUSTED)}:${trusted}&&Array.isArray(${trusted}.enabledCommands)`,
+    },
+    {
+      name: "hint-title",
+      what: "an inlay hint's hover runs the hint's command with its arguments, whatever the title holds",
+      times: 1,
+      shape: shape(
+        String.raw`new NAME\((\x60\[\$\{NAME\(\d+,null\)\}\]\(\$\{NAME\((NAME\.part\.command)\)\} ")\$\{\5\.title\}("\) \(\$\{NAME\}\)\x60),\{isTrusted:!0\}\)`,
+      ),
+      text: (markdown, before, _1, _2, command, _3, after) =>
+        `new ${markdown}(${before}\${String(${command}.title).replace(${MARKS}," ")}${after},{isTrusted:{enabledCommands:[` +
+        `{command:${command}.id,arguments:${command}.arguments?.length?encodeURIComponent(JSON.stringify(${command}.arguments)):""}]}})`,
+    },
+    {
+      name: "link-hover",
+      what: "so does that of a link in a document, whatever its address or tooltip holds",
+      times: 1,
+      shape: shape(
+        String.raw`return new NAME\("",!0\)\.appendLink\((NAME\.url)\.toString\(!0\)\.replace\(/ /g,"%20"\),NAME,NAME\)\.appendMarkdown\(`,
+      ),
+      text: (markdown, url, _1, tooltip, title) =>
+        `return new ${markdown}("",{isTrusted:${url}.scheme?.toLowerCase()==="command"&&{enabledCommands:[{command:${url}.path,arguments:${url}.query}]}})` +
+        `.appendLink(${url}.toString(!0).replace(/[\\x00-\\x20\\\\<>]/g,encodeURIComponent),String(${tooltip}).replace(${MARKS}," "),${title}.replace(${MARKS}," ")).appendMarkdown(`,
+    },
+    {
+      name: "language-status",
+      what: "what a language's status says is text of whoever says it",
+      times: 1,
+      shape: shape(String.raw`tooltip:(NAME\.command\?\.tooltip\|\|new NAME\(NAME\.detail),\{isTrusted:!0,supportThemeIcons:!0\}\)`),
+      text: (before) => `tooltip:${before},{supportThemeIcons:!0})`,
     },
     {
       name: "link-arguments",

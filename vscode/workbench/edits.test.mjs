@@ -133,6 +133,64 @@ test("a link is allowed by its command, or by that with its arguments", async ()
   for (const other of [[], ["a.b?[1]"], ["a"], [{ command: "a", arguments: "[1]" }]]) assert.deepEqual(await ran("[1]", other), []);
 });
 
+/** Calls a piece of the edited workbench, in which the given names mean something. */
+const piece = (/** @type {string} */ text, /** @type {Record<string, unknown>} */ names) => new Function(...Object.keys(names), `return ${text}`)(...Object.values(names));
+
+/** The workbench's own Markdown, as it stands in the build, and what it calls. */
+function markdownOf(/** @type {string} */ edited) {
+  const [text, name] = /\b([\w$]+)=(class [\w$]+\{static lift\(.*?appendLink\(.*?\}_escape\(.*?\}\})/s.exec(edited)?.slice(1, 3).reverse() ?? [];
+  const [, escapes] = /new RegExp\(([\w$]+)\(/.exec(text ?? "") ?? [];
+  return { name, Markdown: piece(text, { [escapes]: (/** @type {string} */ sign) => sign.replace(/[\]\\)]/g, "\\$&") }) };
+}
+
+test("the hover of an inlay hint runs the hint's command alone, whatever its title says", () => {
+  const [hover, markdown, words, uri, item] = /new ([\w$]+)\(`\[\$\{([\w$]+)\(\d+,null\)\}\]\(\$\{([\w$]+)\(([\w$]+)\.part\.command\)\} ".*?enabledCommands:.*?\}\]\}\}\)/.exec(edited()) ?? [];
+  const [, keys] = /\(\$\{([\w$]+)\}\)`,\{isTrusted/.exec(hover) ?? [];
+  for (const [args, encoded] of [[["x"], "%5B%22x%22%5D"], [undefined, ""], [[], ""]]) {
+    const command = { id: "me.mine", title: 't") [Show](command:runCommands?%5B%5D "z<\n', arguments: args };
+    const { value, isTrusted } = piece(hover, {
+      [markdown]: function (value, trust) { Object.assign(this, { value, ...trust }); },
+      [words]: () => "Execute", [uri]: () => "command:me.mine", [item]: { part: { command } }, [keys]: "ctrl",
+    });
+    assert.equal(value, '[Execute](command:me.mine "t )  Show (command:runCommands?%5B%5D  z  ") (ctrl)');
+    assert.deepEqual(isTrusted, { enabledCommands: [{ command: "me.mine", arguments: encoded }] });
+  }
+});
+
+test("the hover of a link in a document runs what the link runs, and nothing that its address or tooltip hold", () => {
+  const { name, Markdown } = markdownOf(edited());
+  const body = /function [\w$]+\(([\w$]+),([\w$]+)\)\{(let [\w$]+=\1\.url&&\/\^command:\/i\.test.*?return new [\w$]+\("",\{isTrusted:.*?\)`\))\}else/.exec(edited()) ?? [];
+  const [, link, , text] = body;
+  const words = Object.fromEntries([...text.matchAll(/\b([\w$]+)\((?:\d+),null/g)].map(([, one]) => [one, () => "Follow link"]));
+  const mac = /\?([\w$]+)\?/.exec(text)?.[1] ?? "mac";
+  const shown = (url, tooltip) => piece(`(function(${link}){${text}}})`, { ...words, [name]: Markdown, [mac]: false, [body[2]]: false })({ url, tooltip });
+  const uri = (text, scheme = "https", rest = {}) => ({ scheme, ...rest, toString: () => text });
+  const evil = "[Show](command:runCommands?%7B%7D";
+  // The signs of Markdown that could end the label or the target are all behind one backslash.
+  const target = /^\[[^\\[\]<]*\]\((?:[^\\()<\s]|\(|\\\))*(?: "[^"\\[\]<]*")?\) \(/;
+  for (const one of [shown(uri(`https://e.org/(\\\\)\\\\)${evil}#\\\\)`)), shown(uri("https://e.org"), `x\\\\](command:runCommands) [`), shown(uri("https://e.org/\n\n<x>"), "a\\"), shown(`command:a.b?${evil}`)]) {
+    assert.ok(!one.isTrusted, one.value);
+    assert.match(one.value, target);
+  }
+  assert.deepEqual(shown(uri("command:a.b?[1]", "command", { path: "a.b", query: "[1]" })).isTrusted, { enabledCommands: [{ command: "a.b", arguments: "[1]" }] });
+});
+
+test("text that the window trusts as a whole runs what is its own and starts nothing", () => {
+  const [, name, body] = /function ([\w$]+)(\([\w$]+\)\{return [\w$]+===!0\?\["editor\.action.*?\})/.exec(edited()) ?? [];
+  const commands = piece(`(function${body})`, {});
+  const trusted = commands(true);
+  assert.ok(name && trusted.includes("workbench.action.openSettings"));
+  for (const id of trusted) assert.ok(source.includes(`"${id}"`), `${id} is known`);
+  for (const id of ["runCommands", "vscode.open", "vscode.openFolder", "npm.runScriptFromHover", "git.clone"]) assert.ok(!trusted.includes(id));
+  assert.ok(!trusted.some((/** @type {string} */ id) => /terminal|task|debug|install|reload/i.test(id)));
+  assert.deepEqual(commands({ enabledCommands: ["a"] }), ["a"]);
+  for (const none of [undefined, false, {}, { enabledCommands: true }]) assert.equal(commands(none) || false, false);
+});
+
+test("what a language's status says is trusted with nothing", () => {
+  assert.match(edited(), /tooltip:[\w$]+\.command\?\.tooltip\|\|new [\w$]+\([\w$]+\.detail,\{supportThemeIcons:!0\}\)/);
+});
+
 test("the JSON extension trusts this machine's servers no more than others", () => {
   for (const found of inspectBuiltins(server)) assert.equal(found.found, found.wanted, found.name);
   const file = "client/dist/node/jsonClientMain.js";
@@ -187,6 +245,7 @@ test("the JSON extension reads a schema where the user works, or what the user's
 
 test("the npm extension asks npm outside of the package's folder", () => {
   const text = editBuiltins(server).get("npm")?.get("dist/npmMain.js") ?? "";
+  assert.match(text, /\.isTrusted=\{enabledCommands:\["npm\.runScriptFromHover","npm\.debugScriptFromHover"\]\},/);
   assert.match(text, /runNpmCommand\(\w+,\w+,\w+\)\{[^}]*=process\.env\.HOME\?\?"\/",/);
   fs.writeFileSync(path.join(folder, "npm.cjs"), text);
   execFileSync(process.execPath, ["--check", path.join(folder, "npm.cjs")]);
