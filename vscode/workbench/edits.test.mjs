@@ -187,6 +187,14 @@ test("text that the window trusts as a whole runs what is its own and starts not
   for (const none of [undefined, false, {}, { enabledCommands: true }]) assert.equal(commands(none) || false, false);
 });
 
+test("no style sheet can ask for the token", () => {
+  const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(built()) ?? [];
+  let there = true;
+  const document = { querySelector: () => (there ? { content: "t", remove: () => (there = false) } : null) };
+  const token = () => piece(read, { document, [page]: { options: {} }, [cookie]: () => "cookie", [key]: "" });
+  assert.deepEqual([token(), there, token()], ["t", false, "cookie"]);
+});
+
 test("what a language's status says is trusted with nothing", () => {
   assert.match(edited(), /tooltip:[\w$]+\.command\?\.tooltip\|\|new [\w$]+\([\w$]+\.detail,\{supportThemeIcons:!0\}\)/);
 });
