@@ -110,6 +110,8 @@
 
   const viewsOf = (/** @type {Description} */ description) =>
     Object.values(description.contributes?.views ?? {}).flatMap(listOf).map((one) => one?.id).filter((id) => typeof id === "string");
+  /** What stays one name where VS Code makes a style sheet's selector of it. */
+  const isPlainId = (/** @type {unknown} */ id) => typeof id === "string" && /^[\w.:/-]+$/.test(id);
   /** Of the container and the views of our companion. */
   const isOurs = (/** @type {unknown} */ id) => typeof id === "string" && familyOf(id) === "bulkhead";
   const OUR_VIEWS = /^bulkhead\./;
@@ -383,7 +385,7 @@
           tell("a view among those of Bulkhead");
           delete contributes[point][place];
         } else {
-          contributes[point][place] = kept(contributes[point][place], keepIf((one) => !isOurs(one.id), (one) => `the view ${named(one.id)}`));
+          contributes[point][place] = kept(contributes[point][place], keepIf((one) => !isOurs(one.id) && isPlainId(one.id), (one) => `the view ${named(one.id)}`));
         }
       }
     }
@@ -505,6 +507,12 @@
      */
     menuCondition: (description, menu, declared, conditions) =>
       isForeign(description) && menu.startsWith("view/") ? conditions.and(declared, conditions.regex("view", OUR_VIEWS).negate()) : declared,
+    /**
+     * A text of a style sheet in its quotes. Icons are written as escapes (`\\e030`), so these stay; any other "\\", or
+     * the end of a line, would end the text somewhere else.
+     * @param {unknown} text
+     */
+    cssText: (text) => `'${String(text).replace(/['\n\r\f]|\\(?![\da-f])/gi, (sign) => `\\${sign.charCodeAt(0).toString(16).padStart(6, "0")}`)}'`,
     /** Whether a browser that follows the link asks this server. @param {unknown} link a text or VS Code's URI */
     isOwnAddress(link) {
       try {

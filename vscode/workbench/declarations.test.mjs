@@ -331,6 +331,22 @@ test("views of others, Bulkhead's first, are filled by nobody else", () => {
   });
 });
 
+test("a view's name is no more than one where VS Code makes a selector of it", () => {
+  const { disarmed } = page();
+  for (const id of ["x,[class=quick-input-title]", "x,body", "x y", "x\n", "x{", "x>y", "*", "é", "", 3, undefined, ["x,body"]]) {
+    const { contributes, bulkheadWithheld } = disarmed({ viewsContainers: { panel: [{ id }] }, views: { explorer: [{ id, icon: "t.svg" }, { id: "mine.View-2:a/b_c" }] } });
+    assert.deepEqual(JSON.parse(JSON.stringify(contributes)), { viewsContainers: { panel: [] }, views: { explorer: [{ id: "mine.View-2:a/b_c" }] } }, String(id));
+    assert.equal(bulkheadWithheld.length, 1);
+  }
+});
+
+test("a text in a style sheet ends where it ends, and an icon stays one", () => {
+  const { bulkhead } = page();
+  for (const icon of ["\\e030", "\\E001", "\\2001", "x", "日", "codicon", "me.mine/fonts/a b.woff"]) assert.equal(bulkhead.cssText(icon), `'${icon}'`);
+  for (const [text, written] of [["'", "\\000027"], ["x\\", "x\\00005c"], ["\\'", "\\00005c\\000027"], ["\\\\", "\\00005c\\00005c"], ["\\e030\\", "\\e030\\00005c"], ["\n} body{", "\\00000a} body{"], ["\\\r\f", "\\00005c\\00000d\\00000c"]])
+    assert.equal(bulkhead.cssText(text), `'${written}'`);
+});
+
 test("snippets of a package hold no clipboard, those of a person and of the editor do", () => {
   const { bulkhead, extension } = page();
   const body = "a $CLIPBOARD b ${CLIPBOARD} ${1:${CLIPBOARD/x/y/}} $CLIPBOARDS $TM_FILENAME";

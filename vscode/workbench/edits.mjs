@@ -304,6 +304,20 @@ const others = (location) => {
         `${font}.fontSizeMultiplier&&(${rule}+=\`font-size: calc(var(--editor-font-size)*\${Number(${font}.fontSizeMultiplier)||1});\`)`,
     },
     {
+      name: "style-texts",
+      what: "a text in a style sheet ends where it ends",
+      times: 1,
+      shape: shape(String.raw`function NAME\(NAME\)\{return\x60'\$\{\2\.replaceAll\(/'/g,"\\\\000027"\)\}'\x60\}`),
+      text: (name, text) => `function ${name}(${text}){return globalThis.bulkhead.cssText(${text})}`,
+    },
+    {
+      name: "decoration-icons",
+      what: "so does an icon beside a file's name",
+      times: 1,
+      shape: shape(String.raw`content: '\$\{NAME\.fontCharacter\}';`),
+      text: (icon) => `content: \${globalThis.bulkhead.cssText(${icon}.fontCharacter)};`,
+    },
+    {
       name: "walkthrough-picture",
       what: "links in a walkthrough's picture run its own commands",
       times: 1,

@@ -37,6 +37,12 @@ test("nothing that a package wrote runs commands of its choice", () => {
   }
 });
 
+test("no text of a package ends its quotes in a style sheet", () => {
+  const raw = /content: '\$\{(?!globalThis)|\x60'\$\{[\w$]+\.replaceAll\(\/'\/g,"\\\\000027"\)/g;
+  assert.equal([...source.matchAll(raw)].length, 2);
+  assert.deepEqual([...edit(source, "").matchAll(raw)], []);
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
