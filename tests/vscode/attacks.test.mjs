@@ -38,7 +38,7 @@ for (const mode of modes) {
       writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
       world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
-      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", "bare", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "proofVictim.account": world.secrets.settings, "[css]": { "files.autoSave": "off", "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", "bare", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "workbench.colorTheme": "Proof Theme", "proofVictim.account": world.secrets.settings, "[css]": { "files.autoSave": "off", "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({
         ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),
       }));

@@ -13,6 +13,16 @@ const fixture = (name) => path.join(here, "extensions", name);
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
 const FILES = 200;
 
+/** Whether its words stand out from what is behind them: 3 is what WCAG has of large letters. */
+const isSeen = (locator) => locator.evaluate((element) => {
+  const parts = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
+  const light = (color) => parts(color).slice(0, 3).reduce((sum, part, i) => sum + [0.2126, 0.7152, 0.0722][i] * (part / 255) ** 2.2, 0.05);
+  let behind = element;
+  while (parts(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+  const [low, high] = [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor].map(light).sort((a, b) => a - b);
+  return high / low > 3;
+});
+
 for (const mode of modes) {
   test(`prompts, ${mode}`, { timeout: 300_000 }, async (t) => {
     const plain = mode === "plain";
@@ -23,7 +33,7 @@ for (const mode of modes) {
       for (let i = 0; i < FILES; i += 1) world.write(`home/projects/other/flood-${i}.txt`, `${world.secrets.other}\n`);
       world.write("home/projects/other/stand.txt", "");
       world.write("home/projects/app/.proof/facts.json", JSON.stringify(world.facts()));
-      editor = await Editor.start({ mode, world, extensions: ["canary", "spoof", "flood"].map(fixture) });
+      editor = await Editor.start({ mode, world, extensions: ["canary", "spoof", "flood"].map(fixture), settings: { "workbench.colorTheme": "Unsigned" } });
       for (const name of ["spoof", "flood"]) await started(world, name);
       const { page } = editor;
       const toasts = page.locator(".notifications-toasts .notification-list-item");
@@ -35,6 +45,7 @@ for (const mode of modes) {
         const toast = toasts.filter({ hasText: "wants to read ~/.prettierrc" });
         await toast.waitFor();
         assert.equal(await source(toast), spoof);
+        assert.equal(await isSeen(toast.locator(".notification-list-item-source")), !plain, "whatever theme there is");
         await editor.photograph("spoof-message");
         await editor.clearNotifications();
       });
@@ -56,6 +67,7 @@ for (const mode of modes) {
           const expected = plain ? name : name === "" ? own : `${own} — ${name}`;
           await page.locator(".quick-input-widget").waitFor();
           await until(`the title "${expected}"`, async () => (await title.innerText()).trim() === expected, 5000);
+          if (expected) assert.equal(await isSeen(title), !plain, "whatever theme there is");
           await editor.photograph(`spoof-${probe}`);
           await page.keyboard.press("Escape");
           await page.locator(".quick-input-widget").waitFor({ state: "hidden" });

@@ -26,9 +26,9 @@
   const isEditorsChat = (/** @type {unknown} */ type) => typeof type !== "string" || /^(?:local$|copilot-growth$|agent-host-|remote-|vscode|chat)/i.test(type);
   /**
    * Settings that change how text looks and is arranged, and no more: not what warns of signs that look like others, nor where
-   * snippets lie, nor the colour of our words.
+   * snippets lie, nor the colours and icons of the window: a theme is what a person chose.
    */
-  const HARMLESS_SETTING = /^(?:editor(?!\.(?:unicodeHighlight(?:\.|$)|renderControlCharacters$))|files|search|explorer|breadcrumbs|outline|emmet(?!\.extensionsPath$)|diffEditor)\.|^workbench\.(?:colorTheme|iconTheme|productIconTheme|preferred\w+Theme|tree\.\w+)$/;
+  const HARMLESS_SETTING = /^(?:editor(?!\.(?:unicodeHighlight(?:\.|$)|renderControlCharacters$))|files|search|explorer|breadcrumbs|outline|emmet(?!\.extensionsPath$)|diffEditor)\.|^workbench\.tree\.\w+$/;
   /**
    * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
    * them VS Code keeps for chosen extensions; code-server gives them to all.
@@ -189,6 +189,14 @@
   /** Commands that exist before any extension has run: the editor's own. */
   let editors;
   const editorsCommands = () => (editors ??= new Set(globalThis.bulkhead.commandRegistry?._commands?.keys()));
+
+  /** @type {string[] | undefined} that exist before any package has declared some: the editor's own */
+  let colors;
+  /** Colours of the editor and of its own extensions. @param {Description[]} all */
+  const editorsColors = (all) => new Set([
+    ...(colors ??= Object.keys(globalThis.bulkhead.colorRegistry ?? {})),
+    ...all.filter((one) => !isForeign(one)).flatMap((one) => listOf(one.contributes?.colors)).map((one) => one?.id),
+  ]);
 
   /**
    * Settings of the editor, of which its registry names no extension, and of its own extensions; what stands above them; and
@@ -396,6 +404,13 @@
           tell(`the setting ${key}, which is the editor's`);
           delete properties[key];
         }
+    // A new default for one of the editor's would change the window, and one that leads to itself would stop it.
+    if (contributes.colors) {
+      const known = editorsColors(all);
+      contributes.colors = kept(contributes.colors, keepIf(
+        ({ id, defaults }) => !known.has(id) && Object.values(defaults ?? {}).every((one) => known.has(one) || /^#/.test(one)) && Boolean(known.add(id)),
+        (one) => `the colour ${named(one.id)}`));
+    }
     if (contributes.configurationDefaults && typeof contributes.configurationDefaults === "object")
       contributes.configurationDefaults = defaultsFor(contributes.configurationDefaults, names, tell);
     for (const [what, left] of Object.entries({ ...LEFT_OUT, "what nobody has looked through": points.filter((point) => !KNOWN.has(point)) }))
@@ -441,13 +456,15 @@
   }
 
   // Whose a message is stands beside its buttons, which give way to it: with many of them "Bulkhead" and
-  // "Bulkhead (evil.id)" would be cut to the same.
+  // "Bulkhead (evil.id)" would be cut to the same. A theme would have the message seen, and not that.
   const style = globalThis.document?.createElement("style");
   if (style) {
     style.textContent = ".notification-list-item .notification-list-item-source{flex:none!important;max-width:75%;padding-right:6px;font-size:85%!important}" +
       ".notification-list-item .notification-list-item-buttons-container{flex:1 1 0!important;min-width:0}" +
       ".notification-list-item .notification-list-item-buttons-container .monaco-button{padding-left:3px!important;padding-right:3px!important;margin-left:1px!important;margin-right:1px!important}" +
-      ".notification-list-item .notification-list-item-buttons-container>:first-child{margin-left:auto!important}";
+      ".notification-list-item .notification-list-item-buttons-container>:first-child{margin-left:auto!important}" +
+      ".monaco-workbench :is(.notification-list-item-source,.quick-input-title){color:#3b3b3b!important;background:#f3f3f3!important}" +
+      ".monaco-workbench:is(.vs-dark,.hc-black) :is(.notification-list-item-source,.quick-input-title){color:#d4d4d4!important;background:#1e1e1e!important}";
     document.head.append(style);
   }
   /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */

@@ -264,6 +264,7 @@ test("defaults are for one's own settings and for how text looks", () => {
       "workbench.editorAssociations": { "*.txt": "vscode.markdown.preview.editor" },
       "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" },
       "editor.unicodeHighlight.ambiguousCharacters": false, "editor.unicodeHighlight": {}, "editor.renderControlCharacters": false,
+      "workbench.colorTheme": "Look-alike", "workbench.iconTheme": "x", "workbench.productIconTheme": "x", "workbench.preferredDarkColorTheme": "x", "workbench.tree.indent": 8,
       "workbench.colorCustomizations": { "notifications.foreground": "#0000" }, "emmet.extensionsPath": ["/x"],
       "[markdown]": { "editor.wordWrap": "on", "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" } },
       "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" },
@@ -272,7 +273,7 @@ test("defaults are for one's own settings and for how text looks", () => {
     },
   }, NPM);
   assert.deepEqual(JSON.parse(JSON.stringify(contributes.configurationDefaults)), {
-    "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "[markdown]": { "editor.wordWrap": "on" },
+    "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "workbench.tree.indent": 8, "[markdown]": { "editor.wordWrap": "on" },
   });
   assert.ok(bulkheadWithheld.includes("a default for the setting terminal.integrated.env.linux"));
 });
@@ -345,6 +346,19 @@ test("a text in a style sheet ends where it ends, and an icon stays one", () => 
   for (const icon of ["\\e030", "\\E001", "\\2001", "x", "日", "codicon", "me.mine/fonts/a b.woff"]) assert.equal(bulkhead.cssText(icon), `'${icon}'`);
   for (const [text, written] of [["'", "\\000027"], ["x\\", "x\\00005c"], ["\\'", "\\00005c\\000027"], ["\\\\", "\\00005c\\00005c"], ["\\e030\\", "\\e030\\00005c"], ["\n} body{", "\\00000a} body{"], ["\\\r\f", "\\00005c\\00000d\\00000c"]])
     assert.equal(bulkhead.cssText(text), `'${written}'`);
+});
+
+test("a colour takes the place of none of the editor's, and leads to none that leads back", () => {
+  const { bulkhead, disarmed } = page();
+  const git = { identifier: { value: "vscode.git" }, isBuiltin: true, contributes: { colors: [{ id: "git.added", defaults: {} }] } };
+  bulkhead.colorRegistry = { "notifications.foreground": {} };
+  const kept = (...colors) => disarmed({ colors: colors.map(([id, dark, light = "#fff"]) => ({ id, description: id, defaults: { dark, light } })) }, git).contributes.colors.map(({ id }) => id);
+  assert.deepEqual(kept(["mine.a", "#fff"], ["mine.b", "mine.a"], ["mine.c", "notifications.foreground", "git.added"]), ["mine.a", "mine.b", "mine.c"]);
+  assert.deepEqual(kept(["notifications.foreground", "#0000"], ["git.added", "#0000"]), []);
+  assert.deepEqual(kept(["mine.a", "mine.a"], ["mine.b", "#fff", "mine.c"], ["mine.c", "mine.b"]), []);
+  assert.deepEqual(kept(["mine.a", "#fff"], ["mine.b", "mine.a"], ["mine.a", "mine.b"], ["mine.c", 3], ["mine.d", undefined]), ["mine.a", "mine.b"]);
+  bulkhead.colorRegistry["mine.a"] = {};
+  assert.deepEqual(kept(["mine.a", "#fff"]), ["mine.a"], "it is read again");
 });
 
 test("snippets of a package hold no clipboard, those of a person and of the editor do", () => {

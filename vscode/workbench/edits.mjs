@@ -205,6 +205,13 @@ const others = (location) => {
       text: () => "getConfigurationProperties(){return globalThis.bulkhead.settingsRegistry=this.configurationProperties}",
     },
     {
+      name: "color-registry",
+      what: "and which colours",
+      times: 1,
+      shape: /this\.colorsById=\{\}\}/g,
+      text: () => "this.colorsById=globalThis.bulkhead.colorRegistry={}}",
+    },
+    {
       name: "declarations",
       what: "what a package declares is looked through before the workbench acts on it",
       times: 1,
