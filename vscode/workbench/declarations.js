@@ -38,6 +38,8 @@
     "scripts for webviews of others": ["markdown.previewScripts", "markdown.codeBlockEditors", "markdown.codeBlockEditorProviders", "notebookRenderer", "notebookPreload"],
     // Words that a language model obeys, which may have the user's tools.
     "instructions for language models": ["chatInstructions", "chatPromptFiles", "chatAgents", "chatSkills", "chatPlugins"],
+    // Under a harmless name, or in a set of the editor's.
+    "sets of others' tools": ["languageModelToolSets"],
     // They fetch pictures, also by what a document says, of which they need not be able to read a word.
     "style sheets for previews": ["markdown.previewStyles"],
     // It could hide what we say, and put our "Always" below a click that is meant for something else.
@@ -55,7 +57,7 @@
     "commands", "configuration", "configurationDefaults", "jsonValidation", "keybindings", "menus", "resourceLabelFormatters", "snippets",
     "views", "viewsContainers", "viewsWelcome", "walkthroughs",
     "authentication", "breakpoints", "chatContext", "chatOutputRenderers", "chatParticipants", "chatSessions", "colors", "customEditors",
-    "debugVisualizers", "debuggers", "grammars", "iconThemes", "icons", "languageModelChatProviders", "languageModelToolSets",
+    "debugVisualizers", "debuggers", "grammars", "iconThemes", "icons", "languageModelChatProviders",
     "languageModelTools", "languages", "linkPresentationProviders", "localizations", "mcpServerDefinitionProviders", "notebooks",
     "problemMatchers", "problemPatterns", "productIconThemes", "semanticTokenModifiers", "semanticTokenScopes", "semanticTokenTypes",
     "speechProviders", "submenus", "taskDefinitions", "terminal", "terminalQuickFixes", "themes",
@@ -435,6 +437,13 @@
         tell(`${named(one.managementCommand)} to manage models`);
         delete one.managementCommand;
       }
+    // Who answers where nobody is named, and is given what was said to others.
+    for (const one of listOf(contributes.chatParticipants))
+      for (const key of ["isDefault", "isAgent", "modes", "locations"])
+        if (one?.[key] !== undefined) {
+          tell(`${key} of the chat participant ${named(one.name)}`);
+          delete one[key];
+        }
     if (contributes.chatSessions) contributes.chatSessions = kept(contributes.chatSessions, keepIf((one) => !isEditorsChat(one.type), (one) => `chats of the type ${named(one.type)}`));
     for (const one of listOf(contributes.chatSessions)) delete one.alternativeIds;
     // They are given each file that a person opens with them.
@@ -514,6 +523,8 @@
       }
     },
     fontOf,
+    /** Whose tools are the editor's. @param {Description} description */
+    isEditors: (description) => !isForeign(description),
     /**
      * When an item of a package's menu is shown. Without a condition, or with one that VS Code cannot read, it would stand in
      * every view, and do what it does beside our words.

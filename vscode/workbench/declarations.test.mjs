@@ -542,10 +542,21 @@ test("instructions for language models are left out, tools stay", () => {
   const { disarmed } = page();
   const { contributes, bulkheadWithheld } = disarmed({
     chatInstructions: [{ path: "./obey.md" }], chatPromptFiles: [{ path: "./a.prompt.md" }], chatAgents: [{ path: "./b.md" }], chatSkills: [{ path: "./c" }],
+    languageModelToolSets: [{ name: "read", referenceName: "read", tools: ["runInTerminal"] }],
     languageModelTools: [{ name: "mine_tool" }],
   });
   assert.deepEqual(Object.keys(contributes), ["languageModelTools"]);
+  assert.equal(bulkheadWithheld.length, 5);
+});
+
+test("nobody declares to be whom a chat asks where nobody is named", () => {
+  const { bulkhead, disarmed, extension } = page();
+  const one = { id: "mine.chat", name: "mine", description: "Asks", isSticky: true, commands: [{ name: "x" }] };
+  const { contributes, bulkheadWithheld } = disarmed({ chatParticipants: [{ ...one, isDefault: true, isAgent: true, modes: ["agent"], locations: ["panel"] }, one, null] });
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes.chatParticipants)), [one, one, null]);
   assert.equal(bulkheadWithheld.length, 4);
+  assert.equal(bulkhead.isEditors(extension("me.mine", {})), false);
+  assert.equal(bulkhead.isEditors(extension("vscode.git", {}, { isBuiltin: true })), true);
 });
 
 test("what a command may be given is not chosen by a package where it matters", () => {

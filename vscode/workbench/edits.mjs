@@ -266,6 +266,15 @@ const others = (location) => {
         "this._register(this._commentService.onDidChangeActiveEditingCommentThread(",
     },
     {
+      name: "declared-tools",
+      what: "a declared tool is its extension's: code-server has all of them for the editor's own",
+      times: 2,
+      shape: shape(
+        String.raw`let NAME=NAME\.defaultChatAgent\?\.chatExtensionId\?[^?:]{1,90}:NAME\(NAME\.description,"chatParticipantPrivate"\),`,
+      ),
+      text: (editors, _1, _2, declared) => `let ${editors}=globalThis.bulkhead.isEditors(${declared}.description),`,
+    },
+    {
       name: "mcp-servers",
       what: "a person's MCP servers are not handed to whichever host connected first",
       times: 1,

@@ -43,6 +43,12 @@ test("no text of a package ends its quotes in a style sheet", () => {
   assert.deepEqual([...edit(source, "").matchAll(raw)], []);
 });
 
+test("no declared tool is the editor's own by a proposal that code-server gives to everybody", () => {
+  const everybody = /chatExtensionId\?[^?:]{1,90}:[\w$]+\([\w$]+\.description,"chatParticipantPrivate"\)/g;
+  assert.equal([...source.matchAll(everybody)].length, 2);
+  assert.deepEqual([...edit(source, "").matchAll(everybody)], []);
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
