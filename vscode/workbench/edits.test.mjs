@@ -200,7 +200,7 @@ test("text that the window trusts as a whole runs what is its own and starts not
 });
 
 test("no style sheet can ask for the token", () => {
-  const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(built()) ?? [];
+  const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(edited()) ?? [];
   let there = true;
   const document = { querySelector: () => (there ? { content: "t", remove: () => (there = false) } : null) };
   const token = () => piece(read, { document, [page]: { options: {} }, [cookie]: () => "cookie", [key]: "" });
