@@ -244,6 +244,24 @@ void Broker::note_registered(const RpcReply& reply) {
   own_file_systems_.erase(provider);
 }
 
+// The workbench looked once more as the command was to run, and another document had the focus.
+void Broker::note_judged(const RpcReply& reply) {
+  std::string command;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = judged_.find(reply.number);
+    if (found == judged_.end()) return;
+    command = std::move(found->second);
+    judged_.erase(found);
+  }
+  if (reply.type != RpcType::kReplyError || !is_moderate(reply.json)) return;
+  const Json error = Json::parse(reply.json, nullptr, false);
+  const std::string said = error.is_object() ? text_of(error.value("message", Json())) : "";
+  if (!said.starts_with("bulkhead: " + command + " was allowed for ")) return;
+  refuse({"MainThreadCommands.$executeCommand " + command, reply.number, false}, command,
+         "another document had the focus when it was to run");
+}
+
 bool Broker::provides(const std::map<std::string, std::string>& providers,
                       const std::string& scheme) {
   return std::any_of(providers.begin(), providers.end(),
@@ -320,6 +338,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
       if (!ruling.document.is_null()) {
         renamed = with_added(request, kJudged, ruling.document);
         if (!renamed) renamed.emplace();
+        const std::string command = text_at(0);
+        const std::lock_guard lock(mutex_);
+        judged_[request.number] = command;
       }
       if (renamed && renamed->empty()) {
         act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);

@@ -149,6 +149,7 @@ class Broker final : public Judge {
   void note_provider(const RpcRequest& request);
   bool is_own_place(const Json& location);
   void note_registered(const RpcReply& reply);
+  void note_judged(const RpcReply& reply);
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
@@ -251,7 +252,7 @@ class Broker final : public Judge {
   std::vector<std::vector<uint8_t>> waiting_;
   size_t waiting_bytes_ = 0;
 
-  mutable std::mutex mutex_;  // for what follows; the asking threads use it too
+  mutable std::mutex mutex_;                   // for what follows; the asking threads use it too
   std::map<std::string, std::string> titles_;  // own extension's id → what it calls itself
   std::set<std::string> declared_;  // commands in the package.json of this host's extensions
   ForeignSettings foreign_settings_;
@@ -287,8 +288,9 @@ class Broker final : public Judge {
   std::set<uint64_t> touched_terminals_;            // others', of which that was told
   Names panels_;                                    // types of its webviews
   std::map<std::string, std::string> masked_tabs_;  // id, in which the file stands → what is told
-  Json active_;                         // the URI of the document that a person writes in
-  std::map<uint32_t, Found> searches_;  // requests whose replies tell of files
+  Json active_;                             // the URI of the document that a person writes in
+  std::map<uint32_t, std::string> judged_;  // requests of commands that edit one document
+  std::map<uint32_t, Found> searches_;      // requests whose replies tell of files
   struct Asking {
     std::shared_ptr<std::atomic<bool>> done;
     size_t bytes = 0;

@@ -11,7 +11,9 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vscode/broker.h"
@@ -150,6 +152,26 @@ struct Sent : Outbox {
   void to_workbench(std::vector<uint8_t> body) override { workbench.push_back(std::move(body)); }
 };
 
+// What was refused, as the journal has it.
+class Refusals final : public Journal {
+ public:
+  void record(Event event) override {
+    const std::lock_guard lock(mutex_);
+    told.push_back(event.resource + ": " + event.rule);
+  }
+  std::atomic<uint64_t>* record_counted(Event event) override {
+    record(std::move(event));
+    return nullptr;
+  }
+  Status flush() override { return {}; }
+  Status finish(const std::string&) override { return {}; }
+  std::vector<Event> denied() const override { return {}; }
+  std::vector<std::string> told;
+
+ private:
+  std::mutex mutex_;
+};
+
 class BrokerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -196,7 +218,8 @@ class BrokerTest : public ::testing::Test {
     auto table = ApiTable::parse(ManifestBytes::of("table.json", rules.dump()));
     ASSERT_TRUE(table.ok()) << table.error().message;
     table_ = std::make_unique<ApiTable>(std::move(*table));
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, asker, Enforcement::kEnforce, nullptr);
+    arbiter_ =
+        std::make_unique<Arbiter>(*policy, &refusals_, asker, Enforcement::kEnforce, nullptr);
     BrokerOptions options;
     options.extensions = extensions;
     options.actors = kActors;
@@ -373,6 +396,7 @@ class BrokerTest : public ::testing::Test {
 
   fs::path folder_;
   std::unique_ptr<ApiTable> table_;
+  Refusals refusals_;
   std::unique_ptr<Arbiter> arbiter_;
   RenameLock renames_;
   std::unique_ptr<Broker> broker_;

@@ -278,6 +278,7 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (const auto* reply = std::get_if<RpcReply>(&message)) {
     forget(reply->number);
     note_registered(*reply);
+    note_judged(*reply);
     std::optional<Found> found;
     {
       const std::lock_guard lock(mutex_);

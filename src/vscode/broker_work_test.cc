@@ -4,6 +4,9 @@
 namespace bulkhead::testing {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
 TEST_F(BrokerTest, APersonsTerminalsDebuggingAndTasksStayOutside) {
   const std::vector<std::pair<std::string, std::string>> told = {
       {"$shellExecutionStart", "terminal-read"},
@@ -92,6 +95,35 @@ TEST_F(BrokerTest, CommandsEditOnlyDocumentsThatItMayWrite) {
   EXPECT_EQ(types("paste"), "passed");
   turn_to("2", (folder_ / "home/.bashrc").string());
   EXPECT_NE(types("paste"), "passed");
+}
+
+// The workbench's word on a command that was let through and then did not run.
+TEST_F(BrokerTest, ARefusalAtTheMomentOfRunningIsInTheJournal) {
+  deliver("$acceptDocumentsAndEditorsDelta",
+          Json::array({Json{{"addedEditors", {{{"id", "1"}, {"documentUri", uri(work("a.txt"))}}}},
+                            {"newActiveEditor", "1"}}})
+              .dump());
+  const std::string refusal = "bulkhead: type was allowed for /a.txt, and another document has";
+  const auto told = [&](const std::string& command, const Json& error, int replies = 1) {
+    EXPECT_EQ(call("MainThreadCommands", "$executeCommand", {command, Json::array(), false}),
+              "passed");
+    refusals_.told.clear();
+    const std::string json = error.dump();
+    for (int i = 0; i < replies; ++i) {
+      RpcReply reply;
+      reply.type = error.is_null() ? RpcType::kReplyOkEmpty : RpcType::kReplyError;
+      reply.number = number_;
+      if (!error.is_null()) reply.json = json;
+      EXPECT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+    }
+    return refusals_.told;
+  };
+  EXPECT_THAT(told("type", {{"message", refusal}}, 2),
+              ElementsAre("type: another document had the focus when it was to run"));
+  EXPECT_THAT(told("type", nullptr), IsEmpty());
+  EXPECT_THAT(told("type", {{"message", "no such thing"}}), IsEmpty());
+  EXPECT_THAT(told("type", Json::array({refusal})), IsEmpty());
+  EXPECT_THAT(told("cursorMove", {{"message", refusal}}), IsEmpty()) << "for no document";
 }
 
 TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {

@@ -270,6 +270,7 @@
       if (judged === undefined || judged === null) return commandService.executeCommand(id, ...args);
       const { codeEditors } = globalThis.bulkhead;
       const before = [codeEditors.getFocusedCodeEditor(), codeEditors.getActiveCodeEditor()].filter(Boolean);
+      // By these words the broker knows that it did not run.
       if (before.length === 0 || !before.every((editor) => !editor.isSimpleWidget && isSame(editor.getModel()?.uri, judged)))
         return Promise.reject(new Error(`bulkhead: ${id} was allowed for ${judged.path}, and another document has the focus`));
       // One of a built-in extension that has not begun is not there yet; it has no words of the host's.
