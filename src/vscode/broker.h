@@ -153,6 +153,7 @@ class Broker final : public Judge {
   static void sign_tooltip(Json& tooltip, const std::string& label, const std::string& id);
   void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
+  void sign_language_status(Json& status) const;
   template <class Set>
   bool knows(const Set& names, const std::string& name) const {
     const std::lock_guard lock(mutex_);

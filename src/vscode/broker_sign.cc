@@ -254,6 +254,9 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
       if (own["location"] == 10) own["command"] = "notifications.showList";
       options = std::move(own);
     });
+  // Among those of a language, and by its id in the status bar where a person wants it there.
+  else if (request.method == "$setLanguageStatus")
+    changed = with_argument(request, 1, [this](Json& status) { sign_language_status(status); });
   // That somebody else's suggestions are not shown beside its own.
   else if (is_given(request, "$registerInlineCompletionsSupport", 9))
     changed = with_argument(request, 9, [](Json& excluded) { excluded = Json::array(); });
@@ -413,6 +416,31 @@ void Broker::sign_tooltip(Json& tooltip, const std::string& label, const std::st
     tooltip["value"] = sign_text(id, text_of(tooltip["value"]));
   else
     tooltip = sign_text(label, text_of(tooltip));
+}
+
+// VS Code shows what it says in a row of its own, without a source.
+void Broker::sign_language_status(Json& status) const {
+  if (!status.is_object()) return;
+  const auto said = [&](const char* key) { return text_of(status.value(key, Json())); };
+  const std::string id = said("id"), named = id.substr(0, id.find('/'));
+  const bool own = own_extension(Json(named));
+  if (!own) status["id"] = host_prefix() + id;
+  const std::string by = own                           ? lower_case(named)
+                         : options_.extensions.empty() ? "an extension"
+                                                       : options_.extensions.front();
+  const std::string label = signature(by);
+  status["source"] = label;
+  status["name"] = signature(by, said("name"));
+  const std::string detail = said("detail");
+  status["detail"] = detail.empty() ? by : fmt::format("{} — {}", by, detail);
+  const auto sign_in = [&](const char* part, const char* key) {
+    const auto found = status.find(part);
+    if (found == status.end() || !found->is_object() || is_none(*found)) return;
+    if (const std::string text = text_of(found->value(key, Json())); !text.empty())
+      (*found)[key] = fmt::format("{} — {}", label, text);
+  };
+  sign_in("command", "tooltip");  // goes before the detail
+  sign_in("accessibilityInfo", "label");
 }
 
 // In front: a title that is too long loses its end.

@@ -311,5 +311,28 @@ TEST_F(BrokerTest, StatusItemsOfOthersDoNotComeIn) {
   EXPECT_THAT(text(sent_.host.at(0)), HasSubstr("own"));
 }
 
+TEST_F(BrokerTest, ALanguagesStatusSaysWhoseItIs) {
+  start({"me.mine"}, nullptr, R"("languages")");
+  const auto status = [&](const Json& said) {
+    return passed("MainThreadLanguages", "$setLanguageStatus", {1, said}).at(1);
+  };
+  const std::string label = "me.mine (Bulkhead ? Prompts)";
+  const Json forged = status({{"id", "cloud.other/sync"},
+                              {"source", "Cloud"},
+                              {"name", "Cloud"},
+                              {"label", "x"},
+                              {"detail", "signed in"},
+                              {"command", {{"id", "mine.hello"}, {"tooltip", "Cloud"}}},
+                              {"accessibilityInfo", {{"label", "Cloud"}}}});
+  EXPECT_EQ(forged["id"], "me.mine/cloud.other/sync");
+  EXPECT_EQ(forged["source"], label);
+  EXPECT_EQ(forged["name"], "me.mine (Cloud)");
+  EXPECT_EQ(forged["detail"], "me.mine — signed in");
+  EXPECT_EQ(forged["accessibilityInfo"]["label"], label + " — Cloud");
+  EXPECT_NE(forged["command"].value("tooltip", ""), "Cloud");
+  EXPECT_EQ(status({{"id", "Me.Mine/sync"}, {"source", "Cloud"}})["id"], "Me.Mine/sync");
+  EXPECT_EQ(status({{"id", Json::array({"me.mine/sync"})}})["source"], label);
+}
+
 }  // namespace
 }  // namespace bulkhead::testing
