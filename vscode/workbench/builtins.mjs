@@ -42,7 +42,7 @@ const BUILTINS = [
         text: (client, request, asked, uri, vscode, shown, protocol) =>
           `${client}.onRequest(${request}.type,async ${asked}=>{let ${uri}=${vscode}.Uri.parse(${asked}),${shown}=${uri}.toString(!0);` +
           `if(!["http","https","vscode","untitled"].includes(${uri}.scheme)){` +
-          // "/work/../home" is below neither.
+          // "..": below neither, by name.
           `${uri}=${vscode}.Uri.joinPath(${uri},".");const place=${uri}.toString();` +
           `if(!${vscode}.workspace.getWorkspaceFolder(${uri})` +
           `&&!${vscode}.extensions.allAcrossExtensionHosts.some(one=>place.startsWith(one.extensionUri.toString()+"/"))` +

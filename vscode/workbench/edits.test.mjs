@@ -248,8 +248,8 @@ test("the JSON extension reads a schema where the user works, or what the user's
   const api = {
     Uri: { parse, joinPath: ({ scheme, path: place }, more) => parse(`${scheme}://${path.posix.join(place, more)}`) },
     workspace: {
-      getWorkspaceFolder: ({ path: place }) => place.startsWith("/work/") || undefined,
-      getConfiguration: () => ({ inspect: () => ({ globalValue: [{ url: "file:///home/named.json" }], workspaceValue: [{ url: "file:///home/key.json" }] }) }),
+      getWorkspaceFolder: ({ path: place }) => place.startsWith("/project/") || undefined,
+      getConfiguration: () => ({ inspect: () => ({ globalValue: [{ url: "file:///user/named.json" }], workspaceValue: [{ url: "file:///user/key.json" }] }) }),
       fs: { readFile: async ({ path: place }) => Buffer.from(`read ${place}`) },
     },
     extensions: { allAcrossExtensionHosts: [{ extensionUri: parse("file:///ext/a.b") }] },
@@ -257,9 +257,9 @@ test("the JSON extension reads a schema where the user works, or what the user's
   const AsyncFunction = /** @type {FunctionConstructor} */ ((async () => {}).constructor);
   const read = new AsyncFunction(asked, vscode, protocol, `${body} return "goes on"`);
   const ask = (/** @type {string} */ uri) => read(uri, api, { ResponseError: class extends Error { constructor(code, message) { super(message); } } });
-  for (const place of ["/work/s.json", "/ext/a.b/s.json", "/home/named.json"]) assert.equal(await ask(`file://${place}`), `read ${place}`);
-  for (const uri of ["https://a.test/s.json", "vscode://schemas/x", "untitled://x", "memory:///work/s.json"]) assert.equal(await ask(uri), "goes on", uri);
-  for (const uri of ["file:///home/key.json", "file:///work/../home/key.json", "file:///work/%2e%2e/home/key.json", "file:///ext/a.bc/s.json", "file:///ext/a.b/../s.json", "vscode-remote:///home/key.json", "FILE:///home/key.json"])
+  for (const place of ["/project/s.json", "/ext/a.b/s.json", "/user/named.json"]) assert.equal(await ask(`file://${place}`), `read ${place}`);
+  for (const uri of ["https://a.test/s.json", "vscode://schemas/x", "untitled://x", "memory:///project/s.json"]) assert.equal(await ask(uri), "goes on", uri);
+  for (const uri of ["file:///user/key.json", "file:///project/../user/key.json", "file:///project/%2e%2e/user/key.json", "file:///ext/a.bc/s.json", "file:///ext/a.b/../s.json", "vscode-remote:///user/key.json", "FILE:///user/key.json"])
     await assert.rejects(ask(uri), /no file of the workspace/, uri);
 });
 
