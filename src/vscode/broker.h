@@ -205,6 +205,7 @@ class Broker final : public Judge {
     kItemsAlone,  // as they are called, and nothing besides: their document may not be written
     kHints,
     kHintsAlone,  // which are shown alone, for the same reason
+    kLinks,       // of a document
     kItemAlone,   // one of either
     kHistory,     // parts of a chat's answers, which edit files
     kActions,     // rows of a list, and what a button beside each runs

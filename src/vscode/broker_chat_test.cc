@@ -79,6 +79,14 @@ TEST_F(ChatTest, ModelsAreOfItsOwnVendor) {
   EXPECT_EQ(own[0]["metadata"]["auth"]["providerLabel"], "me.mine (Bulkhead ? Prompts)");
   EXPECT_EQ(own[0]["metadata"]["extension"]["value"], "me.mine");
   EXPECT_FALSE(own[0]["metadata"].contains("isBYOK"));
+  Json marked = model("mine/1", "mine", "me.mine");
+  for (const char* member : {"name", "id", "version", "tooltip"})
+    marked["metadata"][member] = "a [x](command:b) <c> 1";
+  marked["metadata"]["statusIcon"]["id"] = "a) [x](command:b)";
+  const Json plain = offers(Json::array({marked}))[0]["metadata"];
+  for (const char* member : {"name", "id", "version", "tooltip"})
+    EXPECT_EQ(plain[member], "a  x (command:b)  c> 1") << member;
+  EXPECT_EQ(plain["statusIcon"]["id"], "a)  x (command:b)");
   const Json claimed = offers(Json::array({model("mine/1", "mine", "cloud.other")}));
   EXPECT_EQ(claimed[0]["metadata"]["extension"]["value"], "me.mine");
   for (const Json& theirs :

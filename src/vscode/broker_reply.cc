@@ -20,6 +20,7 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideKernelSourceActions") return Awaited::kActions;
   if (method == "$provideChatSessionContent") return Awaited::kHistory;
   if (method == "$provideInlayHints" || method == "$resolveInlayHint") return Awaited::kHints;
+  if (method == "$provideDocumentLinks" || method == "$resolveDocumentLink") return Awaited::kLinks;
   if (method == "$onWillRunFileOperation") return Awaited::kOperation;
   if (method == "$prepareDocumentPaste") return Awaited::kCopied;
   if (method == "$executeContributedCommand") return Awaited::kResult;
@@ -51,6 +52,7 @@ bool Broker::is_looked_at(Awaited awaited, std::string_view json) {
     case Awaited::kMessage:
     case Awaited::kSnippets:
     case Awaited::kHints:
+    case Awaited::kLinks:
     case Awaited::kPlaces:
       return false;
     case Awaited::kItems:
@@ -96,6 +98,38 @@ size_t strip_places(Json& value) {
   if (uri == value.end() || !is_fetched(*uri)) return changed;
   *uri = {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};
   return changed + 1;
+}
+
+// What the window puts into Markdown of its own: it ends no title or label there, and begins no
+// link and no tag.
+constexpr std::string_view kMarks = "\"\\[]<";
+void strip_marks(Json& object, std::initializer_list<const char*> members) {
+  if (!object.is_object()) return;
+  for (const char* member : members) {
+    const auto text = object.find(member);
+    if (text == object.end() || text->is_null()) continue;
+    if (!text->is_string()) *text = "";
+    for (char& c : text->get_ref<std::string&>())
+      if (static_cast<unsigned char>(c) < 0x20 || kMarks.find(c) != std::string_view::npos) c = ' ';
+  }
+}
+
+// Of hints the titles of commands.
+void strip_titles(Json& value) {
+  if (value.is_array())
+    for (Json& each : value) strip_titles(each);
+  if (!value.is_object()) return;
+  for (const char* part : {"hints", "label"})
+    if (const auto inside = value.find(part); inside != value.end()) strip_titles(*inside);
+  if (const auto command = value.find("command"); command != value.end())
+    strip_marks(*command, {"title"});
+}
+
+void strip_tooltips(Json& value) {
+  strip_marks(value, {"tooltip"});
+  const auto links = value.is_object() ? value.find("links") : value.end();
+  if (links != value.end() && links->is_array())
+    for (Json& link : *links) strip_marks(link, {"tooltip"});
 }
 
 void strip_items(Json& value, const char* list) {
@@ -258,6 +292,9 @@ size_t Broker::claim_models(Json& value) {
         !text_of(model.value("identifier", Json())).starts_with(vendor + "/"))
       continue;
     about->erase("isBYOK");
+    strip_marks(*about, {"name", "id", "version", "tooltip"});
+    if (const auto icon = about->find("statusIcon"); icon != about->end())
+      strip_marks(*icon, {"id"});
     if (!own_extension(about->value("extension", Json())))
       (*about)["extension"] = {{"value", id}, {"_lower", id}};
     if (const auto sign_in = about->find("auth"); sign_in != about->end() && sign_in->is_object())
@@ -336,6 +373,15 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     const bool shows = awaited == Awaited::kPlaces || awaited == Awaited::kHints ||
                        awaited == Awaited::kHintsAlone || awaited == Awaited::kItemAlone;
     if (shows && !granted("open-external")) changes += strip_places(value);
+    if (awaited == Awaited::kHints || awaited == Awaited::kHintsAlone ||
+        awaited == Awaited::kItemAlone) {
+      strip_titles(value);
+      ++changes;
+    }
+    if (awaited == Awaited::kLinks) {
+      strip_tooltips(value);
+      ++changes;
+    }
     switch (awaited) {
       case Awaited::kItemsAlone:
         strip_items(value, "b");

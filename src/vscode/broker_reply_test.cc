@@ -425,6 +425,30 @@ TEST_F(BrokerReplyTest, WhatIsWrongWithAnInputHasNoLinksThatRun) {
 }
 
 // What decorates files is written into a style sheet of the whole window.
+// The window writes them into Markdown that it trusts.
+TEST_F(BrokerReplyTest, TitlesOfHintsAndTooltipsOfLinksHoldNoMarkdown) {
+  const std::string evil = "t\") [x](command:a?b) <b> \\\\]\n![y](https://e.org) \"z";
+  const auto is_plain = [](const std::string& answer, const char* member) {
+    const auto reply = parse_rpc(bytes(answer));
+    const std::string json(std::get<RpcReply>(*reply).json);
+    const size_t from = json.find('"' + std::string(member) + "\":\"") + std::strlen(member) + 4;
+    const std::string text = json.substr(from, json.find('"', from) - from);
+    return text.starts_with("t ) ") && text.find_first_of("[]<\\") == std::string::npos;
+  };
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const Json label =
+      Json::array({{{"label", "x"}, {"command", {{"id", "mine.hello"}, {"title", evil}}}}});
+  const Json hint = {{"label", label}};
+  EXPECT_TRUE(is_plain(reply_to("$provideInlayHints", {{"hints", {hint}}}), "title"));
+  EXPECT_TRUE(is_plain(reply_to("$resolveInlayHint", hint), "title"));
+  const Json link = {{"url", "https://e.org"}, {"tooltip", evil}};
+  EXPECT_TRUE(is_plain(reply_to("$provideDocumentLinks", {{"links", {link}}}), "tooltip"));
+  EXPECT_TRUE(is_plain(reply_to("$resolveDocumentLink", link), "tooltip"));
+  EXPECT_THAT(reply_to("$provideDocumentLinks",
+                       {{"links", {{{"url", "https://e.org"}, {"tooltip", Json::array({evil})}}}}}),
+              HasSubstr("\"tooltip\":\"\""));
+}
+
 TEST_F(BrokerReplyTest, BadgesAndColoursOfFilesAreNamesOnly) {
   const auto shown = [&](const Json& decorations) {
     deliver("$provideDecorations",
