@@ -84,6 +84,16 @@ bool names_scheme(std::string_view text) {
   return false;
 }
 
+// Whether what comes next is an address: "](", "]:" or "=" before it, spaces, quotes and "<" aside,
+// or "<" alone.
+bool begins_link(std::string_view before) {
+  const size_t last = before.find_last_not_of("<\"' \t\r\n");
+  const size_t end = last == std::string_view::npos ? 0 : last + 1;
+  if (before.find('<', end) != std::string_view::npos) return true;
+  before = before.substr(0, end);
+  return before.ends_with("](") || before.ends_with("]:") || before.ends_with('=');
+}
+
 // What a page fetches something for as soon as it shows it.
 constexpr std::array<std::string_view, 8> kFetching = {"img",    "image",   "video", "audio",
                                                        "source", "picture", "input", "track"};
@@ -343,23 +353,19 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
   return has_tags ? changed + strip_tags(shown) : changed;
 }
 
-// "[label](command:ID)", as VS Code finds it in a text.
+// "[label](command:ID)", and what else is a link in Markdown or HTML.
 size_t Disarm::message_links(std::string& text) const {
-  constexpr std::string_view kLink = "](command:", kQuoted = "href=\"command:";
+  constexpr std::string_view kScheme = "command:";
   size_t changed = 0, kept = 0;
   std::string stripped;
   for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != ']' && lower(text[at]) != 'h') continue;
-    const size_t size = stands_at(text, at, kLink)     ? kLink.size()
-                        : stands_at(text, at, kQuoted) ? kQuoted.size()
-                                                       : 0;
-    if (size == 0) continue;
-    const size_t from = at + size;
-    const size_t end = end_of(text, from, "?#)\"' \t\r\n", kLongestId);
+    if (!stands_at(text, at, kScheme) || !begins_link(std::string_view(text).substr(0, at)))
+      continue;
+    const size_t from = at + kScheme.size();
+    const size_t end = end_of(text, from, "?#)\"'> \t\r\n", kLongestId);
     if (end < text.size() && rules_.may_run(text.substr(from, end - from))) continue;
-    const size_t scheme = from - std::string_view("command:").size();
-    stripped.append(text, kept, scheme - kept).push_back('#');
-    kept = scheme;
+    stripped.append(text, kept, at - kept).push_back('#');
+    kept = at;
     ++changed;
   }
   if (changed > 0) text = stripped.append(text, kept);

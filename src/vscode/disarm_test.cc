@@ -37,6 +37,12 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
          message);
   expect(R"j(["[a](Command:run.it?1) [b](COMMAND:run.it) [c](command:%6dine.x)"])j",
          R"j(["[a](#Command:run.it?1) [b](#COMMAND:run.it) [c](#command:%6dine.x)"])j", message);
+  expect(
+      R"j(["[a]( command:b) [a](<command:b>) <command:b> [a]: command:b <a href='command:b'>"])j",
+      R"j(["[a]( #command:b) [a](<#command:b>) <#command:b> [a]: #command:b <a href='#command:b'>"])j",
+      message);
+  expect(R"j(["run (command: b), command:b or \"command:b\""])j",
+         R"j(["run (command: b), command:b or \"command:b\""])j", message);
   const char* own = R"j(["[a](command:mine.x) [b](command:mine.x?1 'title')"])j";
   expect(own, own, message);
   expect(R"j({"learnMore": "command:run.it", "a": {"scheme": "COMMAND", "path": "run.it"}})j",
