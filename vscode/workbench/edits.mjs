@@ -360,6 +360,13 @@ const others = (location) => {
         `if(${message}.startsWith("command:"))this.openerService.open(${message},{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id)})`,
     },
     {
+      name: "invalid-packages",
+      what: "what VS Code quotes of a package that it cannot read holds no links, which would be trusted",
+      times: 1,
+      shape: shape(String.raw`message:new NAME\(NAME\.join\(" "\)\.trim\(\)\)\}`),
+      text: (markdown, words) => `message:new ${markdown}().appendText(${words}.join(" ").trim())}`,
+    },
+    {
       name: "languages",
       what: "it is known whether a compartment says what a document links to",
       times: 1,

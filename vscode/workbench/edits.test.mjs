@@ -49,6 +49,13 @@ test("no declared tool is the editor's own by a proposal that code-server gives 
   assert.deepEqual([...edit(source, "").matchAll(everybody)], []);
 });
 
+test("what is quoted of a package that cannot be read is text", () => {
+  // {icon, message: new MarkdownString(texts.join(" ").trim())}, which the Extensions view puts into a trusted one.
+  const quoted = (/** @type {string} */ text) => /validations\.filter\([^;]{1,90};this\.updateStatus\(\{icon:[\w$]+,message:new [\w$]+\((.{12})/.exec(text)?.[1] ?? "";
+  assert.match(quoted(source), /^[\w$]+\.join/);
+  assert.equal(quoted(edit(source, "")), ").appendText");
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
