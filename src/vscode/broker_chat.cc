@@ -51,6 +51,12 @@ Broker::Ruling Broker::decide_fetched(const Json& value, const Asked& asked) {
   });
 }
 
+// How a tool came to run. The window makes trusted links of words beside it.
+static bool is_plain_confirmation(const Json& value) {
+  if (value.is_object()) return value.size() == 1 && value.value("type", Json()).is_number();
+  return value.is_null() || value.is_boolean();
+}
+
 // What a chat participant shows passes; with other parts the workbench edits files, or is told that
 // somebody else does.
 Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
@@ -85,6 +91,8 @@ Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
     if (!kShown.contains(kind) && !kActing.contains(kind))
       return refuse(asked, dumped(part.value("kind", Json())).substr(0, 200),
                     "is no part of an answer that a host gives");
+    if (!is_plain_confirmation(part.value("isConfirmed", Json())))
+      return refuse(asked, "isConfirmed", "says more of a tool than how it was confirmed");
     Ruling ruling = Ruling::pass();
     if (kind == "multiDiffData" || kind == "treeData") ruling = decide_fetched(part, asked);
     if (kind == "beginToolInvocation" || kind == "updateToolInvocation")

@@ -240,6 +240,18 @@ TEST_F(ChatTest, AnswersHaveThePartsThatHostsGive) {
     EXPECT_THAT(says({{"kind", kind}}), HasSubstr("no part of an answer")) << kind;
 }
 
+TEST_F(ChatTest, WhyAToolRanIsNoLinkOfTheWindows) {
+  const auto says_why = [this](const Json& confirmed) {
+    return says({{"kind", "toolInvocationSerialized"}, {"isConfirmed", confirmed}});
+  };
+  for (const Json& plain : {Json(), Json(true), Json(false), Json({{"type", 1}})})
+    EXPECT_EQ(says_why(plain), "passed") << plain;
+  for (const Json& more : {Json({{"type", 1}, {"reason", "[x](command:evil)"}}),
+                           Json({{"type", 2}, {"id", "`x"}}), Json({{"type", "1"}}),
+                           Json({{"reason", "x"}}), Json::object(), Json::array({1}), Json("x")})
+    EXPECT_THAT(says_why(more), HasSubstr("how it was confirmed")) << more;
+}
+
 // The workbench asks with the accounts of a person.
 TEST_F(ChatTest, WhatALinkLeadsToIsAnothersToTell) {
   const Json issue = {{"scheme", "https"}, {"authority", "github.com"}, {"path", "/a/b/issues/1"}};
