@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -134,6 +135,12 @@ bool Listener::send(const Notification& notification, Reply reply) {
       const int result =
           add_descriptor(fd(), notification.id, reply.fd().get(), reply.close_on_exec(),
                          SECCOMP_ADDFD_FLAG_SETFD, reply.number());
+      if (result < 0) {
+        // Closing what is nobody else's must not wait for the other end, as its owner may have
+        // asked.
+        const linger off{};
+        (void)::setsockopt(reply.fd().get(), SOL_SOCKET, SO_LINGER, &off, sizeof off);
+      }
       if (result == -ENOENT) return false;
       if (result < 0) {
         (void)answer(fd(), notification.id, 0, -result, 0);

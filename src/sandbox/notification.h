@@ -48,7 +48,7 @@ class Reply {
     r.close_on_exec_ = close_on_exec;
     return r;
   }
-  // Puts `fd` in place of the caller's descriptor `number`, then returns 0 or -errno.
+  // Puts `fd`, a socket, in place of the caller's descriptor `number`, then returns 0 or -errno.
   static Reply replace(Fd fd, int number, bool close_on_exec, int errno_value) {
     Reply r(Type::kReplace);
     r.fd_ = std::move(fd);

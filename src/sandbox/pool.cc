@@ -97,8 +97,9 @@ void Pool::tick() {
   const std::lock_guard lock(mutex_);
   if (!stopping_) grow();
   for (Worker& worker : workers_) {
-    if (!worker.busy || !worker.waiting) continue;
-    if (stopping_ || !listener_.still_valid(worker.notification))
+    if (!worker.busy) continue;
+    // At the end whatever blocks: that a close does not wait (SO_LINGER), say, nobody promises.
+    if (stopping_ || (worker.waiting && !listener_.still_valid(worker.notification)))
       pthread_kill(worker.thread.native_handle(), kInterruptSignal);
   }
 }

@@ -44,7 +44,7 @@ class Pool {
   // Interrupts system calls whose caller is gone (see Waiting), and starts threads that could not
   // be had before. Call about every 100 ms.
   void tick();
-  // Jobs under way are interrupted until they end; waiting ones are dropped.
+  // Jobs under way are interrupted until they end, in a Waiting or not; waiting ones are dropped.
   void stop();
   bool idle() const;
 
