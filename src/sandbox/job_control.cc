@@ -1,13 +1,13 @@
 #include "sandbox/job_control.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -128,10 +128,17 @@ std::optional<LimitBreached> JobControl::stop_with(const Compartment& compartmen
   const pid_t before = terminal_ ? ::tcgetpgrp(terminal_.get()) : -1;
   const std::string program = folder_of(compartment.program);
   uint64_t switches = 0;
+  std::optional<LimitBreached> breach;
+  // Nobody else looks until all are still, which a program can put off.
+  const auto is_breached = [&] {
+    pollfd timer{limits.fd(), POLLIN, 0};
+    if (!breach && ::poll(&timer, 1, 0) > 0) breach = limits.poll();
+    return breach.has_value();
+  };
   std::optional<Sentry> sentry;
   {
     Stillness still([&compartment] { return descendants_of(compartment.init); });
-    if (still.reach(kStillIn, std::atomic<bool>(false))) {
+    if (still.reach(kStillIn, is_breached)) {
       switches = switches_of(program);
       sentry.emplace(limits, compartment);
       if (keys_ && foreground_ == ::getpgrp()) keys_->restore(terminal_.get());
@@ -151,7 +158,7 @@ std::optional<LimitBreached> JobControl::stop_with(const Compartment& compartmen
   sigaddset(&continued, SIGCONT);
   const timespec now{};
   ::sigtimedwait(&continued, nullptr, &now);  // has been passed on
-  std::optional<LimitBreached> breach = sentry ? sentry->relieve() : std::nullopt;
+  if (sentry) breach = sentry->relieve();
   return breach ? breach : limits.poll();
 }
 

@@ -80,10 +80,10 @@ Generations descendants_of(pid_t ancestor) {
 
 // In passes, until two find nobody awake: whoever is awake can start others and continue them, and
 // one whose parent ended while a pass read /proc is only found by the next.
-bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled) {
+bool Stillness::reach(std::chrono::milliseconds patience, const Cancelled& cancelled) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  for (int quiet = 0; !cancelled && std::chrono::steady_clock::now() < deadline;) {
-    quiet = holds(0) ? quiet + 1 : 0;
+  for (int quiet = 0; !cancelled() && std::chrono::steady_clock::now() < deadline;) {
+    quiet = holds(0, cancelled) ? quiet + 1 : 0;
     if (quiet == 2) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -94,22 +94,24 @@ bool Stillness::reach(std::chrono::milliseconds patience, const std::atomic<bool
 // the program's or the compartment's first process would, and takes it for somebody's wish: who
 // waits for children and is told to stop looks once more for who has stopped.
 // Who continues itself, writes, and stops again is asleep whenever one looks: its switches tell.
-bool Stillness::holds(pid_t spared) {
+bool Stillness::holds(pid_t spared, const Cancelled& cancelled) {
   bool still = can_look();
   const auto until = std::chrono::steady_clock::now() + kStopIn;
   const Generations generations = who_();
   for (const std::vector<pid_t>& generation : generations) {
     std::vector<std::string> told;
-    for (const pid_t pid : generation)
+    for (const pid_t pid : generation) {
+      if (cancelled()) return false;
       if (pid != spared) tell(pid, told);
+    }
     still = still && told.empty();
     for (const std::string& thread : told)
-      while (is_awake(state_of(thread)) && std::chrono::steady_clock::now() < until)
+      while (is_awake(state_of(thread)) && !cancelled() && std::chrono::steady_clock::now() < until)
         std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
   for (const std::vector<pid_t>& generation : generations)
     for (const pid_t pid : generation)
-      if (pid != spared && has_run(pid)) still = false;
+      if (pid != spared && (cancelled() || has_run(pid))) still = false;
   return still && can_look();
 }
 

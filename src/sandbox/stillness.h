@@ -40,13 +40,21 @@ class Stillness {
   Stillness(const Stillness&) = delete;
   Stillness& operator=(const Stillness&) = delete;
 
-  // Returns when nobody can move; false after `patience`, or when `cancelled`.
-  bool reach(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled);
+  // Asked all the while, and whether to give up.
+  using Cancelled = std::function<bool()>;
+  // Returns when nobody can move; false after `patience`, or once `cancelled`.
+  bool reach(std::chrono::milliseconds patience, const Cancelled& cancelled);
+  bool reach(std::chrono::milliseconds patience, const std::atomic<bool>& cancelled) {
+    return reach(patience, [&cancelled] { return cancelled.load(); });
+  }
   // Stops who can move, but for `spared`: who was continued from outside, what somebody has just
   // started. True where there was nobody.
-  bool holds(pid_t spared);
+  bool holds(pid_t spared) {
+    return holds(spared, [] { return false; });
+  }
 
  private:
+  bool holds(pid_t spared, const Cancelled& cancelled);
   // Stops those threads of a process that can move; `told` gets their folders in /proc.
   void tell(pid_t pid, std::vector<std::string>& told);
   // Whether a thread of the process has run since the last look, or is new.
