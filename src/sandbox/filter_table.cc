@@ -244,10 +244,21 @@ VALUES(kHarmlessOptions, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 
        65, 66, 68, 71, 72, 73, 74, 77, 0x53564d41 /* PR_SET_VMA */, 0x41555856 /* PR_GET_AUXV */);
 TESTS(kNotDumpable, {0, ~0u, kDumpable}, {1, ~0u, kZero});
 TESTS(kHarmlessOption, {0, ~0u, kHarmlessOptions});
+// Filters of a program's own take the kernel's memory, and the machine's for compiled programs.
+VALUES(kSetSeccomp, 22);
+VALUES(kFilterMode, 2);
+TESTS(kSetFilter, {0, ~0u, kSetSeccomp}, {1, ~0u, kFilterMode});
 VALUES(kSetMm, 35);
 TESTS(kSetMmTest, {0, ~0u, kSetMm});
-constexpr CallCase kPrctl[] = {
-    {kNotDumpable, refuse(0)}, {kHarmlessOption, kAllow}, {kSetMmTest, refuse(EPERM)}};
+constexpr CallCase kPrctl[] = {{kNotDumpable, refuse(0)},
+                               {kSetFilter, kNotify},
+                               {kHarmlessOption, kAllow},
+                               {kSetMmTest, refuse(EPERM)}};
+
+// ---- seccomp(operation): likewise ----
+VALUES(kSetModeFilter, 1);
+TESTS(kAnotherFilter, {0, ~0u, kSetModeFilter});
+constexpr CallCase kSeccomp[] = {{kAnotherFilter, kNotify}};
 
 // ---- personality: the query, and those that only name or place things ----
 VALUES(kPersonalities, 0xffffffff, 0, 8 /* PER_LINUX32 */, 0x0020000 /* UNAME26 */,
@@ -372,7 +383,7 @@ constexpr CallRule kRules[] = {
     ALLOW(getcpu), ATTEMPT(process_vm_readv, EPERM), ATTEMPT(process_vm_writev, EPERM),
     REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),
     NOTIFY(renameat2),
-    ALLOW(seccomp),  // further filters only restrict; a second listener gets EBUSY
+    CASES(seccomp, kSeccomp, kAllow),  // further filters only restrict; a second listener gets EBUSY
     ALLOW(getrandom), CASES(memfd_create, kMemfd, kAllow), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
     NOTIFY(execveat), ATTEMPT(userfaultfd, EPERM), ALLOW(membarrier), ALLOW(mlock2),
     ALLOW(copy_file_range), ALLOW(preadv2), ALLOW(pwritev2), ALLOW(pkey_mprotect),

@@ -455,6 +455,11 @@ TEST_F(Filter, ProcessControls) {
   EXPECT_EQ(run(__NR_prctl, {PR_SET_NO_NEW_PRIVS, 1}), kAllow);
   EXPECT_EQ(run(__NR_prctl, {PR_SET_DUMPABLE, 1}), kAllow);
   EXPECT_EQ(run(__NR_prctl, {PR_SET_DUMPABLE, 0}), fails(0)) << "pretended";
+  EXPECT_EQ(run(__NR_prctl, {PR_SET_SECCOMP, SECCOMP_MODE_FILTER}), kNotify);
+  EXPECT_EQ(run(__NR_prctl, {PR_SET_SECCOMP | kHigh, SECCOMP_MODE_FILTER | kHigh}), kNotify);
+  EXPECT_EQ(run(__NR_prctl, {PR_SET_SECCOMP, SECCOMP_MODE_STRICT}), kAllow);
+  EXPECT_EQ(run(__NR_seccomp, {SECCOMP_SET_MODE_FILTER}), kNotify);
+  EXPECT_EQ(run(__NR_seccomp, {SECCOMP_GET_ACTION_AVAIL}), kAllow);
   EXPECT_EQ(run(__NR_prctl, {PR_SET_MM, 1}), fails(EPERM));
   EXPECT_EQ(run(__NR_prctl, {78 /* PR_FUTEX_HASH */, 1}), fails(EINVAL));
   EXPECT_EQ(run(__NR_prctl, {PR_SET_MM | kHigh, 1}), fails(EPERM));

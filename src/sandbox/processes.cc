@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -60,6 +62,38 @@ std::vector<uint64_t> numbers_of(std::string_view line, int base = 10) {
   return result;
 }
 
+// A process in 65,536 groups has a status of more than one page.
+std::optional<std::string> read_to_end(int file) {
+  std::string text;
+  char buffer[8192];
+  for (;;) {
+    const ssize_t n = ::read(file, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return std::nullopt;
+    if (n == 0) return text;
+    text.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+// The numbers that a folder of /proc has entries for; nullopt where it cannot be listed.
+std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name) {
+  const int folder = ::openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return std::nullopt;
+  DIR* const stream = ::fdopendir(folder);
+  if (stream == nullptr) {
+    ::close(folder);
+    return std::nullopt;
+  }
+  std::vector<pid_t> found;
+  while (const dirent* entry = ::readdir(stream)) {
+    char* rest = nullptr;
+    const long number = std::strtol(entry->d_name, &rest, 10);
+    if (number > 0 && *rest == '\0') found.push_back(static_cast<pid_t>(number));
+  }
+  ::closedir(stream);
+  return found;
+}
+
 struct ProcPath {
   char text[64];
   ProcPath(pid_t tid, const char* name) {
@@ -97,18 +131,8 @@ std::optional<ThreadStatus> parse_thread_status(std::string_view text) {
 
 std::optional<ThreadStatus> Processes::status(pid_t tid) const {
   const Fd file(::open(ProcPath(tid, "status").text, O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  // The lines that count come first; a process in 65,536 groups needs more than one page.
-  std::string text;
-  char buffer[8192];
-  for (;;) {
-    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::nullopt;
-    if (n == 0) break;
-    text.append(buffer, static_cast<size_t>(n));
-  }
-  return parse_thread_status(text);
+  const auto text = file ? read_to_end(file.get()) : std::nullopt;
+  return text ? parse_thread_status(*text) : std::nullopt;
 }
 
 Processes::Who Processes::who(pid_t tid) {
@@ -162,37 +186,56 @@ Result<Fd> Processes::borrow(pid_t tid, int number) const {
 
 uint32_t Processes::count() const {
   if (proc_ < 0) return 0;
-  const int folder = ::openat(proc_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return kUncounted;
-  DIR* const stream = ::fdopendir(folder);
-  if (stream == nullptr) {
-    ::close(folder);
-    return kUncounted;
-  }
+  const auto all = numbers_in(proc_, ".");
+  if (!all) return kUncounted;
+  return static_cast<uint32_t>(
+      std::count_if(all->begin(), all->end(), [](pid_t pid) { return pid != 1; }));
+}
+
+uint32_t Processes::filters() const {
+  const auto processes = numbers_in(proc_, ".");
+  if (!processes) return kUncounted;
   uint32_t found = 0;
-  while (const dirent* entry = ::readdir(stream)) {
-    const char* name = entry->d_name;
-    if (name[0] >= '1' && name[0] <= '9' && !(name[0] == '1' && name[1] == '\0')) ++found;
+  for (const pid_t process : *processes) {
+    const std::string tasks = fmt::format("{}/task", process);
+    for (const pid_t thread : numbers_in(proc_, tasks.c_str()).value_or(std::vector<pid_t>())) {
+      const Fd file(::openat(proc_, fmt::format("{}/{}/status", tasks, thread).c_str(),
+                             O_RDONLY | O_CLOEXEC));
+      const auto text = file ? read_to_end(file.get()) : std::nullopt;
+      const auto count =
+          text ? numbers_of(line_of(*text, "Seccomp_filters")) : std::vector<uint64_t>();
+      // One is the compartment's own.
+      if (!count.empty() && count[0] > 1) found += static_cast<uint32_t>(count[0]) - 1;
+    }
   }
-  ::closedir(stream);
   return found;
 }
 
-std::optional<Processes::Executable> Processes::executable_of(pid_t tid) {
-  const ProcPath link(tid, "exe");
-  struct stat about {};
-  if (::stat(link.text, &about) != 0) return std::nullopt;
-  char target[4096];
-  const ssize_t n = ::readlink(link.text, target, sizeof target);
-  return Executable{about.st_dev, about.st_ino,
-                    n > 0 ? std::string(target, static_cast<size_t>(n)) : std::string()};
+bool Processes::take_filter() {
+  const std::lock_guard lock(mutex_);
+  // Who has gone took its own along: looked up only where it matters.
+  if (filters_ >= kMostFilters) filters_ = filters();
+  if (filters_ >= kMostFilters) return false;
+  ++filters_;
+  return true;
 }
 
-void Processes::expect(pid_t process, Executable old_one, Executable new_one) {
+std::optional<Processes::Executable> Processes::executable_of(pid_t tid) {
+  struct stat about {};
+  if (::stat(ProcPath(tid, "exe").text, &about) != 0) return std::nullopt;
+  return Executable{about.st_dev, about.st_ino};
+}
+
+void Processes::expect(pid_t process, const Executable& old_one, const Executable& new_one) {
   const std::lock_guard lock(mutex_);
-  if (expected_.size() >= kMostKnown)
-    expected_.clear();  // of processes that died before their next call
-  expected_[process] = {std::move(old_one), std::move(new_one)};
+  expected_[process] = {old_one, new_one};
+  expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
+}
+
+void Processes::forget_dead() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(expected_,
+                [](const auto& each) { return ::kill(each.first, 0) != 0 && errno == ESRCH; });
   expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
 }
 
@@ -201,14 +244,14 @@ std::optional<std::string> Processes::unexpected(pid_t tid) {
   const std::lock_guard lock(mutex_);
   const auto found = expected_.find(tid);
   if (found == expected_.end()) return std::nullopt;
-  auto now = executable_of(tid);
+  const auto now = executable_of(tid);
   const bool started_it = now && *now == found->second.new_one;
   // Still the old one: execve has not happened yet (this is another thread's call) or has failed.
   if (now && !started_it && *now == found->second.old_one) return std::nullopt;
   expected_.erase(found);
   expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
   if (!now || started_it) return std::nullopt;
-  return std::move(now->path);
+  return program(tid);
 }
 
 namespace {

@@ -70,16 +70,15 @@ class Processes {
   // really started is compared at the next notified call of the process.
   struct Executable {
     uint64_t device = 0, inode = 0;
-    std::string path;
-    friend bool operator==(const Executable& a, const Executable& b) {
-      return a.device == b.device && a.inode == b.inode;
-    }
+    bool operator==(const Executable&) const = default;
   };
   static std::optional<Executable> executable_of(pid_t tid);
-  void expect(pid_t process, Executable old_one, Executable new_one);
+  void expect(pid_t process, const Executable& old_one, const Executable& new_one);
   // The executable that started instead of the expected one; nullopt where all is well or nothing
   // was expected. Forgets the expectation.
   std::optional<std::string> unexpected(pid_t tid);
+  // Of processes that died before their next call nothing is expected. Call about every second.
+  void forget_dead();
   bool expects_any() const noexcept { return expected_count_.load(std::memory_order_relaxed) != 0; }
 
   // True the first time.
@@ -93,9 +92,18 @@ class Processes {
   }
 
   // Storage that calls took for their callers and the kernel counts for nobody: a folder's block, a
-  // long link's, attributes. What is written to files it counts by itself.
+  // long link's, attributes, names. What is written to files it counts by itself.
   void note_taken(uint64_t bytes) noexcept { taken_.fetch_add(bytes, std::memory_order_relaxed); }
   const std::atomic<uint64_t>& taken() const noexcept { return taken_; }
+
+  // Filters of system calls that its threads have besides the compartment's own; those that several
+  // share count for each. kUncounted where that cannot be told.
+  uint32_t filters() const;
+  // Whether another may be installed. The kernel's memory for one, some 90 KB at the most, is seen
+  // in no process's numbers; the memory for compiled programs, of which it also takes, is the
+  // machine's.
+  bool take_filter();
+  static constexpr uint32_t kMostFilters = 1024;
 
   // Forks that the kernel was told to go on with and that /proc may not show yet: those of threads
   // that may still be in that call. `tid`, which calls again, is not.
@@ -127,6 +135,7 @@ class Processes {
   std::unordered_map<pid_t, Known> known_;
   std::unordered_map<pid_t, Expected> expected_;
   std::vector<Fork> forks_;
+  uint32_t filters_ = 0;  // that there are at the most
 };
 
 // Parses the text of /proc/TID/status; nullopt where a line is missing.

@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -78,8 +81,8 @@ TEST(Expectation, HoldsUntilTheProgramChanges) {
   Processes processes(-1);
   const auto own = Processes::executable_of(::getpid());
   ASSERT_TRUE(own.has_value());
-  const Processes::Executable other{1, 2, "/other"};
-  const Processes::Executable third{1, 3, "/third"};
+  const Processes::Executable other{1, 2};
+  const Processes::Executable third{1, 3};
 
   EXPECT_FALSE(processes.expects_any());
   // Not executed yet, or failed: neither good nor bad, however often it is looked at.
@@ -93,7 +96,20 @@ TEST(Expectation, HoldsUntilTheProgramChanges) {
   EXPECT_FALSE(processes.expects_any());
   // Something else runs.
   processes.expect(::getpid(), other, third);
-  EXPECT_EQ(processes.unexpected(::getpid()), own->path);
+  EXPECT_EQ(processes.unexpected(::getpid()), Processes::program(::getpid()));
+  EXPECT_FALSE(processes.expects_any());
+}
+
+TEST(Expectation, OfTheLivingStaysWhoeverDies) {
+  Processes processes(-1);
+  const auto own = Processes::executable_of(::getpid());
+  ASSERT_TRUE(own.has_value());
+  processes.expect(::getpid(), {1, 2}, {1, 3});
+  // More than any machine numbers (PID_MAX_LIMIT), so that nobody has them.
+  constexpr pid_t kNobody = 1 << 22;
+  for (pid_t dead = kNobody; dead < kNobody + 70'000; ++dead) processes.expect(dead, *own, {1, 2});
+  processes.forget_dead();
+  EXPECT_TRUE(processes.unexpected(::getpid()).has_value());
   EXPECT_FALSE(processes.expects_any());
 }
 
@@ -104,6 +120,33 @@ TEST(Who, NoticesAnotherProgramInTheSameProcess) {
   EXPECT_EQ(processes.who(::getpid()).execs, before.execs);
   processes.note_exec(::getpid());
   EXPECT_NE(processes.who(::getpid()).execs, before.execs);
+}
+
+TEST(Filters, AreCountedWhileTheirProcessLives) {
+  const Fd proc(::open("/proc", O_PATH | O_CLOEXEC));
+  Processes processes(proc.get());
+  const uint32_t before = processes.filters();
+  std::array<int, 2> told{};
+  ASSERT_EQ(::pipe(told.data()), 0);
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const sock_fprog program{1, &allow};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) ::_exit(1);
+    for (uint32_t i = 0; i <= Processes::kMostFilters; ++i)
+      if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) ::_exit(1);
+    (void)!::write(told[1], "", 1);
+    for (;;) ::pause();
+  }
+  ::close(told[1]);
+  char ready = 1;
+  ASSERT_EQ(::read(told[0], &ready, 1), 1) << "the filters could not be had";
+  EXPECT_GE(processes.filters(), before + Processes::kMostFilters);
+  for (uint32_t i = 0; i < Processes::kMostFilters; ++i) EXPECT_TRUE(processes.take_filter());
+  EXPECT_FALSE(processes.take_filter());
+  ::kill(holder, SIGKILL);
+  ::waitpid(holder, nullptr, 0);
+  EXPECT_TRUE(processes.take_filter()) << "the dead have none";
 }
 
 TEST(Forks, AreCountedUntilTheirCallerIsSeenElsewhere) {

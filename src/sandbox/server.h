@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "sandbox/calls/call.h"
 #include "sandbox/pool.h"
+#include "sandbox/processes.h"
 #include "sandbox/settled_opens.h"
 
 namespace bulkhead {
@@ -33,8 +34,11 @@ class Server {
   // Readable once the thread has ended by itself: all callers are dead, or failure() says why.
   int ended_fd() const { return ended_.get(); }
   std::string failure() const;
-  // Interrupts calls that wait for a caller that is gone. About every 100 ms.
-  void tick() { pool_.tick(); }
+  // Interrupts calls that wait for a caller that is gone, and forgets the dead. About every 100 ms.
+  void tick() {
+    pool_.tick();
+    service_.processes.forget_dead();
+  }
   bool idle() const { return pool_.idle(); }
   uint64_t notifications() const { return notifications_.load(std::memory_order_relaxed); }
 

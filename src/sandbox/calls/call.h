@@ -136,8 +136,10 @@ Reply serve_xattr(Call& call);
 Reply serve_get_xattr(Call& call);
 // calls/execute.cc
 Reply serve_execute(Call& call);
-// calls/process.cc: fork and clone where processes are counted, setuid and friends
+// calls/process.cc: fork and clone where processes are counted, filters of a program's own,
+// setuid and friends
 Reply serve_fork(Call& call);
+Reply serve_filter(Call& call);
 Reply serve_credentials(Call& call);
 // calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem,
 // then the row's errno

@@ -103,6 +103,8 @@ constexpr auto kRows = [] {
       {__NR_setfsgid, "setfsgid", serve_credentials},
       {__NR_setgroups, "setgroups", serve_credentials},
       {__NR_capset, "capset", serve_credentials},
+      {__NR_prctl, "prctl", serve_filter},
+      {__NR_seccomp, "seccomp", serve_filter},
       // calls/socket.cc
       {__NR_connect, "connect", serve_connect},
       {__NR_bind, "bind", serve_bind},

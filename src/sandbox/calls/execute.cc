@@ -48,7 +48,7 @@ Format format_of(int path_fd, std::string* interpreter) {
 std::optional<Processes::Executable> identify(const Found& found) {
   struct stat about {};
   if (::fstat(found.fd.get(), &about) != 0) return std::nullopt;
-  return Processes::Executable{about.st_dev, about.st_ino, found.canonical};
+  return Processes::Executable{about.st_dev, about.st_ino};
 }
 
 // Runs from memory, or from a file without a name, cannot be decided by path: only whoever may run

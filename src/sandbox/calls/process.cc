@@ -1,4 +1,4 @@
-// fork and clone where processes are counted; setuid, capset and friends.
+// fork and clone where processes are counted; filters of system calls; setuid, capset and friends.
 #include <linux/sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +30,13 @@ Reply serve_fork(Call& call) {
   }
   processes.note_fork(call.tid());
   return Reply::go_on();
+}
+
+Reply serve_filter(Call& call) {
+  // A filter only restricts its callers, whatever stands in it: the kernel may read it again.
+  if (call.service().processes.take_filter()) return Reply::go_on();
+  call.note_refusal(Kind::kSystem, "seccomp", "too many filters of system calls");
+  return Reply::error(ENOMEM);
 }
 
 namespace {
