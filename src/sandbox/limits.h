@@ -17,9 +17,10 @@
 // with their buffers (those of the internet every 200 ms) and the files of those two. Shared memory
 // counts by what is mapped or by what the files hold, whichever is more. `written` counts pages as
 // the kernel dirties them for storage, and a block for what calls make without writing (folders,
-// long links, attributes): not tmpfs (that is memory), not other metadata, not what network and
-// FUSE file systems write through. Where the block group kernel-settings is lifted, a compartment
-// that may write below /sys/fs/cgroup as the owner of our cgroup may leave it.
+// long links, attributes; less for a name): not tmpfs (that is memory), not other metadata, not
+// what network and FUSE file systems write through. Where the block group kernel-settings is
+// lifted, a compartment that may write below /sys/fs/cgroup as the owner of our cgroup may leave
+// it.
 #pragma once
 
 #include <sys/types.h>

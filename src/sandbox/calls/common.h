@@ -44,6 +44,8 @@ int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spe
 // Counts `bytes` of the file system that `fd` is on as written by the compartment, where that is
 // limited and no memory: what a call takes there without writing, the kernel counts for nobody.
 void note_taken(const Call& call, int fd, uint64_t bytes);
+// A name that a call makes in a folder, and the file's entry in the file system's tables.
+inline constexpr uint64_t kNameBytes = 512;
 
 // Of a type (S_IF…) by which a path can go on: a folder's, or a link's.
 bool leads_on(mode_t type) noexcept;

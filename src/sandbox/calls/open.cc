@@ -237,6 +237,7 @@ Reply create(Call& call, const Request& request, const Spelling& spelling,
   const int error =
       walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW, request.mode, &fd);
   if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
+  note_taken(call, fd.get(), kNameBytes);
   if (!walker.is_named(fd.get(), canonical, before)) return Reply::error(EAGAIN);
   return hand_over(call, request, canonical, std::move(fd), true);
 }
@@ -289,13 +290,14 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
     return Reply::go_on();
   }
 
-  // A FIFO must not be opened for trial: its other end would notice.
+  // A FIFO must not be opened for trial: its other end would notice. And who makes a name is told
+  // only by its absence before.
   struct stat about {};
-  if (request.waits() &&
-      ::fstatat(walker.root(), path.size() == 1 ? "." : path.c_str() + 1, &about,
-                AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0 &&
-      S_ISFIFO(about.st_mode))
-    return std::nullopt;
+  const bool counts = request.creates() && plan.limits.written;
+  const bool there = (request.waits() || counts) &&
+                     ::fstatat(walker.root(), path.size() == 1 ? "." : path.c_str() + 1, &about,
+                               AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) == 0;
+  if (there && request.waits() && S_ISFIFO(about.st_mode)) return std::nullopt;
   if (request.creates())
     if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   // Reading the memory of a caller that is gone, or of whoever has its number now, does no harm as
@@ -314,6 +316,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (error == ELOOP || error == ENXIO || error == EAGAIN || (device && error == ENOENT))
     return std::nullopt;
   if (error != 0) return Reply::error(error);
+  if (counts && !there) note_taken(call, fd.get(), kNameBytes);
   if (!walker.is_named(fd.get(), path, before)) return std::nullopt;
   if (!record()) return Reply::error(EACCES);
   // A FIFO that is opened without waiting may be one.

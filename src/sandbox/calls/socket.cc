@@ -281,6 +281,7 @@ Reply bind_unix(Call& call, const TargetSocket& socket, const SocketAddress& add
   // tells the last name only.
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (::fchdir(entry.folder.get()) != 0) return Reply::error(errno);
+  note_taken(call, entry.folder.get(), kNameBytes);
   Reply reply =
       result_of(::bind(socket.fd.get(), reinterpret_cast<const sockaddr*>(&target), size));
   if (::chdir("/") != 0) return Reply::error(errno);

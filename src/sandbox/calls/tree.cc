@@ -190,7 +190,7 @@ Reply serve_make(Call& call) {
   if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (node)
     if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
-  if (!node) note_taken(call, name.folder(), kBlock);
+  note_taken(call, name.folder(), node ? kNameBytes : kBlock);
   // Who opens a pipe waits: not somebody outside, who has been told that nothing like that is
   // there.
   std::optional<RenameRight> right;
@@ -290,6 +290,8 @@ Reply serve_rename(Call& call) {
   call.service().walker.note_change();
   withdraw_from_kernel(call.service().plan, from.path());
   withdraw_from_kernel(call.service().plan, to.path());
+  // A folder does not shrink when a name leaves it.
+  note_taken(call, to.folder(), kNameBytes);
   if (free && from.kernel_may_write(call) && to.kernel_may_write(call)) return Reply::go_on();
   const bool plain = moved.type == S_IFREG && (!exchange || back.type == S_IFREG);
   RenameRight right(call, plain ? RenameLock::Change::kFile : RenameLock::Change::kLinkOrFolder,
@@ -372,6 +374,7 @@ Reply serve_link(Call& call) {
       return std::move(*no);
   }
   call.service().walker.note_change();
+  note_taken(call, to.folder(), kNameBytes);
   if (free && plain && kernel_may(call, Kind::kWrite, from.canonical) &&
       kernel_may(call, Kind::kRead, from.canonical) && to.kernel_may_write(call))
     return Reply::go_on();
@@ -402,13 +405,13 @@ Reply serve_symlink(Call& call) {
   if (auto no = refuse_above_block(call, name.path(), S_IFLNK)) return std::move(*no);
   if (auto no = refuse_link(call, name.path(), target)) return std::move(*no);
   walker.note_change();
+  // Of a short one the text stands in the link itself.
+  note_taken(call, name.folder(), target.size() < kShortLink ? kNameBytes : kBlock);
   // Elsewhere never: the kernel would read both texts again, and they may be others by then.
   if (links_are_free(call) && name.kernel_may_write(call)) return Reply::go_on();
   RenameRight right(call, RenameLock::Change::kLinkOrFolder, {&name});
   if (right.reply) return std::move(*right.reply);
   if (!call.still_valid()) return Reply::error(EINTR);
-  // Of a short one the text stands in the link itself.
-  if (target.size() >= kShortLink) note_taken(call, name.folder(), kBlock);
   return result(::symlinkat(target.c_str(), name.folder(), name.name()));
 }
 
