@@ -136,6 +136,7 @@ class Processes {
   std::unordered_map<pid_t, Expected> expected_;
   std::vector<Fork> forks_;
   uint32_t filters_ = 0;  // that there are at the most
+  std::chrono::steady_clock::time_point filters_counted_;
 };
 
 // Parses the text of /proc/TID/status; nullopt where a line is missing.
