@@ -352,7 +352,9 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   size_t changes = 0;
   if (!unfit) {
     auto strings = Disarm::Strings::kText;
-    if (awaited == Awaited::kMessage) strings = Disarm::Strings::kMessages;
+    // What went wrong with a command is shown in a notification.
+    if (awaited == Awaited::kMessage || reply->type == RpcType::kReplyError)
+      strings = Disarm::Strings::kMessages;
     if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
     if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone ||
         awaited == Awaited::kItemAlone || awaited == Awaited::kActions)

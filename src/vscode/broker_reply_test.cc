@@ -281,6 +281,26 @@ TEST_F(BrokerReplyTest, WhatTheHostWasNotAskedIsNotAwaited) {
   EXPECT_NE(deliver("$provideCompletionItems", "[1]"), "");
 }
 
+TEST_F(BrokerReplyTest, LinksInErrorsRunOwnCommandsOnly) {
+  for (const char* method : {"$executeContributedCommand", "$provideHover", "$resolveCodeLens"}) {
+    deliver(method, "[1]");
+    RpcReply failed;
+    failed.type = RpcType::kReplyError;
+    failed.number = asked_;
+    const std::string json =
+        Json{{"$isError", true},
+             {"message", "[Retry](command:runCommands?%5B%5D) [mine](command:mine.run)"},
+             {"stack", "[Retry](command:runCommands)"}}
+            .dump();
+    failed.json = json;
+    sent_ = {};
+    ASSERT_TRUE(broker_->from_host(write_reply(failed), sent_).ok());
+    const std::string shown = text(sent_.workbench.at(0));
+    EXPECT_EQ(shown.find("](command:runCommands"), std::string::npos) << method << shown;
+    EXPECT_THAT(shown, HasSubstr("Retry")) << method;
+  }
+}
+
 // The workbench throws before it has noted the first of these, and would take the second.
 TEST_F(BrokerReplyTest, OneRequestHasOneReply) {
   const Json item = {{"b", {{{"a", "x"}, {"o", "workbench.action.terminal.sendSequence"}}}}};
