@@ -131,6 +131,8 @@ bool Stillness::has_run(pid_t pid) {
 // be one whose call the supervisor serves: nothing but a deadly signal wakes it, and what wakes it
 // in the end must find it stopped.
 void Stillness::tell(pid_t pid, std::vector<std::string>& told) {
+  const auto its = stat_of(folder_of(pid));
+  if (!its) return;
   const std::string tasks = folder_of(pid) + "/task/";
   for (const pid_t thread : numbers_in(tasks)) {
     std::string folder = tasks + std::to_string(thread);
@@ -139,18 +141,18 @@ void Stillness::tell(pid_t pid, std::vector<std::string>& told) {
     if (syscall(SYS_tgkill, pid, thread, SIGSTOP) != 0) continue;  // gone, or another user's
     told_.insert(thread);
     told.push_back(std::move(folder));
-    if (std::find(stopped_.begin(), stopped_.end(), pid) == stopped_.end()) stopped_.push_back(pid);
+    if (std::none_of(stopped_.begin(), stopped_.end(),
+                     [pid](const Stopped& one) { return one.pid == pid; }))
+      stopped_.push_back({pid, its->start_ticks});
   }
 }
 
+// Also those whom `who` would not list any more: one that was stopped on its way out of some call
+// may have changed in it what it is known by.
 Stillness::~Stillness() {
-  // A number can be somebody else's by now.
-  std::set<pid_t> now;
-  if (!stopped_.empty())
-    for (const std::vector<pid_t>& generation : who_())
-      now.insert(generation.begin(), generation.end());
-  for (auto pid = stopped_.rbegin(); pid != stopped_.rend(); ++pid)
-    if (now.contains(*pid)) kill(*pid, SIGCONT);
+  for (auto one = stopped_.rbegin(); one != stopped_.rend(); ++one)
+    if (const auto its = stat_of(folder_of(one->pid)); its && its->start_ticks == one->start_ticks)
+      kill(one->pid, SIGCONT);
 }
 
 }  // namespace bulkhead

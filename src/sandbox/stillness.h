@@ -61,7 +61,11 @@ class Stillness {
   bool has_run(pid_t pid);
 
   const std::function<Generations()> who_;
-  std::vector<pid_t> stopped_;          // in this order
+  struct Stopped {
+    pid_t pid;
+    uint64_t start_ticks;  // a number can be somebody else's later
+  };
+  std::vector<Stopped> stopped_;        // in this order
   std::set<pid_t> told_;                // threads
   std::map<pid_t, uint64_t> switches_;  // of threads: how often a processor was taken from them
 };

@@ -113,6 +113,29 @@ TEST_F(StillnessTest, WhoContinuesItselfHasMoved) {
 }
 
 // As where others have taken all descriptors.
+// A program that another run is about to start is known for what it is only before some call of its
+// own; and it is stopped on its way out of that.
+TEST_F(StillnessTest, WhoIsNoLongerListedGoesOnToo) {
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) usleep(100);
+  }
+  {
+    bool listed = true;
+    Stillness still([&] { return listed ? Generations{{child}} : Generations{}; });
+    EXPECT_TRUE(reach(still));
+    siginfo_t info = {};
+    EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED), 0);
+    listed = false;
+  }
+  siginfo_t info = {};
+  EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WCONTINUED | WNOHANG), 0);
+  EXPECT_EQ(info.si_code, CLD_CONTINUED);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
 TEST_F(StillnessTest, WhoSeesNothingIsNotSureOfAnything) {
   EXPECT_EQ(run_beside(*shared_, watch_a_child,
                        [] {
