@@ -59,9 +59,10 @@ size_t bytes_that_fit(std::string_view text, size_t width) {
 
 bool closed_output = false;
 
-bool takes_control_strings() {
+// What TERM names; empty where control strings would be shown as they are.
+std::string_view terminal_kind() {
   const char* term = std::getenv("TERM");
-  return term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
+  return term == nullptr || std::strcmp(term, "dumb") == 0 ? std::string_view() : term;
 }
 
 }  // namespace
@@ -88,11 +89,12 @@ bool is_terminal_there() {
 bool wants_colour(int fd) {
   // https://no-color.org: present and not empty.
   if (const char* text = std::getenv("NO_COLOR"); text != nullptr && *text != '\0') return false;
-  return isatty(fd) != 0 && takes_control_strings();
+  return isatty(fd) != 0 && !terminal_kind().empty();
 }
 
 std::string plain_screen() {
-  if (!takes_control_strings()) return "";
+  const std::string_view kind = terminal_kind();
+  if (kind.empty()) return "";
   std::string out;
   out += "\030\033\\\033<";       // CAN and ST end a control string; out of VT52's language
   out += "\033[4i";               // to the screen, not to a printer
@@ -102,8 +104,7 @@ std::string plain_screen() {
   out += "\033[4l\033[?7h";          // nothing pushed aside, long lines go on below
   out += "\033%G\033(B\017\033[0m";  // UTF-8, ASCII; no colour, not hidden
   // The colours themselves: the palette, text and background.
-  const std::string_view term = std::getenv("TERM");
-  out += term == "linux" ? "\033]R" : "\033]104\033\\\033]110\033\\\033]111\033\\";
+  out += kind == "linux" ? "\033]R" : "\033]104\033\\\033]110\033\\\033]111\033\\";
   return out;
 }
 
