@@ -44,12 +44,10 @@ std::string find_node(const Places& places) {
 // Why the folder that would be opened is no workspace by itself, as for `run`.
 Result<std::string> why_not_granted(const std::vector<std::string>& rest) {
   BULKHEAD_TRY(const Places places, find_places());
-  std::vector<std::string> homes = find_homes(home_sources());
-  homes.push_back(canonical_or_same(places.home));
   const bool named = !rest.empty() && !rest.front().starts_with('-');
   BULKHEAD_TRY(const std::string here, working_folder());
   BULKHEAD_TRY(const std::string folder, canonical_path(here, named ? rest.front() : "."));
-  return why_no_project(folder, homes);
+  return why_no_project(folder, homes_with(canonical_or_same(places.home)));
 }
 
 int code(const CodeOptions& options, const std::vector<std::string>& rest) {

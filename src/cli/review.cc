@@ -99,8 +99,7 @@ Result<Reviewed> judge(const ReviewOptions& options, const Places& places) {
   BULKHEAD_TRY(found.approval, ReviewStore(reviews_file(places)).approved(found.package.id));
   BULKHEAD_TRY(const Shipped shipped, load_shipped(places));
   const std::string home = canonical_or_same(places.home);
-  std::vector<std::string> homes = find_homes(home_sources());
-  homes.push_back(home);
+  const std::vector<std::string> homes = homes_with(home);
   BULKHEAD_TRY(const auto workspace,
                workspaces(options, home, homes, here, &found.example_workspace));
 

@@ -335,8 +335,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   BULKHEAD_TRY(session.folder, working_folder());
   BULKHEAD_TRY(session.places, find_places());
   session.places.home = canonical_or_same(session.places.home);
-  session.homes = find_homes(home_sources());
-  session.homes.push_back(session.places.home);
+  session.homes = homes_with(session.places.home);
   BULKHEAD_TRY(Shipped shipped, load_shipped(session.places, LoadSets::kNone));
   PolicyInputs& inputs = session.inputs;
   inputs.blocklists = std::move(shipped.blocklists);

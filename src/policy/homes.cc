@@ -80,6 +80,12 @@ std::vector<std::string> find_homes(const HomeSources& sources) {
   return homes;
 }
 
+std::vector<std::string> homes_with(const std::string& own) {
+  std::vector<std::string> homes = find_homes(home_sources());
+  homes.push_back(own);
+  return homes;
+}
+
 std::string why_no_project(std::string_view folder, std::span<const std::string> homes) {
   if (std::find(kShared.begin(), kShared.end(), folder) != kShared.end())
     return "is shared by all of the machine";

@@ -23,6 +23,9 @@ HomeSources home_sources();
 // know is not listed, which can take long and is mostly not allowed; their homes are in /home too.
 std::vector<std::string> find_homes(const HomeSources& sources);
 
+// The machine's, and `own` (canonical), which it may not list.
+std::vector<std::string> homes_with(const std::string& own);
+
 // Why `folder` (canonical) is no project unless somebody says so: "holds the home folder /home/me",
 // "is shared by all of the machine". Empty where it may be one. `homes`: as of find_homes(), and
 // whichever else counts.

@@ -543,8 +543,7 @@ Result<int> Host::run() {
     return errno_error("make the host's channel");
   host_channel_.reset(pair[0]);
   Status status;
-  whole_ = {find_homes(home_sources()), options_.whole};
-  whole_.homes.push_back(canonical_file(places_.home).value_or(places_.home));
+  whole_ = {homes_with(canonical_file(places_.home).value_or(places_.home)), options_.whole};
   auto folders = workspace_folders(options_.folder, options_.workspace, whole_);
   if (folders.ok())
     folders_ = std::move(folders).value();
