@@ -1,7 +1,12 @@
 #include "sandbox/process_stat.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <system_error>
 
 #include "base/fd.h"
@@ -55,6 +60,28 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
 std::optional<ProcessStat> stat_of(const std::string& folder) {
   const auto text = read_file(folder + "/stat", kLongest);
   return text.ok() ? parse_stat(*text) : std::nullopt;
+}
+
+std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name) {
+  const int folder = ::openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return std::nullopt;
+  DIR* const stream = ::fdopendir(folder);
+  if (stream == nullptr) {
+    ::close(folder);
+    return std::nullopt;
+  }
+  std::vector<pid_t> found;
+  while (const dirent* entry = ::readdir(stream)) {
+    char* rest = nullptr;
+    const long number = std::strtol(entry->d_name, &rest, 10);
+    if (number > 0 && *rest == '\0') found.push_back(static_cast<pid_t>(number));
+  }
+  ::closedir(stream);
+  return found;
+}
+
+std::vector<pid_t> numbers_in(const std::string& folder) {
+  return numbers_in(AT_FDCWD, folder.c_str()).value_or(std::vector<pid_t>());
 }
 
 }  // namespace bulkhead

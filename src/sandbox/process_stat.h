@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bulkhead {
 
@@ -26,5 +27,11 @@ std::optional<ProcessStat> parse_stat(std::string_view text);
 
 // Of a process or a thread, by its folder in /proc; nullopt for one that has gone.
 std::optional<ProcessStat> stat_of(const std::string& folder);
+
+// The numbers that a folder of /proc has entries for, by its name below another's descriptor;
+// nullopt where it cannot be listed.
+std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name);
+// By its path; none where it has gone.
+std::vector<pid_t> numbers_in(const std::string& folder);
 
 }  // namespace bulkhead

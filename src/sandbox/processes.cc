@@ -1,6 +1,5 @@
 #include "sandbox/processes.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
@@ -75,25 +74,6 @@ std::optional<std::string> read_to_end(int file) {
     if (n == 0) return text;
     text.append(buffer, static_cast<size_t>(n));
   }
-}
-
-// The numbers that a folder of /proc has entries for; nullopt where it cannot be listed.
-std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name) {
-  const int folder = ::openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return std::nullopt;
-  DIR* const stream = ::fdopendir(folder);
-  if (stream == nullptr) {
-    ::close(folder);
-    return std::nullopt;
-  }
-  std::vector<pid_t> found;
-  while (const dirent* entry = ::readdir(stream)) {
-    char* rest = nullptr;
-    const long number = std::strtol(entry->d_name, &rest, 10);
-    if (number > 0 && *rest == '\0') found.push_back(static_cast<pid_t>(number));
-  }
-  ::closedir(stream);
-  return found;
 }
 
 struct ProcPath {

@@ -77,7 +77,7 @@ class Processes {
   // The executable that started instead of the expected one; nullopt where all is well or nothing
   // was expected. Forgets the expectation.
   std::optional<std::string> unexpected(pid_t tid);
-  // Of processes that died before their next call nothing is expected. Call about every second.
+  // Of processes that died before their next call nothing is expected: asks the kernel for each.
   void forget_dead();
   bool expects_any() const noexcept { return expected_count_.load(std::memory_order_relaxed) != 0; }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <string_view>
 #include <thread>
@@ -17,8 +16,6 @@
 
 namespace bulkhead {
 namespace {
-
-namespace fs = std::filesystem;
 
 // For who is told to stop and gets no processor; all of a pass together.
 constexpr std::chrono::seconds kStopIn{1};
@@ -34,19 +31,6 @@ bool is_awake(char state) { return state == 'R' || state == 'S'; }
 }  // namespace
 
 std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
-std::vector<pid_t> numbers_in(const std::string& folder) {
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (fs::directory_iterator each(folder, error), end; !error && each != end;
-       each.increment(error)) {
-    const std::string name = each->path().filename();
-    char* rest = nullptr;
-    const long number = std::strtol(name.c_str(), &rest, 10);
-    if (number > 0 && *rest == '\0') found.push_back(static_cast<pid_t>(number));
-  }
-  return found;
-}
 
 uint64_t switches_of(const std::string& folder) {
   const auto text = read_file(folder + "/status", 16384);

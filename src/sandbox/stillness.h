@@ -18,9 +18,6 @@ namespace bulkhead {
 // "/proc/PID".
 std::string folder_of(pid_t pid);
 
-// The numbers that a folder of /proc has entries for; none where it has gone.
-std::vector<pid_t> numbers_in(const std::string& folder);
-
 // How often a thread left a processor, by its folder in /proc; 0 where it has gone.
 uint64_t switches_of(const std::string& folder);
 
