@@ -460,6 +460,9 @@ TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
     EXPECT_FALSE(offered("vscode.open", Json::array({file, Json{{"override", preview}}})));
     EXPECT_FALSE(offered("type", Json::array({Json{{"text", "x"}}})));
     EXPECT_FALSE(offered("type", "text"));
+    for (const char* id : {"editor.action.insertSnippet", "editor.action.showSnippets"})
+      EXPECT_FALSE(offered(id, Json::array({Json{{"snippet", "x"}}}))) << id;
+    EXPECT_TRUE(offered("editor.action.commentLine", Json::array({1}))) << "has no words";
   }
   for (const char* id :
        {"workbench.action.quickOpen", "setContext", "vscode.openWith", "type", "paste"})

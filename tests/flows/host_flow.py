@@ -119,6 +119,15 @@ class Hosting(Flow):
         self.say(browser, self.first_message("one"))
         self.assertTrue(self.notes("told"), self.complaint())
 
+    def test_what_seals_its_lines_is_wiped(self):
+        mark = "f1" * 16
+        started, _ = self.start(self.first_message("one"), BULKHEAD_MARK=mark, BULKHEAD_STAYS=mark)
+        self.assertTrue(self.notes("started"), self.complaint())
+        with open(f"/proc/{started.pid}/environ", encoding="utf-8") as file:
+            said = file.read()
+        self.assertIn(f"BULKHEAD_STAYS={mark}", said)
+        self.assertNotIn(f"BULKHEAD_MARK={mark}", said)
+
     def test_a_home_folder_is_no_workspace_unless_it_was_named(self):
         for folder, why in ((self.home, "is a home folder"), ("/tmp", "is shared by all of the machine")):
             started, _ = self.start(self.first_message("one"), BULKHEAD_FOLDER=folder)
