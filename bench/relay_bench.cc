@@ -123,14 +123,16 @@ std::vector<uint8_t> body_of(const Judged& judged, int64_t kind, size_t size) {
     request.method = "$tryApplyWorkspaceEdit";
     Json edit = {{"resource", judged.file()},
                  {"textEdit", {{"range", {{"startLineNumber", 1}}}, {"text", source_of(size)}}}};
-    json = Json::array({Json{{"edits", Json::array({edit})}}}).dump();
-  } else {
-    request.proxy = 1;
-    request.method = "$acceptModelChanged";
-    json = Json::array({judged.file(),
-                        Json{{"changes", Json::array({Json{{"text", source_of(size)}}})}}, false})
-               .dump();
+    json = Json{{"edits", Json::array({edit})}}.dump();
+    request.mixed = true;  // as the workbench reads it: with whatever buffers its JSON names
+    request.arguments = {{RpcArgument::Type::kJsonWithBuffers, json, {}}};
+    return write_request(request);
   }
+  request.proxy = 1;
+  request.method = "$acceptModelChanged";
+  json = Json::array({judged.file(),
+                      Json{{"changes", Json::array({Json{{"text", source_of(size)}}})}}, false})
+             .dump();
   request.json = json;
   return write_request(request);
 }
