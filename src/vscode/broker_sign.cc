@@ -2,12 +2,71 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 #include "vscode/broker_parts.h"
 
 namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
+
+namespace {
+
+// What a host may say of a list or a box, and as what. The workbench sets whatever is named on the
+// object that shows it: one whose `didHide` is no function stays behind all that come after it,
+// hears what is typed there and answers them; a `contextKey` becomes any condition of a key.
+struct Member {
+  const char* name;
+  bool (Json::*is_fit)() const noexcept;
+};
+constexpr Member kPickOptions[] = {
+    {"title", &Json::is_string},          {"placeHolder", &Json::is_string},
+    {"prompt", &Json::is_string},         {"matchOnDescription", &Json::is_boolean},
+    {"matchOnDetail", &Json::is_boolean}, {"ignoreFocusLost", &Json::is_boolean},
+    {"canPickMany", &Json::is_boolean},
+};
+constexpr Member kQuickInput[] = {
+    {"id", &Json::is_primitive},
+    {"type", &Json::is_string},
+    {"visible", &Json::is_boolean},
+    {"title", &Json::is_primitive},
+    {"step", &Json::is_number},
+    {"totalSteps", &Json::is_number},
+    {"enabled", &Json::is_boolean},
+    {"busy", &Json::is_boolean},
+    {"ignoreFocusOut", &Json::is_boolean},
+    {"value", &Json::is_string},
+    {"valueSelection", &Json::is_array},
+    {"placeholder", &Json::is_string},
+    {"prompt", &Json::is_string},
+    {"password", &Json::is_boolean},
+    {"validationMessage", &Json::is_string},
+    {"severity", &Json::is_number},
+    {"buttons", &Json::is_array},
+    {"items", &Json::is_array},
+    {"activeItems", &Json::is_array},
+    {"selectedItems", &Json::is_array},
+    {"canSelectMany", &Json::is_boolean},
+    {"matchOnDescription", &Json::is_boolean},
+    {"matchOnDetail", &Json::is_boolean},
+    {"sortByLabel", &Json::is_boolean},
+    {"keepScrollPosition", &Json::is_boolean},
+};
+
+// Takes out whatever else there is. How many.
+size_t keep(Json& object, std::span<const Member> members) {
+  size_t gone = 0;
+  for (auto it = object.begin(); it != object.end();) {
+    const auto member = std::find_if(members.begin(), members.end(),
+                                     [&](const Member& one) { return one.name == it.key(); });
+    const bool is_kept = member != members.end() && (it.value().*(member->is_fit))();
+    gone += is_kept ? 0 : 1;
+    it = is_kept ? std::next(it) : object.erase(it);
+  }
+  return gone;
+}
+
+}  // namespace
 
 // "publisher.name (Name)": the name is whatever the extension says, its id is true, and first: what
 // is too long for its place loses its end.
@@ -167,6 +226,7 @@ size_t Broker::sign_argument(Shown shown, size_t index, Json& value, const std::
     case Shown::kPick:
     case Shown::kInput:
       if (!value.is_object() || is_none(value)) value = Json::object();
+      if (shown == Shown::kPick) keep(value, kPickOptions);
       sign_title(value);
       return 1;
     case Shown::kQuickInput:
@@ -453,13 +513,7 @@ void Broker::sign_title(Json& options, const char* key) const {
 // Made with its first update; later ones hold what has changed only.
 size_t Broker::sign_quick_input(Json& update) {
   if (!update.is_object()) return 0;
-  // The workbench sets whatever is named: its own fields would be the title behind the title.
-  size_t changes = 0;
-  for (auto it = update.begin(); it != update.end();) {
-    const bool inner = it.key().starts_with('_');
-    changes += inner ? 1 : 0;
-    it = inner ? update.erase(it) : std::next(it);
-  }
+  const size_t changes = keep(update, kQuickInput);
   const std::string id = handle_of(update.value("id", Json()));
   bool is_new = false;
   {

@@ -52,6 +52,44 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
   EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
 }
 
+// The workbench sets on the object behind it whatever is named, methods too.
+TEST_F(BrokerTest, AQuickInputIsToldWhatTheApiTellsIt) {
+  const auto passed = [&](const std::string& method, std::vector<Json> arguments, size_t i) {
+    EXPECT_EQ(call("MainThreadQuickOpen", method, arguments), "passed");
+    const auto rpc = parse_rpc(sent_.workbench.at(0));
+    return Json::parse(std::get<RpcRequest>(*rpc).json).at(i);
+  };
+  const Json honest = Json::parse(R"({"id":7,"type":"quickPick","title":"x","step":1,
+    "totalSteps":2,"visible":true,"enabled":true,"busy":false,"ignoreFocusOut":true,"value":"v",
+    "valueSelection":[0,1],"placeholder":"p","prompt":"q","password":true,"severity":3,
+    "validationMessage":"m","buttons":[{"handle":0}],"items":[{"label":"a","handle":0}],
+    "activeItems":[0],"selectedItems":[0],"canSelectMany":true,"matchOnDescription":true,
+    "matchOnDetail":true,"sortByLabel":true,"keepScrollPosition":true})");
+  Json shown = passed("$createOrUpdate", {honest}, 0);
+  shown["title"] = "x";
+  EXPECT_EQ(shown, honest);
+  Json options = Json::parse(R"({"title":"x","placeHolder":"p","prompt":"q","canPickMany":true,
+    "matchOnDescription":true,"matchOnDetail":true,"ignoreFocusLost":true})");
+  const Json kept = options;
+  for (const char* evil :
+       {"didHide", "willHide", "update", "ui", "visibleDisposables", "contextKey", "_title", "show",
+        "onDidFocus", "quickNavigate", "hideInput", "noValidationMessage", "toString"}) {
+    EXPECT_EQ(passed("$createOrUpdate", {Json{{"id", 7}, {evil, 1}}}, 0), (Json{{"id", 7}}))
+        << evil;
+    options[evil] = "inputFocus";
+  }
+  shown = passed("$show", {1, options, Json()}, 1);
+  shown["title"] = "x";
+  EXPECT_EQ(shown, kept);
+  // What throws while it is shown would stay behind the next as well.
+  for (const Json& odd : {Json{{"validationMessage", Json::object()}}, Json{{"buttons", 1}},
+                          Json{{"step", Json::array()}}, Json{{"items", "x"}}}) {
+    Json update = odd;
+    update["id"] = 7;
+    EXPECT_EQ(passed("$createOrUpdate", {update}, 0), (Json{{"id", 7}})) << odd;
+  }
+}
+
 TEST_F(BrokerTest, ViewsAreThoseThatItDeclaresAlone) {
   const auto fills = [this](const Json& view) {
     return call("MainThreadTreeViews", "$registerTreeViewDataProvider", {view, Json::object()});

@@ -126,4 +126,22 @@ exports.activate = (context) =>
     // The user's own commands come here from now on: the test runs them.
     takeOver: (_facts, vscode) => taken(vscode, "workbench.action.files.newUntitledFile"),
     takeOverFamily: (_facts, vscode) => taken(vscode, "workbench.action.terminal.focus"),
+    // A box that cannot be told that it is hidden stays behind the next ones, hears what is typed there, and can answer them.
+    async behind(_facts, vscode) {
+      const boxes = [1, 2, 3].map(() => vscode.window.createInputBox());
+      const shows = async (act) => {
+        act();
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      };
+      let heard = "";
+      boxes[0].onDidChangeValue((text) => (heard += `${text}\n`));
+      await shows(() => boxes[0].show());
+      await shows(() => boxes[0].update({ didHide: 1 }));
+      await shows(() => boxes[1].show());
+      await shows(() => boxes[2].show());
+      await shows(() => boxes[2].hide());
+      await new Promise((resolve) => setTimeout(resolve, 8000));
+      for (const box of boxes) box.dispose();
+      return heard;
+    },
   });
