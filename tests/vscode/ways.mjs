@@ -80,11 +80,17 @@ const forged = (probe) => refuses(probe, /speaks for an extension that is not in
  */
 const click = (editor, place) => place.first().click({ timeout: editor.mode === "plain" ? 20_000 : 5000, delay: 100 }).catch(() => {});
 
+/** The link in a file that is open; none where it does not come. */
+async function linkOf(editor) {
+  const link = editor.page.locator(".editor-group-container.active .detected-link").first();
+  return (await link.waitFor({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).then(() => true, () => false)) ? link : undefined;
+}
+
 /** The link in a file is followed as people do. */
 async function follow(editor, file) {
   await editor.openFile(file);
-  const link = editor.page.locator(".editor-group-container.active .detected-link").first();
-  if (!(await link.waitFor({ timeout: editor.mode === "plain" ? 20_000 : 5000 }).then(() => true, () => false))) return;
+  const link = await linkOf(editor);
+  if (!link) return;
   const { x, y, height } = (await link.boundingBox()) ?? { x: 0, y: 0, height: 0 };
   await editor.page.mouse.move(x + 5, y + height / 2);
   await editor.page.keyboard.down("Control"); // it looks otherwise now, and is another element
@@ -279,6 +285,10 @@ export const WAYS = [
       }, loots("vscode workbench.action.quickOpen")),
       takeOver: during(({ editor }) => editor.command("File: New Untitled Text File"), says(/taken over/)),
       takeOverFamily: during(({ editor }) => editor.command("Terminal: Focus Terminal"), says(/taken over/)),
+      behind: during(async ({ editor }) => {
+        await new Promise((resolve) => setTimeout(resolve, 3000));
+        await editor.command("File: New Untitled Text File");
+      }, says(/New Untitled/)),
     },
   },
   {
@@ -411,6 +421,7 @@ export const WAYS = [
   {
     name: "links",
     prepare: ({ world, editor }) => {
+      world.write("home/projects/app/hint.txt", "nothing\n");
       world.write("home/projects/app/bare.txt", `cat ~/.ssh/id_rsa > '${world.loot}/links.bare'\n`);
       world.write("home/projects/app/twice.sh", `#!/bin/sh\ncat ~/.ssh/id_rsa > '${world.loot}/links.twice'\n`);
       fs.chmodSync(world.path("home/projects/app/twice.sh"), 0o755);
@@ -449,6 +460,16 @@ export const WAYS = [
         // Some parts of a line are empty: a colour is shown before its name.
         await editor.page.locator(".editor-group-container.active .view-line span span", { hasText: /\S/ }).first().hover();
         await click(editor, editor.page.locator(".monaco-hover").getByText("proof-hover-link"));
+      }, loots()),
+      hint: when(async ({ editor }) => {
+        await editor.openFile("hint.txt");
+        await editor.page.locator(".editor-group-container.active .view-line").getByText("proof-hint", { exact: true }).hover();
+        await click(editor, editor.page.locator(".monaco-hover").getByText("proof-hint-link"));
+      }, loots()),
+      address: when(async ({ editor }) => {
+        await editor.openFile("address.txt");
+        await (await linkOf(editor))?.hover({ position: { x: 20, y: 5 } });
+        await click(editor, editor.page.locator(".monaco-hover").getByText("proof-address-link"));
       }, loots()),
     },
   },
@@ -572,7 +593,7 @@ export const WAYS = [
   // What stays open, or lies over a text, is in the way of those before.
   { name: "notebook", probes: { output: when(opensNotebook, delivers()), preload: sends() } },
   // What is written into the window's own style sheets.
-  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file"), font: when(wearsFonts, styles("font")) } },
+  { name: "style", prepare: ({ editor }) => editor.openFile("style.css"), probes: { decoration: styles("decoration"), part: styles("part"), file: styles("file"), badge: styles("badge"), font: when(wearsFonts, styles("font")) } },
 ];
 
 /** What ends or stalls hosts: judged by whether the canary notices. */

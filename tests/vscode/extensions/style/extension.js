@@ -22,4 +22,19 @@ exports.activate = (context) =>
         provideFileDecoration: () => new vscode.FileDecoration("x", "", new vscode.ThemeColor(`x); ${rule("file")} color: var(--x`)),
       }));
     },
+    // A list where one letter is wanted is written as a text.
+    badge(_facts, vscode) {
+      let isRead = false; // by what sends it: what comes before only looks at it
+      const decoration = {
+        tooltip: "proof",
+        get propagate() {
+          isRead = true;
+          return false;
+        },
+        get badge() {
+          return isRead ? [`x"; ${rule("badge")} --x: "`] : undefined;
+        },
+      };
+      context.subscriptions.push(vscode.window.registerFileDecorationProvider({ provideFileDecoration: () => decoration }));
+    },
   });
