@@ -76,10 +76,10 @@ void mark(Json& item, const char* key) {
 }
 
 // Where what they are called is written, and nothing besides: a completion may bring other text
-// and edits of other lines, and be picked by any letter.
+// and edits of other lines, take the place of what is there, and be picked by any letter.
 void strip_item(Json& item) {
   if (!item.is_object()) return;
-  for (const char* key : {"h", "i", "k", "l", "textEdits"}) item.erase(key);
+  for (const char* key : {"h", "i", "j", "k", "l", "textEdits"}) item.erase(key);
   const Json label = item.value("a", Json());
   const std::string called = text_of(label.is_object() ? label.value("label", Json()) : label);
   constexpr size_t kSeen = 100;
@@ -387,6 +387,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     switch (awaited) {
       case Awaited::kItemsAlone:
         strip_items(value, "b");
+        if (value.is_object()) value.erase("a");  // where those without "j" go: then the word
         break;
       case Awaited::kHintsAlone:
         strip_items(value, "hints");

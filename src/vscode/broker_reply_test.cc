@@ -126,6 +126,8 @@ TEST_F(BrokerReplyTest, NothingIsWrittenIntoADocumentThatMayOnlyBeRead) {
       {"$provideColorPresentations", 1, R"([{"label":"x","textEdit":{"text":"EVIL"}}])"},
       {"$provideColorPresentations", 1, R"([{"additionalTextEdits":[{"text":"EVIL"}]}])"},
       {"$provideInlayHints", 1, R"({"hints":[{"label":"x","textEdits":[{"text":"EVIL"}]}]})"},
+      {"$provideCompletionItems", 1, R"({"b":[{"a":"x","j":{"startColumn":"EVIL"}}],"x":3})"},
+      {"$provideCompletionItems", 1, R"({"a":{"insert":"EVIL"},"b":[{"a":"x"}],"x":3})"},
       {"$provideDocumentOnDropEdits", 2, R"([{"insertText":"EVIL"}])"},
       {"$providePasteEdits", 2, R"([{"insertText":"EVIL"}])"},
       {"$provideDocumentFormattingEdits", 1, R"([{"text":"EVIL"}])"},
@@ -198,7 +200,8 @@ TEST_F(BrokerReplyTest, WhatIsResolvedIsOfItsOwnDocument) {
       EXPECT_THAT(deliver(resolve, Json{1, name}.dump()), HasSubstr("[1,[3,4]]"))
           << "as it named it";
       const std::string told = answer(Json::parse(
-          R"({"a":"x","label":"x","h":"EVIL","l":["EVIL"],"textEdits":["EVIL"],"b":[],"hints":[]})"));
+          R"({"a":"x","label":"x","h":"EVIL","j":"EVIL","l":["EVIL"],"textEdits":["EVIL"],"b":[],)"
+          R"("hints":[]})"));
       EXPECT_THAT(told, HasSubstr("\"x\""));
       return told.find("EVIL") != std::string::npos;
     };
