@@ -200,14 +200,19 @@ TEST_F(ForgedTest, ToolsAreNotRunInAnothersName) {
   EXPECT_EQ(call("MainThreadLanguageModelTools", "$registerTool", {"mine_tool", false}), "passed");
   EXPECT_NE(call("MainThreadLanguageModelTools", "$registerTool", {"cloud_tool", false}), "passed");
   const auto registers = [this](const Json& id) {
-    return passed(
-        "MainThreadLanguageModelTools", "$registerToolWithDefinition",
-        {id, Json{{"id", "late"}, {"toolSet", "edit"}, {"source", {{"type", "internal"}}}}, false});
+    return passed("MainThreadLanguageModelTools", "$registerToolWithDefinition",
+                  {id,
+                   Json{{"id", "late"},
+                        {"toolSet", "edit"},
+                        {"legacyToolReferenceFullNames", {"runCommands/runInTerminal"}},
+                        {"source", {{"type", "internal"}}}},
+                   false});
   };
   EXPECT_TRUE(registers(others_id_).is_null());
   const Json tool = registers(own_id_);
   ASSERT_TRUE(tool.is_array());
   EXPECT_FALSE(tool[1].contains("toolSet"));
+  EXPECT_FALSE(tool[1].contains("legacyToolReferenceFullNames"));
   EXPECT_EQ(tool[1]["source"]["type"], "extension");
   EXPECT_EQ(tool[1]["source"]["extensionId"]["value"], "me.mine");
   with(R"("language-models","commands-foreign")");

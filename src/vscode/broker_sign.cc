@@ -341,11 +341,11 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     changed = with_argument(request, 0, [&](Json& call) {
       if (call.is_object()) call.erase("preToolUseResult");
     });
-  // Of which another extension it is a tool, or VS Code's own.
+  // Of which another extension it is a tool, or VS Code's own; and by whose names it is called too.
   else if (request.method == "$registerToolWithDefinition")
     changed = with_argument(request, 1, [&](Json& tool) {
       if (!tool.is_object()) return;
-      tool.erase("toolSet");
+      for (const char* key : {"toolSet", "legacyToolReferenceFullNames"}) tool.erase(key);
       const std::string id = options_.extensions.empty() ? "?" : options_.extensions.front();
       tool["source"] = {{"type", "extension"},
                         {"label", signature(id)},

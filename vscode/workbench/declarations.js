@@ -431,6 +431,8 @@
           tell(`${named(command)} for the variable ${variable}`);
           delete one.variables[variable];
         }
+    // The editor's own tools have had other names, by which people and instructions still call them.
+    for (const one of listOf(contributes.languageModelTools)) delete one?.legacyToolReferenceFullNames;
     // By a button beside its models, with whatever name the vendor has; the window's own chats have no package.
     for (const one of listOf(contributes.languageModelChatProviders))
       if (one?.managementCommand !== undefined && !names.own.has(one.managementCommand)) {
