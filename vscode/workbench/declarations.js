@@ -25,10 +25,20 @@
   /** Types of chats that the window has without a package, as the broker has it (src/vscode/broker_parts.h). */
   const isEditorsChat = (/** @type {unknown} */ type) => typeof type !== "string" || /^(?:local$|copilot-growth$|agent-host-|remote-|vscode|chat)/i.test(type);
   /**
-   * Settings that change how text looks and is arranged, and no more: not what warns of signs that look like others, nor where
-   * snippets lie, nor the colours and icons of the window: a theme is what a person chose.
+   * Settings that change how text looks and is arranged and which files are shown, and no more: not what warns of signs that
+   * look like others, nor what asks before files go, nor the window's colours and icons: a theme is what a person chose. Emmet
+   * puts its preferences and variables into snippets.
    */
-  const HARMLESS_SETTING = /^(?:editor(?!\.(?:unicodeHighlight(?:\.|$)|renderControlCharacters$))|files|search|explorer|breadcrumbs|outline|emmet(?!\.extensionsPath$)|diffEditor)\.|^workbench\.tree\.\w+$/;
+  const LOOKS = new RegExp(`^(?:${[
+    "(?:breadcrumbs|diffEditor|outline)\\..+", "workbench\\.tree\\.\\w+",
+    "editor\\.(?!unicodeHighlight(?:\\.|$)|renderControlCharacters$|codeActions|defaultFormatter$|dropIntoEditor|format|pasteAs).+",
+    "emmet\\.(?:excludeLanguages|includeLanguages|show\\w+|triggerExpansionOnTab)",
+    "explorer\\.(?:autoReveal\\w*|compactFolders|decorations\\.\\w+|excludeGitIgnore|fileNesting\\.\\w+|openEditors\\.\\w+|sortOrder\\w*)",
+    "files\\.(?:associations|exclude|watcherExclude)",
+    "search\\.(?:exclude|smartCase|use\\w*IgnoreFiles)",
+  ].join("|")})$`);
+  /** Beside these, in documents of a language: who formats one, and what happens to it as it is saved or pasted into. */
+  const HANDLES = /^(?:editor\.(?:codeActions|defaultFormatter$|dropIntoEditor|format|pasteAs)|files\.(?:(?:auto|candidate)Guess\w+|encoding|eol|insertFinalNewline|trim\w+)$)/;
   /**
    * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
    * them VS Code keeps for chosen extensions; code-server gives them to all.
@@ -117,6 +127,8 @@
   /** Of the container and the views of our companion. */
   const isOurs = (/** @type {unknown} */ id) => typeof id === "string" && familyOf(id) === "bulkhead";
   const OUR_VIEWS = /^bulkhead\./;
+  /** By what its conditions know where a menu stands. @type {[RegExp, string][]} */
+  const MENUS = [[/^view\//, "view"], [/^(?:modalEditor\/)?editor/, "activeWebviewPanelId"], [/^webview\//, "webviewId"]];
 
   /** As the broker has it: the longest pattern decides. */
   function needsOf(command) {
@@ -258,7 +270,8 @@
 
     /** One line of contributes.keybindings. */
     keybinding({ command, args }, depth = 0) {
-      if (command === undefined || command === "" || (typeof command === "string" && command.startsWith("-"))) return true; // takes away
+      if (command === undefined || command === "") return true;
+      if (typeof command === "string" && command.startsWith("-")) return this.own.has(command.slice(1)); // takes a key away
       if (command === "runCommands" && depth < 5) {
         const each = args?.commands;
         if (!Array.isArray(each) || !each.every((one) => (typeof one === "string" ? this.command(one, true) : one && typeof one === "object" && this.keybinding(one, depth + 1) && one.command !== undefined))) return false;
@@ -351,15 +364,15 @@
   const linkedCommand = (/** @type {unknown} */ url) =>
     typeof url === "string" ? /^\s*command:([^?#]*)/i.exec(url)?.[1] : String(url?.["scheme"]).toLowerCase() === "command" ? String(url?.["path"]) : undefined;
 
-  /** Default settings: one's own, how text looks, and the latter for languages. */
-  function defaultsFor(defaults, names, tell) {
+  /** Default settings: one's own, how text looks, and for languages how it is handled too. */
+  function defaultsFor(defaults, names, tell, isLanguage = false) {
     plainFonts(defaults);
     const chosen = {};
     for (const [key, value] of Object.entries(defaults)) {
       if (key.split(".").includes("__proto__")) tell(`a default for the setting ${key}`);
-      else if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell);
+      else if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell, true);
       else if (names.settings.has(key) && !settingFamilies.includes(familyOf(key)) && !FILES.includes(familyOf(key))) chosen[key] = value;
-      else if (HARMLESS_SETTING.test(key)) chosen[key] = value;
+      else if (LOOKS.test(key) || (isLanguage && HANDLES.test(key))) chosen[key] = value;
       else tell(`a default for the setting ${key}`);
     }
     return chosen;
@@ -383,9 +396,10 @@
     if (contributes.keybindings) contributes.keybindings = kept(contributes.keybindings, keepIf((one) => names.keybinding(one) && !names.hears(one), (one) => `the key ${named(one.key)} for ${named(one.command)}`));
     if (contributes.menus && typeof contributes.menus === "object")
       for (const menu of Object.keys(contributes.menus)) {
-        contributes.menus[menu] = kept(contributes.menus[menu], keepIf(
-          (one) => (one.command === undefined || names.command(one.command, true)) && !/\bbulkhead\b/.test(one.when), (one) => `${named(one.command)} in the menu ${menu}`));
-        for (const one of listOf(contributes.menus[menu])) if (one.alt !== undefined && !names.command(one.alt, true)) delete one.alt;
+        // What stands in the palette by itself does so no more where somebody says when.
+        const may = (command) => (menu === "commandPalette" ? names.own.has(command) : names.command(command, true));
+        contributes.menus[menu] = kept(contributes.menus[menu], keepIf((one) => one.command === undefined || may(one.command), (one) => `${named(one.command)} in the menu ${menu}`));
+        for (const one of listOf(contributes.menus[menu])) if (one.alt !== undefined && !may(one.alt)) delete one.alt;
       }
     // Who shows something beside our view, or in somebody's empty one, speaks as they do there.
     for (const point of ["views", "viewsContainers"]) {
@@ -431,6 +445,13 @@
           tell(`${named(command)} for the variable ${variable}`);
           delete one.variables[variable];
         }
+    // Pictures and pages of the web are fetched as they are shown. A step without any would take its walkthrough along.
+    for (const step of listOf(contributes.walkthroughs).flatMap((one) => listOf(one?.steps))) {
+      const { altText, ...files } = step?.media ?? {};
+      if (Object.values(files).flatMap((one) => (one && typeof one === "object" ? Object.values(one) : [one])).every(isOwnFile)) continue;
+      tell(`the picture of the step ${named(step.title)}, which is no file of its own`);
+      step.media = { image: "withheld", altText };
+    }
     // The editor's own tools have had other names, by which people and instructions still call them.
     for (const one of listOf(contributes.languageModelTools)) delete one?.legacyToolReferenceFullNames;
     // By a button beside its models, with whatever name the vendor has; the window's own chats have no package.
@@ -529,14 +550,16 @@
     isEditors: (description) => !isForeign(description),
     /**
      * When an item of a package's menu is shown. Without a condition, or with one that VS Code cannot read, it would stand in
-     * every view, and do what it does beside our words.
+     * every view and on every page, and do what it does beside our words.
      * @param {Description} description
      * @param {string} menu
      * @param {object | undefined} declared its own condition, as VS Code read it
      * @param {any} conditions VS Code's, which makes them
      */
-    menuCondition: (description, menu, declared, conditions) =>
-      isForeign(description) && menu.startsWith("view/") ? conditions.and(declared, conditions.regex("view", OUR_VIEWS).negate()) : declared,
+    menuCondition(description, menu, declared, conditions) {
+      const key = isForeign(description) && MENUS.find(([start]) => start.test(menu))?.[1];
+      return key ? conditions.and(declared, conditions.regex(key, OUR_VIEWS).negate()) : declared;
+    },
     /**
      * A text of a style sheet in its quotes. Icons are written as escapes (`\\e030`), so these stay; any other "\\", or
      * the end of a line, would end the text somewhere else.

@@ -46,7 +46,7 @@ test("keys run an extension's own commands and harmless ones, with any arguments
       { key: "ctrl+a", command: "mine.hello", args: { any: 1 } },
       { key: "ctrl+b", command: "editor.action.formatDocument" },
       { key: "ctrl+c", command: "type", args: { text: "x" } },
-      { key: "ctrl+d", command: "-workbench.action.terminal.new" },
+      { key: "ctrl+d", command: "-mine.hello" },
       { key: "ctrl+e", command: "runCommands", args: { commands: ["mine.hello", { command: "cursorMove", args: { to: "left" } }] } },
     ],
   }, NPM, OTHER);
@@ -185,6 +185,8 @@ test("keys do not run what reaches out of a compartment", () => {
     { command: "runCommands", args: { commands: [{ command: "workbench.action.terminal.sendSequence", args: text }] } },
     { command: "runCommands", args: { commands: [{ command: "runCommands", args: { commands: ["workbench.action.terminal.new"] } }] } },
     { command: "runCommands" },
+    { command: "-workbench.action.files.save" },
+    { command: "runCommands", args: { commands: ["-workbench.action.files.save"] } },
     { command: ["workbench.action.terminal.new"] },
     { command: { toString: "x" } },
   ];
@@ -265,7 +267,7 @@ test("defaults are for one's own settings and for how text looks", () => {
       "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" },
       "editor.unicodeHighlight.ambiguousCharacters": false, "editor.unicodeHighlight": {}, "editor.renderControlCharacters": false,
       "workbench.colorTheme": "Look-alike", "workbench.iconTheme": "x", "workbench.productIconTheme": "x", "workbench.preferredDarkColorTheme": "x", "workbench.tree.indent": 8,
-      "workbench.colorCustomizations": { "notifications.foreground": "#0000" }, "emmet.extensionsPath": ["/x"],
+      "workbench.colorCustomizations": { "notifications.foreground": "#0000" }, "emmet.includeLanguages": { x: "html" },
       "[markdown]": { "editor.wordWrap": "on", "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" } },
       "terminal.integrated.env.linux": { PROMPT_COMMAND: "id" },
       "terminal.integrated.profiles.linux": { bash: { path: "bash", args: ["-c", "id"] } },
@@ -273,9 +275,23 @@ test("defaults are for one's own settings and for how text looks", () => {
     },
   }, NPM);
   assert.deepEqual(JSON.parse(JSON.stringify(contributes.configurationDefaults)), {
-    "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "workbench.tree.indent": 8, "[markdown]": { "editor.wordWrap": "on" },
+    "mine.path": "/x", "editor.tabSize": 2, "files.associations": { "*.x": "y" }, "workbench.tree.indent": 8, "emmet.includeLanguages": { x: "html" }, "[markdown]": { "editor.wordWrap": "on" },
   });
   assert.ok(bulkheadWithheld.includes("a default for the setting terminal.integrated.env.linux"));
+});
+
+test("who handles documents is a default for a language, and what keeps a person's files is none", () => {
+  const { disarmed } = page();
+  const left = (defaults) => Object.keys(disarmed({ configurationDefaults: defaults }).contributes.configurationDefaults);
+  const handles = ["editor.defaultFormatter", "editor.formatOnSave", "editor.formatOnType", "editor.codeActionsOnSave", "editor.codeActions.triggerOnFocusChange", "editor.pasteAs.preferences", "files.encoding", "files.eol", "files.trimTrailingWhitespace"];
+  const keeps = ["explorer.confirmDelete", "explorer.confirmDragAndDrop", "explorer.enableUndo", "files.hotExit", "files.enableTrash", "files.autoSave", "files.autoSaveDelay", "files.participants.timeout", "files.saveConflictResolution", "files.refactoring.autoSave", "files.readonlyExclude", "search.useReplacePreview"];
+  // Emmet makes snippets of these, unescaped.
+  const emmet = ["emmet.preferences", "emmet.variables", "emmet.syntaxProfiles", "emmet.extensionsPath"];
+  const looks = ["editor.quickSuggestions", "editor.semanticHighlighting.enabled", "diffEditor.ignoreTrimWhitespace", "explorer.fileNesting.patterns", "files.exclude", "search.exclude", "breadcrumbs.enabled", "outline.showKeys"];
+  const defaults = Object.fromEntries([...handles, ...keeps, ...emmet, ...looks].map((key) => [key, "x"]));
+  assert.deepEqual(left(defaults), looks);
+  const { contributes } = disarmed({ configurationDefaults: { "[astro]": defaults, "[css][scss]": defaults } });
+  for (const language of ["[astro]", "[css][scss]"]) assert.deepEqual(Object.keys(contributes.configurationDefaults[language]), [...handles, ...looks]);
 });
 
 test("what is declared takes the place of no setting of the editor's, nor a part of one", () => {
@@ -321,14 +337,12 @@ test("views of others, Bulkhead's first, are filled by nobody else", () => {
     viewsContainers: { activitybar: [{ id: "bulkhead", title: "Compartments" }, { id: "mine" }] },
     views: { bulkhead: [{ id: "mine.fake", name: "Compartments" }], mine: [{ id: "mine.view" }, { id: "bulkhead.compartments" }], explorer: { id: "mine.files" } },
     viewsWelcome: ["bulkhead.compartments", "yours.view", "mine.view", "explorer"].map((view) => ({ view, contents: view })),
-    menus: { "view/title": [{ command: "mine.hello", when: "view == bulkhead.compartments" }, { command: "mine.hello", when: "view == mine.view" }] },
   }, NPM, theirs);
   assert.deepEqual(JSON.parse(JSON.stringify(contributes)), {
     commands: OWN,
     viewsContainers: { activitybar: [{ id: "mine" }] },
     views: { mine: [{ id: "mine.view" }], explorer: { id: "mine.files" } },
     viewsWelcome: [{ view: "mine.view", contents: "mine.view" }, { view: "explorer", contents: "explorer" }],
-    menus: { "view/title": [{ command: "mine.hello", when: "view == mine.view" }] },
   });
 });
 
@@ -517,25 +531,43 @@ test("data for HTML and CSS lies in the package", () => {
   assert.deepEqual([...disarmed({ html: { customData: "../x" } }).contributes.html.customData], []);
 });
 
-test("items of menus stand in no view of Bulkhead's, also where nothing is said of views", () => {
+test("items of menus stand in no view and on no page of Bulkhead's, also where nothing is said of them", () => {
   const { bulkhead, extension } = page();
   // As VS Code's are, which takes what is undefined for nothing.
   const conditions = {
-    and: (...all) => (view) => all.every((one) => one === undefined || one(view)),
-    regex: (key, value) => ({ negate: () => (view) => key === "view" && !value.test(view) }),
+    and: (...all) => (key, value) => all.every((one) => one === undefined || one(key, value)),
+    regex: (asked, pattern) => ({ negate: () => (key, value) => key !== asked || !pattern.test(value) }),
   };
-  const shown = (one, menu, declared) => {
+  const shown = (one, menu, key, declared) => {
     const condition = bulkhead.menuCondition(one, menu, declared, conditions);
-    return ["bulkhead.compartments", "mine.view", "bulkheads"].filter((view) => condition?.(view) ?? true);
+    return ["bulkhead.compartments", "mine.view", "bulkheads"].filter((value) => condition?.(key, value) ?? true);
   };
   const [mine, npm] = [extension("me.mine", {}), NPM];
-  for (const menu of ["view/title", "view/item/context"]) {
-    assert.deepEqual(shown(mine, menu, undefined), ["mine.view", "bulkheads"]);
-    assert.deepEqual(shown(mine, menu, () => true), ["mine.view", "bulkheads"]);
-    assert.deepEqual(shown(mine, menu, (view) => view === "mine.view"), ["mine.view"]);
-    assert.equal(shown(npm, menu, undefined).length, 3);
+  for (const [menu, key] of Object.entries({ "view/title": "view", "view/item/context": "view", "editor/title": "activeWebviewPanelId", "editor/title/context": "activeWebviewPanelId", "modalEditor/editorTitle": "activeWebviewPanelId", "webview/context": "webviewId" })) {
+    assert.deepEqual(shown(mine, menu, key, undefined), ["mine.view", "bulkheads"], menu);
+    assert.deepEqual(shown(mine, menu, key, () => true), ["mine.view", "bulkheads"]);
+    assert.deepEqual(shown(mine, menu, key, (_key, value) => value === "mine.view"), ["mine.view"]);
+    assert.equal(shown(npm, menu, key, undefined).length, 3);
   }
-  assert.equal(bulkhead.menuCondition(mine, "editor/title", undefined, conditions), undefined);
+  assert.equal(bulkhead.menuCondition(mine, "explorer/context", undefined, conditions), undefined);
+});
+
+test("a package says of its own commands when they stand in the palette", () => {
+  const { disarmed } = page();
+  const { contributes, bulkheadWithheld } = disarmed({
+    commands: OWN,
+    menus: { commandPalette: [{ command: "mine.hello", when: "false" }, { command: "mine.hello", alt: "editor.action.formatDocument" }, { command: "editor.action.formatDocument", when: "false" }, { command: "bulkhead.journal", when: "false" }] },
+  });
+  assert.deepEqual(JSON.parse(JSON.stringify(contributes.menus.commandPalette)), [{ command: "mine.hello", when: "false" }, { command: "mine.hello" }]);
+  assert.equal(bulkheadWithheld.length, 2);
+});
+
+test("what a walkthrough shows is the package's own", () => {
+  const { disarmed } = page();
+  const left = (media) => JSON.parse(JSON.stringify(disarmed({ walkthroughs: [{ id: "w", steps: [{ id: "s", title: "Start", media }] }] }).contributes.walkthroughs[0].steps[0].media));
+  for (const own of [{ image: "a/b.png", altText: "https: a picture" }, { image: { dark: "d.png", light: "l.png", hc: "h.png" }, altText: "" }, { svg: "a.svg" }, { markdown: "page.md" }, { video: "v.mp4", poster: "p.png" }]) assert.deepEqual(left(own), own);
+  for (const web of [{ image: "https://e.org/x" }, { image: { dark: "d.png", light: "https://e.org/x" } }, { svg: "https://e.org/x" }, { markdown: "https://e.org/x" }, { video: "v.mp4", poster: { dark: "https://e.org/x" } }, { image: "../../x.png" }])
+    assert.deepEqual(left({ ...web, altText: "x" }), { image: "withheld", altText: "x" });
 });
 
 test("instructions for language models are left out, tools stay", () => {
