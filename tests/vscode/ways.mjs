@@ -309,6 +309,13 @@ export const WAYS = [
       paste: leaks("vscode clipboard"),
       snippet: leaks("vscode clipboard"),
       pasteAsText: leaks("vscode clipboard"),
+      suggestion: during(async ({ world, editor }) => {
+        world.write("home/projects/app/proof-paste.json", "");
+        await editor.openFile("proof-paste.json");
+        await editor.command("Trigger Suggest");
+        await editor.page.locator(".suggest-widget").getByText("proofpaste").first().click();
+        await until("the completion", async () => (await editor.text()).includes('"proof"'));
+      }, leaks()),
       write: {
         effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example"),
         journal: ["vscode clipboard"],

@@ -359,6 +359,8 @@
     }
   }
 
+  const withoutClipboard = (/** @type {string} */ snippet) => snippet.replace(/\$(\{?)CLIPBOARD(?!\w)/g, "$$$1WITHHELD");
+
   /** Commands that the editor's own extensions make links of, which open a file and no more. */
   const LINKED = new Set(["_typescript.openExtendsLink"]);
   const linkedCommand = (/** @type {unknown} */ url) =>
@@ -632,7 +634,15 @@
      * @param {Description | undefined} extension
      * @param {string} body
      */
-    snippet: (extension, body) => (extension && isForeign(extension) ? body.replace(/\$(\{?)CLIPBOARD(?!\w)/g, "$$$1WITHHELD") : body),
+    snippet: (extension, body) => (extension && isForeign(extension) ? withoutClipboard(body) : body),
+    /**
+     * What stands for the clipboard in a completion. The editor's own extensions make snippets of what documents, schemas and
+     * settings say, and whoever can read the document would read it there. The broker has looked through a compartment's.
+     * @param {{ completion: object, extensionId?: { value: string } }} item
+     * @param {string | undefined} text
+     */
+    clipboardFor: ({ completion, extensionId }, text) => ("snippet" in completion || (extensionId && !trusted.has(extensionId.value.toLowerCase())) ? text : undefined),
+    withoutClipboard,
     /**
      * For the pages of a walkthrough, which are files of the package: whose links may run which commands.
      * @param {string | undefined} step "publisher.name#walkthrough#step"; the editor's own have no "#"

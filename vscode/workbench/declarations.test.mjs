@@ -383,6 +383,17 @@ test("snippets of a package hold no clipboard, those of a person and of the edit
   assert.equal(bulkhead.snippet(extension("vscode.css", {}, { isBuiltin: true }), body), body);
 });
 
+test("completions write the clipboard where a person's snippet says so, or the broker let it pass", () => {
+  const { bulkhead, extension } = page();
+  bulkhead.disarm([extension("vscode.json", {}, { isBuiltin: true }), extension("Me.mine", {})], []);
+  const written = (id, completion = {}) => bulkhead.clipboardFor({ completion, extensionId: id && { value: id } }, "SECRET");
+  assert.equal(written("vscode.json"), undefined);
+  assert.equal(written("VSCode.JSON"), undefined);
+  assert.equal(written(undefined), undefined);
+  assert.equal(written("Me.mine"), "SECRET");
+  assert.equal(written(undefined, { snippet: {} }), "SECRET");
+});
+
 test("each host has a folder of its own for logs, and the window's own host the window's", () => {
   const { bulkhead } = page();
   const folder = { path: "/logs/exthost1", with: ({ path }) => ({ path }) };

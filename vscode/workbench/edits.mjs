@@ -309,6 +309,27 @@ const others = (location) => {
         `${body}=globalThis.bulkhead.snippet(this._extension,${body});`,
     },
     {
+      name: "suggested-snippets",
+      what: "a completion of the editor's own extensions, which may hold what a document says, does not write the clipboard",
+      times: 1,
+      shape: shape(String.raw`clipboardText:NAME\.model\.clipboardText,`),
+      text: (chosen) => `clipboardText:globalThis.bulkhead.clipboardFor(${chosen}.item,${chosen}.model.clipboardText),`,
+    },
+    {
+      name: "text-editors",
+      what: "it is known whether a compartment inserts a snippet",
+      times: 1,
+      shape: shape(String.raw`this\._proxy=NAME\.getProxy\(NAME\.ExtHostEditors\)`),
+      text: (host, actors) => `this.bulkheadIsCompartment=${host}.isCompartment,this._proxy=${host}.getProxy(${actors}.ExtHostEditors)`,
+    },
+    {
+      name: "inserted-snippets",
+      what: "nor does a snippet that they insert",
+      times: 1,
+      shape: shape(String.raw`(\$tryInsertSnippet\(NAME,NAME,NAME,NAME,NAME\)\{)`),
+      text: (before, _1, _2, snippet) => `${before}this.bulkheadIsCompartment||(${snippet}=globalThis.bulkhead.withoutClipboard(${snippet}));`,
+    },
+    {
       name: "token-fonts",
       what: "the fonts of a theme are fonts: they are written into a style sheet of the whole window",
       times: 1,

@@ -284,6 +284,23 @@ test("conditions of menu items are of the class that makes them", () => {
   for (const method of ["regex", "and"]) assert.match(made.slice(0, 2000), new RegExp(`static ${method}\\(`));
 });
 
+test("whoever reads the clipboard for a snippet asks whose it is", () => {
+  // Besides these two, snippets of the snippet service, which are looked through as they are read.
+  const given = (/** @type {string} */ text) => [...text.matchAll(/[{,]clipboardText:(?!this\.|void 0)([\w$.]+)/g)].map(([, value]) => value);
+  assert.equal(given(source).length, 5, "who else puts it into a snippet, and of whom?");
+  assert.deepEqual(given(edited()).filter((value) => value.includes(".")), ["globalThis.bulkhead.clipboardFor"]);
+  const [, insert] = /\}(\$tryInsertSnippet\(.*?\})\$registerTextEditorDecorationType/.exec(edited()) ?? [];
+  const [reject] = /Promise\.reject\(([\w$]+)\(/.exec(insert).slice(1);
+  for (const isCompartment of [false, true]) {
+    const inserted = [];
+    const service = Object.assign(vm.runInNewContext(`({${insert}})`, { bulkhead: { withoutClipboard: () => "WITHHELD" }, [reject]: String }), {
+      bulkheadIsCompartment: isCompartment, _editorLocator: { getEditor: () => ({ insertSnippet: (...words) => inserted.push(words) }) },
+    });
+    service.$tryInsertSnippet("editor", 1, "$CLIPBOARD", [], {});
+    assert.deepEqual(inserted, [[1, isCompartment ? "$CLIPBOARD" : "WITHHELD", [], {}]]);
+  }
+});
+
 test("a build without one of the shapes is refused, and the shape is named", () => {
   for (const [shape, name] of [
     ['asString(){return"Remote"}', "remote-location"],

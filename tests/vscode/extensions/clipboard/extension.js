@@ -25,4 +25,13 @@ exports.activate = (context) =>
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return editor.document.getText();
     },
+    // The built-in extension for JSON makes completions of what a schema says.
+    async suggestion(_facts, vscode) {
+      for (let i = 0; i < 200; i += 1) {
+        const text = vscode.window.activeTextEditor?.document.getText() ?? "";
+        if (text.includes("proof")) return text;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return "";
+    },
   });
