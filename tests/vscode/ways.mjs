@@ -34,6 +34,17 @@ const frames = (...journal) => ({
   journal,
   late: true,
 });
+/** A page of somebody else's shows what the attack wrote. */
+const shows = (...journal) => ({
+  effect: async ({ editor, mark }) => {
+    for (const frame of editor.page.frames()) if (await frame.getByText(`heard ${mark}`).count().catch(() => 0)) return true;
+    return false;
+  },
+  journal,
+  late: true,
+});
+/** Or is at an address of its choice. */
+const leads = (...journal) => ({ effect: ({ editor, mark }) => editor.page.frames().some((frame) => frame.url().includes(mark)), journal, late: true });
 /** A file outside holds what the attack wrote. */
 const writes = (file, what, ...journal) => ({ effect: ({ world }) => text(world.path(file)).includes(what), journal });
 const makes = (file, ...journal) => ({ effect: ({ world }) => fs.existsSync(world.path(file)), journal });
@@ -345,12 +356,21 @@ export const WAYS = [
   // Its manifest grants webviews: their local files must still be the compartment's own.
   {
     name: "webview",
-    prepare: ({ world }) =>
+    prepare: async ({ world, editor }) => {
+      world.write("home/projects/app/.proof/victim.page", "");
+      for (const whom of ["its extension", "its frame", "a frame of its frame"]) await inFrame(editor, `heard ${whom}`);
+      if (editor.mode === "compartments") {
+        await editor.command("Show Journal");
+        await inFrame(editor, "All but environment");
+      }
       world.write("home/projects/app/.vscode/tasks.json", JSON.stringify({
         version: "2.0.0",
         tasks: [{ label: "proof", type: "shell", command: `cat ~/.ssh/id_rsa > '${world.loot}/webview.keys'`, group: { kind: "build", isDefault: true } }],
-      })),
+      }));
+    },
     probes: {
+      others: shows(),
+      navigate: leads(),
       roots: leaks("read /"),
       symlink: leaks(KEY),
       token: says(/vscode-tkn=/),

@@ -2,6 +2,7 @@
 // that waits; the sentences come from the policy engine.
 "use strict";
 
+const { createHmac, randomBytes } = require("node:crypto");
 const vscode = require("vscode");
 const { html } = require("./page.js");
 const text = require("./text.js");
@@ -15,6 +16,10 @@ const GATHER = 600;
 /** @param {string} sentence of the policy engine, which may hold paths */
 const shown = (sentence) => text.escape(sentence);
 
+const SECRET = randomBytes(32);
+/** What the page calls a review by: nobody else can. @param {Compartment} compartment */
+const keyOf = ({ pid, review }) => createHmac("sha256", SECRET).update(`${pid} ${review?.digest}`).digest("hex");
+
 /**
  * What the page needs to know of one compartment.
  * @param {Compartment} compartment
@@ -23,8 +28,7 @@ function waiting(compartment) {
   const review = /** @type {import("./protocol.js").Review} */ (compartment.review);
   const extensions = review.extensions.length > 0 ? review.extensions : compartment.extensions;
   return {
-    pid: compartment.pid,
-    digest: review.digest,
+    key: keyOf(compartment),
     extensions: extensions.map((one) => ({
       name: text.name(one.name || one.id),
       id: text.name(one.id),
@@ -133,15 +137,15 @@ from what the extension says of itself.</p>
 
   /** @param {unknown} message of our page */
   #receive(message) {
-    const { type, pid, digest } = /** @type {{ type: string, pid: number, digest: string }} */ (message);
+    const { type, key } = /** @type {{ type: string, key: string }} */ (message);
     if (type === "ready") {
       this.#last = "";
       this.#post();
       return;
     }
-    const compartment = this.model.get(pid);
-    if ((type !== "approve" && type !== "reject") || !compartment) return;
-    if (!this.model.decide(compartment, digest, type === "approve")) {
+    if (type !== "approve" && type !== "reject") return;
+    const compartment = this.model.reviews.find((one) => keyOf(one) === key);
+    if (!compartment?.review || !this.model.decide(compartment, compartment.review.digest, type === "approve")) {
       void vscode.window.showWarningMessage("That review is no longer open. Nothing was allowed.");
       this.#last = "";
       this.#post();

@@ -19,6 +19,7 @@ const EDITOR = "bulkhead.localhost";
 /** VS Code's hash of the workbench's origin and the webview's own, base 32. */
 const WEBVIEW = /^[0-9a-v]{52}\.bulkhead\.localhost$/;
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
+/** Where the server has the frames that webviews stand in. */
 const FRAMES = "out/vs/workbench/contrib/webview/browser/pre";
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8" };
 const TOKEN = "vscode-tkn";
@@ -131,14 +132,13 @@ function sendKey(request, response, half) {
 /**
  * Stands before a server that listens on TCP: it sees what decide() passes.
  * @param {import("node:http").Server} server
- * @param {string} root code-server's lib/vscode
+ * @param {string} frames folder of the frames that webviews stand in, as they are served
  * @param {string} token which opens it
  * @param {() => Buffer} half of the key to extensions' secrets
  */
-function guard(server, root, token, half) {
+function guard(server, frames, token, half) {
   const emit = server.emit.bind(server);
   Object.assign(server, { maxHeaderSize: MOST_HEADERS });
-  const frames = path.join(root, FRAMES);
   server.emit = (event, ...rest) => {
     if ((event !== "request" && event !== "upgrade") || typeof server.address() === "string") return emit(event, ...rest);
     const [request, answer] = rest;
@@ -175,4 +175,4 @@ function guard(server, root, token, half) {
   return server;
 }
 
-module.exports = { EDITOR, FRAME_SOURCES, decide, guard, isNowhere };
+module.exports = { EDITOR, FRAMES, FRAME_SOURCES, decide, guard, isNowhere };

@@ -10,7 +10,7 @@
 //                   front would (half_key.cjs)
 //
 // BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag,
-// compiled }.
+// compiled, frames }.
 "use strict";
 
 const childProcess = require("node:child_process");
@@ -54,7 +54,7 @@ const said = (option) => process.argv[process.argv.indexOf(option) + 1];
 const token = fs.readFileSync(said("--connection-token-file"), "utf8");
 const half = () => halfKey(path.join(said("--server-data-dir"), "secrets-key"));
 const { createServer } = http;
-http.createServer = (...rest) => origins.guard(createServer(...rest), launch.server, token, half);
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half);
 
 const own = new Set(["--require", "-r"]);
 /** Node's options less the one that loads this file, which must not reach an extension host. */

@@ -14,10 +14,11 @@ import { extract } from "../api/extract.mjs";
 import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
+import { editFrames, inspectFrames } from "../workbench/frames.mjs";
 import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
 import { makeFolder } from "./folders.mjs";
 
-const { FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
+const { FRAMES, FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
 const SCRIPT = "out/vs/code/browser/workbench/workbench.js";
 const HTML = "out/vs/code/browser/workbench/workbench.html";
@@ -142,7 +143,7 @@ export function diagnose(server) {
       return { name, what, problem: /** @type {string} */ (error.message) };
     }
   });
-  return { version, commit, called, edits: [...inspect(source), ...inspectBuiltins(server)], reads };
+  return { version, commit, called, edits: [...inspect(source), ...inspectFrames(path.join(server, FRAMES)), ...inspectBuiltins(server)], reads };
 }
 
 /**
@@ -188,8 +189,9 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const files = companion();
   // What has a compartment of its own needs no edit.
   const edited = new Map([...of(called, () => editBuiltins(server))].filter(([name]) => !ids.includes(`vscode.${name}`)));
+  const frames = of(called, () => editFrames(path.join(server, FRAMES)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, ...passed, JSON.stringify([ids, [...files], commands, [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
+  for (const part of [source, placed, ...passed, JSON.stringify([ids, [...files], commands, [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   sweep(folder);
@@ -209,26 +211,29 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     script,
     html: path.join(server, HTML),
     workbench: path.join(folder, "workbench.js"),
+    frames: path.join(folder, "frames"),
     extensions: linked.extensions,
     companion: linked.companion,
     compiled: path.join(folder, "compiled"),
     actors: /** @type {string[]} */ ([]),
     settingFamilies: told.settingFamilies,
   };
-  makeFolder(launch.compiled);
+  for (const each of [launch.compiled, launch.frames]) makeFolder(each);
   const whole = (file, text) => {
-    const temporary = `${file}.${process.pid}`;
+    const temporary = path.join(folder, `${path.basename(file)}.${process.pid}`);
     fs.writeFileSync(temporary, text, { mode: 0o600 });
     fs.renameSync(temporary, file);
   };
   const before = launchBefore(launchFile);
-  if (before && fs.existsSync(launch.workbench)) {
+  const framed = [...frames].map(([name, text]) => [path.join(launch.frames, name), text]);
+  if (before && [launch.workbench, ...framed.map(([file]) => file)].every((file) => fs.existsSync(file))) {
     launch.actors = before.actors;
   } else {
     const workbench = of(called, () => edit(source, placement));
     of(called, () => requireFramePolicy(server));
     of(called, () => requirePage(server));
     launch.actors = of(called, () => actorsOf(server));
+    for (const [file, text] of framed) whole(file, text);
     whole(launch.workbench, workbench);
   }
   const text = JSON.stringify(launch, null, 1);

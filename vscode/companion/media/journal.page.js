@@ -173,6 +173,7 @@
     });
 
   window.addEventListener("message", (event) => {
+    if (event.origin !== window.origin) return;  // every webview of the window can speak to this one
     const message = event.data;
     if (message?.type === "start") {
       rows.clear();

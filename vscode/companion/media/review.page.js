@@ -50,7 +50,7 @@
     const name = review.extensions.map((one) => one.name).join(", ");
     const section = element("section", undefined, "card");
     const title = element("h2", name);
-    title.id = `review-${review.pid}`;
+    title.id = `review-${review.key}`;
     section.setAttribute("aria-labelledby", title.id);
     section.append(title);
     for (const one of review.extensions) section.append(element("p", `${one.id} ${one.version}`, "id"));
@@ -73,7 +73,7 @@
         if (button.getAttribute("aria-disabled") === "true") return;
         for (const one of made) one.setAttribute("aria-disabled", "true");
         said.textContent = type === "approve" ? `${name} is allowed.` : `${name} does not run.`;
-        host.postMessage({ type, pid: review.pid, digest: review.digest });
+        host.postMessage({ type, key: review.key });
       });
       buttons.append(button);
       return button;
@@ -86,6 +86,7 @@
   }
 
   window.addEventListener("message", (event) => {
+    if (event.origin !== window.origin) return;  // every webview of the window can speak to this one
     if (event.data?.type !== "reviews") return;
     const wanted = new Map(event.data.list.map((review) => [JSON.stringify(review), review]));
     for (const [key, section] of sections) {

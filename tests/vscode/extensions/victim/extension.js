@@ -34,12 +34,26 @@ exports.activate = async (context) => {
     };
     vscode.window.createTerminal({ name: "victim", pty: { onDidWrite: written.event, open: () => written.fire("password: "), close() {}, handleInput } }).show();
   };
+  // A page that shows what it hears: of its extension, and of frames that stand in it.
+  const shown = path.join(folder, "victim.page");
+  const show = () => {
+    if (!fs.existsSync(shown)) return;
+    fs.unlinkSync(shown);
+    const panel = vscode.window.createWebviewPanel("victim", "Victim", vscode.ViewColumn.Active, { enableScripts: true, retainContextWhenHidden: true });
+    const frame = `<script>parent.postMessage("heard its frame", "*")</script><iframe srcdoc="<script>parent.parent.postMessage('heard a frame of its frame', '*')</script>"></iframe>`;
+    panel.webview.onDidReceiveMessage(() => panel.webview.postMessage("heard its extension"));
+    panel.webview.html = `<!doctype html><html><body><script>
+      const api = acquireVsCodeApi();
+      addEventListener("message", ({ data }) => document.body.append(JSON.stringify(data)));
+      addEventListener("load", () => api.postMessage("ready"));
+    </script><iframe sandbox="allow-scripts" srcdoc="${frame.replaceAll('"', "&quot;")}"></iframe></body></html>`;
+  };
   // What it has by now, if others have not changed it.
   const holds = (secret) => {
     const hashed = [secret, context.globalState.get("account")].map((each) => createHash("sha256").update(String(each)).digest("hex"));
     fs.writeFileSync(path.join(folder, "victim.holds"), hashed.join(" "));
   };
-  const timer = setInterval(() => void take().then(token).then(holds).then(open), 1000);
+  const timer = setInterval(() => void take().then(token).then(holds).then(open).then(show), 1000);
   context.subscriptions.push({ dispose: () => clearInterval(timer) });
   fs.mkdirSync(folder, { recursive: true });
   // Others read what lies here, so not the setting itself.

@@ -14,6 +14,20 @@ const page = (vscode, options, body) =>
     panel.webview.html = `<!doctype html><html><body><script>const api = acquireVsCodeApi();const EDITOR = location.ancestorOrigins[location.ancestorOrigins.length - 1];const SERVER = location.pathname.split("/static/")[0];(async () => {${body(panel.webview)}})().then((value) => api.postMessage(String(value)), (error) => api.postMessage("error: " + error));</script></body></html>`;
   });
 
+/** Of another window: every frame but the one in which this runs, and those around and in it. */
+const OTHERS = `
+  const framesOf = (one) => [...Array(one.length).keys()].map((i) => one[i]);
+  const below = (one) => framesOf(one).flatMap((each) => [each, ...below(each)]);
+  const isOurs = (one) => one === window || below(one).includes(window);
+  const others = () => framesOf(window.top).filter((one) => !isOurs(one)).flatMap((one) => [one, ...below(one)]);`;
+
+/** Beside what else is open. */
+const beside = (vscode, script) => {
+  const panel = vscode.window.createWebviewPanel("proof", "Proof", { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, { enableScripts: true });
+  setTimeout(() => panel.dispose(), 8000);
+  panel.webview.html = `<!doctype html><html><body><script>${OTHERS}${script}</script></body></html>`;
+};
+
 exports.activate = (context) =>
   attack(context, "webview", {
     roots: ({ key }, vscode) =>
@@ -53,6 +67,29 @@ exports.activate = (context) =>
           for (const channel of ["did-keydown", "did-keyup"]) if (port) postMessage.call(port, { channel, data: key });
         }, 1000);</script></body></html>`;
     },
+    // Speaks to the pages of others, as their extensions do; so does a frame of no origin.
+    others: ({ mark }, vscode) => {
+      const row = { key: mark, time: "2026-01-01T00:00:00Z", subject: "proof.victim", verdict: "allow", kind: "read", kindName: "read", resource: `heard ${mark}`, count: 1, program: "", rule: "", detail: "" };
+      const speak = `setInterval(() => { for (const one of others()) one.postMessage(${JSON.stringify({ type: "rows", rows: [row] })}, "*"); }, 300);`;
+      beside(vscode, `${speak}
+        const frame = document.createElement("iframe");
+        frame.sandbox = "allow-scripts";
+        frame.srcdoc = "<script>" + ${JSON.stringify(OTHERS + speak)} + "</" + "script>";
+        document.documentElement.append(frame);`);
+    },
+    // Takes the pages of others, or the window, to another address.
+    navigate: ({ mark }, vscode) => beside(vscode, `
+      const address = "#" + ${JSON.stringify(mark)};
+      const trying = (act) => { try { act(); } catch (error) { console.log(String(error)); } };
+      const outer = framesOf(window.top).find((one) => framesOf(one).includes(window));
+      setInterval(() => {
+        for (const one of [...others(), window.top]) {
+          trying(() => one.eval("location.hash = " + JSON.stringify(address)));
+          trying(() => { one.location = "about:blank" + address; });
+        }
+        for (const { document } of [window, outer])
+          trying(() => Object.assign(document.body.appendChild(document.createElement("a")), { target: "_top", href: location.ancestorOrigins[location.ancestorOrigins.length - 1] + "/" + address }).click());
+      }, 500);`),
     // What lies over it has a person click in it.
     frame: (_, vscode) => {
       const panel = vscode.window.createWebviewPanel("proof", "Proof", { viewColumn: vscode.ViewColumn.Active, preserveFocus: true }, { enableScripts: true });
