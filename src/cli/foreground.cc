@@ -4,16 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/fd.h"
 #include "sandbox/process_stat.h"
 #include "sandbox/stillness.h"
 
@@ -73,28 +69,6 @@ bool is_ours(pid_t group) {
   if (group == getpgrp()) return true;
   for (pid_t pid = group; pid > 1; pid = read_stat(folder_of(pid)).parent)
     if (pid == getpid()) return true;
-  return false;
-}
-
-bool is_under_job_control() {
-  for (const pid_t pid : numbers_in("/proc")) {
-    const ProcessStat its = read_stat(folder_of(pid));
-    if (its.group != getpgrp()) continue;
-    const ProcessStat above = read_stat(folder_of(its.parent));
-    if (above.session == its.session && above.group != its.group) return true;
-  }
-  return false;
-}
-
-bool is_pending(pid_t pid, int signal) {
-  const auto text = read_file(folder_of(pid) + "/status", 16384);
-  if (!text.ok()) return false;
-  for (const std::string_view field : {"\nSigPnd:\t", "\nShdPnd:\t"}) {
-    const size_t at = text->find(field);
-    if (at == std::string::npos) continue;
-    const uint64_t mask = std::strtoull(text->c_str() + at + field.size(), nullptr, 16);
-    if ((mask >> static_cast<unsigned>(signal - 1) & 1U) != 0) return true;
-  }
   return false;
 }
 

@@ -11,10 +11,6 @@ namespace bulkhead {
 // this run is in the background, and asking would disturb them.
 bool is_ours(pid_t group);
 
-// True where a shell is there that sees our group stop and can continue it; the kernel stops no
-// orphaned group by Ctrl-Z either (termios(3), credentials(7)).
-bool is_under_job_control();
-
 // Who is to keep still at a question: the program's processes wherever they have gone, and whoever
 // else is in our group or in the terminal's foreground (`| tee log`), with what they started. None
 // of them may read an answer, write over a question or change the terminal; the kernel's own way
@@ -22,8 +18,5 @@ bool is_under_job_control();
 // orphaned group. Left running: who started us, whom a shell would take for a job that its user has
 // stopped, and other supervisors, which have a program and its limits to watch.
 Generations processes_of_job(pid_t foreground);
-
-// True where the signal waits for this process to unblock it, or to go on.
-bool is_pending(pid_t pid, int signal);
 
 }  // namespace bulkhead

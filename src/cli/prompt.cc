@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/ttydefaults.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -21,6 +23,7 @@
 #include "cli/foreground.h"
 #include "cli/terminal.h"
 #include "sandbox/job_control.h"
+#include "sandbox/process_stat.h"
 #include "sandbox/stillness.h"
 
 namespace bulkhead {
@@ -71,11 +74,43 @@ std::string_view verb_of(Kind kind) {
 constexpr char kInterrupted = 'i';
 constexpr char kNothing = '-';
 constexpr char kLate = 'l';       // the parent's word: the child has said nothing in time
-constexpr char kDisturbed = 'd';  // the same: somebody may have written over the question
+constexpr char kDisturbed = 'd';  // somebody may have written over the question, or the answer
 constexpr char kSuspended = 'z';  // the same: it has stopped, by Ctrl-Z
+constexpr char kReady = 'q';      // no answer yet: it has the terminal, with the modes it needs
+
+// By which an answer is read: a line that nothing but Enter ends, with the letters that were typed.
+// Of the modes of the run's start no more than the line's speed, the keys, and what neither ends
+// lines nor makes letters of others: another program may have set those too.
+struct termios modes_of_question(struct termios start, bool may_suspend) {
+  start.c_iflag = (start.c_iflag & (IXON | IXOFF | IUTF8 | IMAXBEL)) | ICRNL | BRKINT;
+  start.c_oflag = OPOST | ONLCR;
+  start.c_lflag = ICANON | ISIG | IEXTEN | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE;
+  start.c_cc[VINTR] = CINTR;
+  start.c_cc[VEOF] = CEOF;
+  start.c_cc[VEOL] = start.c_cc[VEOL2] = start.c_cc[VQUIT] = _POSIX_VDISABLE;
+  if (start.c_cc[VERASE] == _POSIX_VDISABLE) start.c_cc[VERASE] = CERASE;
+  start.c_cc[VSUSP] = may_suspend ? cc_t{CSUSP} : cc_t{_POSIX_VDISABLE};
+  return start;
+}
+
+bool has_modes(int terminal, const struct termios& modes) {
+  struct termios now = {};
+  return tcgetattr(terminal, &now) == 0 && now.c_iflag == modes.c_iflag &&
+         now.c_oflag == modes.c_oflag && now.c_lflag == modes.c_lflag &&
+         std::equal(std::begin(now.c_cc), std::end(now.c_cc), std::begin(modes.c_cc));
+}
+
+// True where the terminal is as the child that asks has made it. Otherwise what is read there may
+// be lines that nobody typed, the terminal's own replies say, or of what somebody typed only a
+// part.
+bool is_as_made(int terminal, pid_t child, const struct termios& modes) {
+  return tcgetpgrp(terminal) == child && has_modes(terminal, modes);
+}
 
 // The pipe of the child, for its signal handler. The child has one thread.
 int g_child_report = -1;
+
+void report(char what) { static_cast<void>(!write(g_child_report, &what, 1)); }
 
 // Then waits to be stopped and killed, with the terminal still its own: a Ctrl-C from here on
 // stays pending, where the parent finds it once it has the terminal back. A group without
@@ -85,17 +120,17 @@ int g_child_report = -1;
   sigemptyset(&interrupt);
   sigaddset(&interrupt, SIGINT);
   sigprocmask(SIG_BLOCK, &interrupt, nullptr);
-  static_cast<void>(!write(g_child_report, &what, 1));
+  report(what);
   for (;;) pause();
 }
 
 // The prompting child. Only async-signal-safe calls: its parent has threads.
-[[noreturn]] void prompt_child(int terminal, int report, pid_t supervisor, std::string_view text,
+[[noreturn]] void prompt_child(int terminal, int reports, pid_t supervisor, std::string_view text,
                                const struct termios& modes, int patience_ms) {
   // It must not outlive the supervisor, or it would keep the terminal.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != supervisor) _exit(1);
-  g_child_report = report;
+  g_child_report = reports;
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (int signal :
@@ -113,6 +148,7 @@ int g_child_report = -1;
   if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0 ||
       tcsetattr(terminal, TCSANOW, &modes) != 0 || tcflush(terminal, TCIFLUSH) != 0)
     report_and_wait(kNothing);
+  report(kReady);
 
   struct timespec start = {};
   clock_gettime(CLOCK_MONOTONIC, &start);
@@ -137,26 +173,35 @@ int g_child_report = -1;
   };
   say(text);
   say(kKeys);
-  for (int tries = 0; tries < 3; ++tries) {
+  // A line in pieces is no answer: longer than any word, or ended without Enter (Ctrl-D).
+  bool in_pieces = false;
+  for (int tries = 0; tries < 3;) {
     struct pollfd waiting = {.fd = terminal, .events = POLLIN, .revents = 0};
     const int ready = poll(&waiting, 1, left());
     if (ready == 0) {
       say(kTooLate);
       report_and_wait(kNothing);
     }
-    std::array<char, 256> line = {};
-    const ssize_t n = ready < 0 ? -1 : read(terminal, line.data(), line.size());
+    std::array<char, 256> bytes = {};
+    const ssize_t n = ready < 0 ? -1 : read(terminal, bytes.data(), bytes.size());
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n <= 0) {  // end of file (Ctrl-D) or hang-up
       say("\n");
       report_and_wait(kNothing);
     }
+    if (!is_as_made(terminal, getpid(), modes)) report_and_wait(kDisturbed);
+    const std::string_view line(bytes.data(), static_cast<size_t>(n));
+    const bool ends = line.back() == '\n';
     // parse_answer does not allocate.
-    if (const auto answer = parse_answer({line.data(), static_cast<size_t>(n)})) {
+    const auto answer = ends && !in_pieces ? parse_answer(line) : std::nullopt;
+    in_pieces = !ends;
+    if (!ends) continue;
+    if (answer) {
       constexpr std::array<char, 5> kReports = {'n', 'o', 'r', 'a', 'v'};
       report_and_wait(kReports[static_cast<size_t>(*answer)]);
     }
     say(kAgain);
+    ++tries;
   }
   report_and_wait(kNothing);
 }
@@ -212,15 +257,9 @@ int stop_signal(pid_t child) {
   return seen ? stopped.si_status : 0;
 }
 
-// Gives the terminal back to the child that asks, where somebody of our own job took it, and wakes
-// the child, which that has stopped if it was to read. A Ctrl-Z of this moment is not undone.
-void keep_terminal(int terminal, pid_t child, const struct termios& modes) {
-  const pid_t foreground = tcgetpgrp(terminal);
-  if (foreground <= 0) return;
-  if (foreground != child && (!may_take(foreground) || tcsetattr(terminal, TCSANOW, &modes) != 0 ||
-                              tcsetpgrp(terminal, child) != 0))
-    return;
-  if (const int by = stop_signal(child); by != 0 && by != SIGTSTP) kill(child, SIGCONT);
+// True where the signal waits for this process to unblock it, or to go on.
+bool is_pending(pid_t pid, int signal) {
+  return has_signal(folder_of(pid), {"SigPnd", "ShdPnd"}, signal);
 }
 
 bool is_hung_up(int terminal) {
@@ -234,33 +273,13 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
                         const struct termios& modes) {
   const pid_t now = tcgetpgrp(terminal);
   if (now > 0 && now != child && !may_take(now)) {
-    struct termios current = {};
-    if (tcgetattr(terminal, &current) == 0 && current.c_iflag == modes.c_iflag &&
-        current.c_oflag == modes.c_oflag && current.c_lflag == modes.c_lflag)
-      tcsetattr(terminal, TCSANOW, &before);
+    if (has_modes(terminal, modes)) tcsetattr(terminal, TCSANOW, &before);
     return false;
   }
   // What was typed beyond the answer was meant for the question, not for the program.
   tcsetattr(terminal, TCSAFLUSH, &before);
   if (tcsetpgrp(terminal, foreground) != 0) tcsetpgrp(terminal, getpgrp());
   return true;
-}
-
-// By which an answer is read: a line that nothing but Enter ends, with the letters that were typed.
-struct termios modes_of_question(struct termios modes, bool may_suspend) {
-  modes.c_iflag |= ICRNL | BRKINT;
-  modes.c_iflag &= ~static_cast<tcflag_t>(INLCR | IGNCR | ISTRIP | IUCLC);
-  modes.c_oflag |= OPOST | ONLCR;
-  modes.c_oflag &= ~static_cast<tcflag_t>(OLCUC);
-  modes.c_lflag |= ICANON | ECHO | ECHOE | ECHOK | ISIG;
-  modes.c_lflag &= ~static_cast<tcflag_t>(ECHONL | NOFLSH);
-  modes.c_cc[VINTR] = 3;
-  modes.c_cc[VEOF] = 4;
-  modes.c_cc[VEOL] = modes.c_cc[VEOL2] = _POSIX_VDISABLE;
-  if (modes.c_cc[VERASE] == 0) modes.c_cc[VERASE] = 127;
-  modes.c_cc[VSUSP] = may_suspend ? cc_t{26} : cc_t{_POSIX_VDISABLE};
-  modes.c_cc[VQUIT] = _POSIX_VDISABLE;
-  return modes;
 }
 
 // True where a Ctrl-Z went to our own group since the last look: the supervisor's is held back. So
@@ -411,11 +430,15 @@ std::optional<Fd> TerminalAsker::wait_for_turn() const {
 }
 
 // What the child reports next; kNothing where it ended, or the question is cancelled; kDisturbed
-// where somebody moved before. A child that is stopped, or without its terminal, watches no clock:
-// so this does.
+// where somebody moved before, or took the terminal or set its modes. A child that is stopped
+// watches no clock: so this does.
 char TerminalAsker::next_report(int reports, pid_t child, const struct termios& modes,
                                 Stillness& still) const {
   const auto until = std::chrono::steady_clock::now() + options_.patience + kLastWord;
+  bool ready_to_read = false;
+  const auto is_disturbed = [&] {
+    return ready_to_read && !is_as_made(terminal_.get(), child, modes);
+  };
   for (unsigned looks = 1;; ++looks) {
     std::array<struct pollfd, 2> waiting = {{
         {.fd = reports, .events = POLLIN, .revents = 0},
@@ -426,12 +449,17 @@ char TerminalAsker::next_report(int reports, pid_t child, const struct termios& 
     if (ready > 0) {
       char what = kNothing;
       if (waiting[0].revents == 0 || read(reports, &what, 1) != 1) return kNothing;
-      return what == kInterrupted || still.holds(child) ? what : kDisturbed;
+      if (what == kReady) {
+        ready_to_read = true;
+        continue;
+      }
+      return what == kInterrupted || (still.holds(child) && !is_disturbed()) ? what : kDisturbed;
     }
     if (std::chrono::steady_clock::now() >= until) return kLate;
-    if (stop_signal(child) == SIGTSTP || (modes.c_cc[VSUSP] != _POSIX_VDISABLE && take_stop()))
+    const int stopped = stop_signal(child);
+    if (stopped == SIGTSTP || (modes.c_cc[VSUSP] != _POSIX_VDISABLE && take_stop()))
       return kSuspended;
-    keep_terminal(terminal_.get(), child, modes);
+    if (stopped != 0 || is_disturbed()) return kDisturbed;
     if (looks % kLooksBetweenPasses == 0 && !still.holds(child)) return kDisturbed;
   }
 }
@@ -445,8 +473,8 @@ char TerminalAsker::ask_by_child(const Question& question, pid_t foreground, Sti
   struct termios before = {};
   if (tcgetattr(terminal_.get(), &before) != 0) return kNothing;
   const bool may_suspend =
-      options_.suspension != nullptr && foreground == getpgrp() && is_under_job_control();
-  const struct termios modes = modes_of_question(keys_.in(before), may_suspend);
+      options_.suspension != nullptr && foreground == getpgrp() && !is_orphaned(foreground);
+  const struct termios modes = modes_of_question(keys_.start(), may_suspend);
   const std::string text =
       plain_screen() + question_text(question, terminal_width(terminal_.get()));
   const pid_t supervisor = getpid();

@@ -96,8 +96,13 @@ std::string plain_screen() {
   const std::string_view kind = terminal_kind();
   if (kind.empty()) return "";
   std::string out;
-  out += "\030\033\\\033<";       // CAN and ST end a control string; out of VT52's language
-  out += "\033[4i";               // to the screen, not to a printer
+  out += "\033\003";         // out of Tektronix' language, and its window
+  out += "\030\033\\\033<";  // CAN and ST end a control string; out of VT52's language
+  out += "\033[4i";          // to the screen, not to a printer
+  // nor to the status line; and no pictures, which may lie above text. To tmux and screen the
+  // latter would be a title, and they show none.
+  if (kind != "linux") out += "\033[0$}";
+  if (kind.starts_with("xterm")) out += "\033_Ga=d\033\\";
   out += "\033[?2026l\033[?25h";  // shown at once, with the cursor
   // Setting margins moves the cursor; without them the origin it is counted from is no matter.
   out += "\0337\033[?69l\033[r\0338";

@@ -20,8 +20,8 @@ bool is_terminal_there();
 bool wants_colour(int fd);
 
 // What a program may have told the terminal, undone, as far as it would hide or change our words:
-// an open control string, printing elsewhere, colours, hidden or overwritten text, another
-// character set, margins. The cursor stays. Empty where TERM is unset or "dumb". See
+// an open control string, output that goes elsewhere, pictures, colours, hidden or overwritten
+// text, another character set, margins. The cursor stays. Empty where TERM is unset or "dumb". See
 // https://invisible-island.net/xterm/ctlseqs/ctlseqs.html.
 std::string plain_screen();
 

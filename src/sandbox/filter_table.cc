@@ -170,6 +170,10 @@ VALUES(kTerminalTheft, 0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* T
        0x5423 /* TIOCSETD */, 0x5437 /* TIOCVHANGUP */, 0x4b47 /* KDSKBENT */,
        0x4b49 /* KDSKBSENT */, 0x4b4b /* KDSKBDIACR */, 0x4bfb /* KDSKBDIACRUC */,
        0x4b4d /* KDSETKEYCODE */);
+// A terminal's modes are for who has it: another program may read an answer by them.
+VALUES(kTerminalModes, 0x5402 /* TCSETS */, 0x5403 /* TCSETSW */, 0x5404 /* TCSETSF */,
+       0x5406 /* TCSETA */, 0x5407 /* TCSETAW */, 0x5408 /* TCSETAF */, 0x402c542b /* TCSETS2 */,
+       0x402c542c /* TCSETSW2 */, 0x402c542d /* TCSETSF2 */);
 // Attributes of files, settable through a descriptor opened for reading.
 VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SETFLAGS */,
        0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40087602 /* FS_IOC_SETVERSION */,
@@ -200,19 +204,18 @@ VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
        0x80045200 /* RNDGETENTCNT */, 0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */,
        0x4b44 /* KDGKBMODE */);
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
+TESTS(kTerminalModesTest, {1, ~0u, kTerminalModes});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
 TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});
 TESTS(kHardwareTest, {1, ~0u, kHardware});
 TESTS(kOfDriversTest, {1, 0xfffffff0, kOfDrivers});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
-constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
-                               {kAttributesTest, attempt(EPERM)},
-                               {kConsolesTest, refuse(EPERM)},
-                               {kHardwareTest, refuse(EPERM)},
-                               {kOfDriversTest, refuse(EPERM)},
-                               {kHarmlessTypesTest, kAllow},
-                               {kHarmlessTest, kAllow}};
+constexpr CallCase kIoctl[] = {
+    {kTerminalTheftTest, attempt(EPERM)}, {kTerminalModesTest, kNotify},
+    {kAttributesTest, attempt(EPERM)},    {kConsolesTest, refuse(EPERM)},
+    {kHardwareTest, refuse(EPERM)},       {kOfDriversTest, refuse(EPERM)},
+    {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
 
 // ---- mmap(…, flags), shmget(key, size, flags), memfd_create(name, flags): huge pages ----
 // The machine has a fixed number of them for all, and no limit on memory counts them. ENOMEM is

@@ -14,8 +14,10 @@
 #include <ctime>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "sandbox/pool.h"
+#include "sandbox/process_stat.h"
 #include "sandbox/sentry.h"
 #include "sandbox/stillness.h"
 
@@ -35,6 +37,14 @@ bool ends_programs(uint32_t signal) {
 }
 
 void do_nothing(int) {}
+
+// True where the group is the compartment's.
+bool has_group(const Compartment& compartment, pid_t group) {
+  for (const std::vector<pid_t>& generation : descendants_of(compartment.init))
+    for (const pid_t pid : generation)
+      if (const auto its = stat_of(folder_of(pid)); its && its->group == group) return true;
+  return false;
+}
 
 // For the compartment to stop. A program that starts others all the time may never.
 constexpr std::chrono::seconds kStillIn{2};
@@ -141,7 +151,9 @@ std::optional<LimitBreached> JobControl::stop_with(const Compartment& compartmen
     if (still.reach(kStillIn, is_breached)) {
       switches = switches_of(program);
       sentry.emplace(limits, compartment);
-      if (keys_ && foreground_ == ::getpgrp()) keys_->restore(terminal_.get());
+      // Not from the background: somebody else reads there.
+      if (keys_ && (before == ::getpgrp() || has_group(compartment, before)))
+        keys_->restore(terminal_.get());
       // To the process, not to the group: the program's own stop is done. This call returns when
       // somebody continues us.
       if (sentry->stands()) ::kill(::getpid(), SIGSTOP);

@@ -21,6 +21,7 @@ constexpr size_t kState = 3;
 constexpr size_t kParent = 4;
 constexpr size_t kGroup = 5;
 constexpr size_t kSession = 6;
+constexpr size_t kForeground = 8;
 constexpr size_t kUser = 14;  // then system, children's user, children's system
 constexpr size_t kStart = 22;
 
@@ -49,6 +50,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   number(kParent, &stat.parent);
   number(kGroup, &stat.group);
   number(kSession, &stat.session);
+  number(kForeground, &stat.foreground);
   for (size_t i = 0; i < ticks.size(); ++i) number(kUser + i, &ticks[i]);
   number(kStart, &stat.start_ticks);
   if (!numbers) return std::nullopt;
@@ -82,6 +84,30 @@ std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name) {
 
 std::vector<pid_t> numbers_in(const std::string& folder) {
   return numbers_in(AT_FDCWD, folder.c_str()).value_or(std::vector<pid_t>());
+}
+
+bool is_orphaned(pid_t group) {
+  const auto stat = [](pid_t pid) { return stat_of("/proc/" + std::to_string(pid)); };
+  for (const pid_t pid : numbers_in("/proc")) {
+    const auto its = stat(pid);
+    if (!its || its->group != group || its->state == 'Z') continue;
+    const auto above = stat(its->parent);
+    if (above && above->session == its->session && above->group != group) return false;
+  }
+  return true;
+}
+
+bool has_signal(const std::string& folder, std::initializer_list<std::string_view> sets,
+                int signal) {
+  const auto text = read_file(folder + "/status", 16384);
+  if (!text.ok()) return false;
+  for (const std::string_view set : sets) {
+    const size_t at = text->find("\n" + std::string(set) + ":\t");
+    if (at == std::string::npos) continue;
+    const uint64_t mask = std::strtoull(text->c_str() + at + set.size() + 3, nullptr, 16);
+    if ((mask >> static_cast<unsigned>(signal - 1) & 1U) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace bulkhead

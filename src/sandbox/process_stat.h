@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ struct ProcessStat {
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
+  pid_t foreground = -1;  // the group that has its controlling terminal; -1 where it has none
   // Clock ticks, sysconf(_SC_CLK_TCK) a second.
   uint64_t own_ticks = 0;       // user and system
   uint64_t children_ticks = 0;  // of children that were waited for
@@ -33,5 +35,14 @@ std::optional<ProcessStat> stat_of(const std::string& folder);
 std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name);
 // By its path; none where it has gone.
 std::vector<pid_t> numbers_in(const std::string& folder);
+
+// True where nobody is there, such as a shell, that sees the group stop and can continue it: what a
+// terminal stops others by (Ctrl-Z, SIGTTIN, SIGTTOU) stops no such group (credentials(7)).
+bool is_orphaned(pid_t group);
+
+// Whether one of these sets of a process or thread ("SigPnd", "SigBlk", …: see proc_pid_status(5))
+// has the signal.
+bool has_signal(const std::string& folder, std::initializer_list<std::string_view> sets,
+                int signal);
 
 }  // namespace bulkhead

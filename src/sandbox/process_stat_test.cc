@@ -1,6 +1,8 @@
 #include "sandbox/process_stat.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace bulkhead {
@@ -14,6 +16,7 @@ TEST(ParseStat, NamesMayHoldAnything) {
   EXPECT_EQ(stat->parent, 1);
   EXPECT_EQ(stat->group, 2);
   EXPECT_EQ(stat->session, 3);
+  EXPECT_EQ(stat->foreground, -1);
   EXPECT_EQ(stat->own_ticks, 23U);
   EXPECT_EQ(stat->children_ticks, 27U);
   EXPECT_EQ(stat->start_ticks, 5555U);
@@ -35,6 +38,33 @@ TEST(StatOf, TellsOfThisProcess) {
   EXPECT_EQ(stat->group, getpgrp());
   EXPECT_EQ(stat->session, getsid(0));
   EXPECT_FALSE(stat_of("/proc/0"));
+}
+
+TEST(IsOrphaned, WhereNobodyOfTheSessionIsAbove) {
+  const pid_t leader = fork();
+  if (leader == 0) {
+    setsid();
+    const pid_t job = fork();
+    if (job == 0) {
+      setpgid(0, 0);
+      _exit(is_orphaned(getpgrp()) ? 1 : 0);
+    }
+    int status = 0;
+    waitpid(job, &status, 0);
+    _exit(is_orphaned(getpgrp()) && status == 0 ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(leader, &status, 0), leader);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(HasSignal, OfTheSetsThatAreNamed) {
+  const auto old = signal(SIGTTOU, SIG_IGN);
+  EXPECT_TRUE(has_signal("/proc/self", {"SigBlk", "SigIgn"}, SIGTTOU));
+  EXPECT_FALSE(has_signal("/proc/self", {"SigPnd", "ShdPnd"}, SIGTTOU));
+  signal(SIGTTOU, SIG_DFL);
+  EXPECT_FALSE(has_signal("/proc/self", {"SigBlk", "SigIgn"}, SIGTTOU));
+  signal(SIGTTOU, old);
 }
 
 }  // namespace

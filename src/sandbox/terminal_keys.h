@@ -2,8 +2,8 @@
 // on their way in or out.
 //
 // A program may set them, and others obey: with "n" as the key that erases, who types "no" at the
-// next question has typed "o"; with a letter as the end of a line, what the terminal itself replies
-// becomes a line that nobody typed.
+// next question has typed "o"; with a letter as the end of a line, or with lines that somebody else
+// edits (EXTPROC), what the terminal itself replies is read as a line that nobody typed.
 #pragma once
 
 #include <termios.h>
@@ -14,9 +14,13 @@ namespace bulkhead {
 
 class TerminalKeys {
  public:
-  // As they are now; nullopt where `terminal` is none.
+  // As they are now; nullopt where `terminal` is none. What is no control character, or begins what
+  // terminals say by themselves, is nobody's key, but another program's doing: instead of it counts
+  // what the kernel starts with.
   static std::optional<TerminalKeys> of(int terminal);
-  // `modes` with these keys.
+  // All modes of that moment, with these keys.
+  const struct termios& start() const { return modes_; }
+  // `modes` with these keys, and without EXTPROC, whoever set it.
   struct termios in(struct termios modes) const;
   // Sets them again; the terminal's other modes stay as they are.
   void restore(int terminal) const;

@@ -13,7 +13,8 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     as:       root | user, where only one of them can attack
     act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
-    types:    what the person types before Enter at each question, in a quarter of a second (default: nothing, at once)
+    types:    what the person types before Enter at each question, key by key (`\\xNN`) after a quarter of a second (default:
+              nothing, at once)
     descriptors: N, the most that the attack and bulkhead may have open (RLIMIT_NOFILE)
     summary:  yes, where what bulkhead itself says at the end belongs to what is judged
 
@@ -509,14 +510,15 @@ class World:
         else:
             output = b""
             reader_done, answered, replied, due = False, 0, 0, []
-            types = self.header.one("types")
+            types = self.header.one("types").encode().decode("unicode_escape")
             os.set_blocking(master, False)
             while not reader_done:
                 ended = started.poll() is not None
                 try:
                     output += os.read(master, 65536)
                     while act == "prompt" and output.count(b"[N]o:") > answered:
-                        due.append((time.monotonic() + (0.25 if types else 0), f"{types or ''}\n".encode()))
+                        now = time.monotonic() + (0.25 if types else 0)
+                        due += [(now + number * 0.03, key.encode()) for number, key in enumerate(types + "\n")]
                         answered += 1
                     while act == "prompt" and output.count(COLOUR_ASKED) > replied:
                         due.append((time.monotonic() + 0.1, COLOUR))  # through tmux and ssh

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """bulkhead run at a terminal: questions, Ctrl-C, Ctrl-Z, sizes."""
 
+import errno
 import fcntl
 import json
 import os
@@ -255,6 +256,71 @@ print(open({self.secret!r}).read(), flush=True)
         terminal.type("o\n")
         terminal.wait_for("the secret")
 
+    def test_nobody_in_the_background_sets_the_modes_of_a_question(self):
+        # With a letter as the end of a line, what the terminal replies is one. The kernel lets set it
+        # who blocks SIGTTOU, or has left the session; who is no run of ours still can.
+        program = self.file("project/sets.py", """
+import os, signal, sys, termios, time
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU, signal.SIGTTIN})
+if sys.argv[1] == "leaves" and os.fork() == 0:
+    os.setsid()
+said = set()
+for number in range(500):
+    modes = termios.tcgetattr(1)
+    modes[6][termios.VEOL] = b"a"
+    try:
+        termios.tcsetattr(1, termios.TCSANOW, modes)
+        said.add(0)
+    except termios.error as error:
+        said.add(error.args[0])
+    with open("said.new", "w") as file:
+        file.write(str(said))
+    os.replace("said.new", "said")
+    time.sleep(0.01)
+""")
+        said = os.path.join(self.project, "said")
+        run = f"{options.bulkhead} run"
+        for under, how in ((f"{run} --quiet --", "blocks"), (f"{run} --quiet --", "leaves"), ("", "blocks")):
+            terminal = self.script(f"set -m; {under} /usr/bin/python3 {program} {how} & first=$!; until [ -s said ]; do :; done; "
+                                   f"{run} -- cat {self.secret}; kill -9 -$first; echo after", Alone)
+            terminal.wait_for(QUESTION)
+            time.sleep(0.2)
+            terminal.type("\x1b]11;rgb:aaaa/aaaa/aaaa\x1b\\")
+            if under:
+                time.sleep(0.2)
+                terminal.type("n\n")
+                terminal.wait_for("then Enter: ")
+                terminal.type("n\n")
+                with open(said, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), str({errno.EIO}))
+            terminal.wait_for("Permission denied.*after")
+            self.assertNotIn("the secret", terminal.screen)
+            self.assertFalse(os.path.exists(os.path.join(self.home, ".config/bulkhead/grants.json")))
+            os.unlink(said)
+
+    def test_who_sets_modes_in_the_background_is_stopped_until_it_has_the_terminal(self):
+        # As the kernel does; of terminals that the program makes itself nothing is kept from it.
+        program = self.file("project/sets.py", """
+import os, termios
+os.openpty()
+for terminal in (os.openpty()[1], os.openpty()[0], 1):
+    modes = termios.tcgetattr(terminal)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
+    assert termios.tcgetattr(terminal)[3] == modes[3]
+    print("has set", flush=True)
+""")
+        terminal = Alone(["/bin/bash", "--norc", "--noprofile", "-i"], self.project, {**self.environment, "PS1": "$ "})
+        self.addCleanup(terminal.close)
+        terminal.wait_for(r"\$ ")
+        terminal.type(f"{options.bulkhead} run -- /usr/bin/python3 {program} &\n")
+        terminal.wait_for("has set.*has set")
+        terminal.type("until jobs -s | grep .; do sleep 0.1; done\n")
+        terminal.wait_for(r"Stopped")
+        self.assertEqual(terminal.screen.count("has set"), 2)
+        terminal.type("fg\n")
+        terminal.wait_for("has set")
+
     def test_ctrl_z_at_the_question_and_back(self):
         run = f"{options.bulkhead} run -- cat {self.secret}"
         # Within a script the shell may have the terminal before this run has stopped: one in ten
@@ -458,9 +524,10 @@ for number in range(100):
         self.assertEqual(struct.unpack("i", exclusive)[0], 0)
 
     def test_keys_mean_afterwards_what_they_meant_before(self):
-        # With "n" as the key that erases, the next program that asks gets nothing from who types "n".
+        # With "n" as the key that erases, the next program that asks gets nothing from who types "n";
+        # with lines that somebody else edits (EXTPROC, 0o200000), its read returns before Enter.
         program = ("import os, signal, sys, termios; input(); modes = termios.tcgetattr(0); "
-                   "modes[0] |= termios.ISTRIP; modes[3] &= ~termios.ECHO; modes[6][termios.VERASE] = modes[6][termios.VEOL] = b'n'; "
+                   "modes[0] |= termios.ISTRIP; modes[3] = modes[3] & ~termios.ECHO | 0o200000; modes[6][termios.VERASE] = modes[6][termios.VEOL] = b'n'; "
                    "termios.tcsetattr(0, termios.TCSANOW, modes); "
                    "sys.argv[1:] and os.kill(os.getpid(), signal.SIGTSTP)")
         for stops in ([], ["stops"]):
@@ -469,7 +536,8 @@ for number in range(100):
             terminal.type("\n")
             if stops:
                 terminal.wait_for(r"\[stopped\]")
-                self.assertEqual(termios.tcgetattr(terminal.master)[6], before[6])
+                stopped = termios.tcgetattr(terminal.master)
+                self.assertEqual((stopped[3] & 0o200000, stopped[6]), (0, before[6]))
                 terminal.resume()
             self.assertEqual(terminal.exit_code(), 0)
             after = termios.tcgetattr(terminal.master)
@@ -479,7 +547,7 @@ for number in range(100):
     def test_the_end_is_told_whatever_the_program_told_the_terminal(self):
         terminal = self.terminal("--otherwise", "deny", "--", "sh", "-c", f"cat {self.secret}; printf '\\033_'")
         self.assertNotEqual(terminal.exit_code(), 99)
-        self.assertRegex(terminal.screen, r"\x1b_\x18\x1b\\.*bulkhead: \d+ access")
+        self.assertRegex(terminal.screen, r"\x1b_\x1b\x03\x18\x1b\\.*bulkhead: \d+ access")
 
     def test_no_terminal_that_a_program_opens_becomes_the_supervisors(self):
         # Which leads a session without one, as under setsid: it would get that terminal's Ctrl-C and

@@ -1,0 +1,94 @@
+// ioctl(fd, TCSETS…), as tcsetattr(3) calls it: a terminal's modes are for who has its foreground.
+//
+// The kernel stops others by SIGTTOU, but lets those set them who block that signal or have left
+// the session. So a program in the background could have another run's question read by a line that
+// it did not end, or by keys that make "no" of "always".
+//
+// What this does not stop: modes of a terminal that is not the supervisor's own, by a run that was
+// started on one or whose descriptors are another.
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "sandbox/calls/call.h"
+#include "sandbox/pool.h"
+#include "sandbox/process_stat.h"
+#include "sandbox/processes.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr int kRestart = 512;  // ERESTARTSYS: the call is made anew once the caller goes on
+
+// Bytes of what the command reads; 0 where it sets no modes. The structures are the kernel's own,
+// which libc's headers do not have side by side with its own.
+size_t size_of_modes(uint32_t command) {
+  switch (command) {
+    case TCSETS:
+    case TCSETSW:
+    case TCSETSF:
+      return 36;
+    case TCSETA:
+    case TCSETAW:
+    case TCSETAF:
+      return 18;
+    case 0x402c542b:  // TCSETS2, TCSETSW2, TCSETSF2
+    case 0x402c542c:
+    case 0x402c542d:
+      return 44;
+    default:
+      return 0;
+  }
+}
+
+// True for the controlling terminal of this process. Of the other end of one, which a program has
+// that made it, the kernel would tell the foreground too.
+bool is_own_terminal(int fd) {
+  int number = 0;
+  return ::tcgetpgrp(fd) >= 0 && ::ioctl(fd, TIOCGPTN, &number) != 0;
+}
+
+// As the kernel answers who has not got the terminal, but for those whom it would let.
+Reply refuse_in_background(Call& call, pid_t group) {
+  const std::string caller = "/proc/" + std::to_string(call.tid());
+  if (has_signal(caller, {"SigBlk", "SigIgn"}, SIGTTOU)) {
+    call.note_refusal(Kind::kSystem, "ioctl", "the terminal is another program's");
+    return Reply::error(EIO);
+  }
+  if (is_orphaned(group)) return Reply::error(EIO);
+  if (call.still_valid()) ::kill(-group, SIGTTOU);
+  return Reply::error(kRestart);
+}
+
+}  // namespace
+
+Reply serve_ioctl(Call& call) {
+  const size_t size = size_of_modes(call.flags_arg(1));
+  if (size == 0) return serve_refusal(call);
+  const auto own = stat_of("/proc/self");
+  const auto caller = stat_of("/proc/" + std::to_string(call.tid()));
+  if (!own || !caller) return Reply::error(EIO);
+  // Our terminal is this run's, or there is none: any may be set, and the kernel decides.
+  if (own->foreground < 0 || own->foreground == own->group || own->foreground == caller->group)
+    return Reply::go_on();
+  // Somebody else's. Set here, since another thread could make the descriptor mean that one.
+  if (!call.may_block()) return Reply::later();
+  const auto terminal = call.service().processes.borrow(call.tid(), call.fd_arg(0));
+  std::array<char, 64> modes{};
+  if (!terminal.ok()) return Reply::error(terminal.error().errno_value);
+  if (::isatty(terminal->get()) == 0) return Reply::error(errno);
+  if (is_own_terminal(terminal->get())) return refuse_in_background(call, caller->group);
+  if (const Status read = call.memory().read(call.arg(2), modes.data(), size); !read.ok())
+    return Reply::error(EFAULT);
+  if (!call.still_valid()) return Reply::error(ESRCH);
+  const Waiting waiting;
+  return ::ioctl(terminal->get(), call.flags_arg(1), modes.data()) == 0 ? Reply::value(0)
+                                                                        : Reply::error(errno);
+}
+
+}  // namespace bulkhead
