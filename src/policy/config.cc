@@ -256,10 +256,21 @@ Result<Places> find_places() {
   return places;
 }
 
-std::vector<std::string> own_files(const Places& places) {
-  const std::string data = follow_links(places.data);
+std::vector<std::string> own_files(const Places& places, const std::string& server) {
+  const std::string data = follow_links(places.data), state = follow_links(places.state);
   // With Node and VS Code's server, where they were installed into the source tree.
-  return {places.program, data + "/manifests", data + "/node_modules", data + "/vscode"};
+  std::vector<std::string> files = {places.program, data + "/manifests", data + "/node_modules",
+                                    data + "/vscode"};
+  if (!server.empty()) files.push_back(server);
+  // Node looks for packages in every folder above as well. The edited copies are in the state.
+  for (const std::string& folder : {data, state, server})
+    for (std::string_view above = folder; above.size() > 1;) {
+      above = parent_of(above);
+      if (const std::string modules = join(above, "node_modules");
+          std::find(files.begin(), files.end(), modules) == files.end())
+        files.push_back(modules);
+    }
+  return files;
 }
 
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {

@@ -15,6 +15,8 @@
 namespace bulkhead {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -107,9 +109,15 @@ TEST_F(ConfigTest, OwnFilesAreTheDataAndTheProgram) {
   Places places = find_places().value();
   EXPECT_EQ(places.program, std::filesystem::read_symlink("/proc/self/exe"));
   places.data = "/no-such/share";
+  places.state = "/no/state";
   EXPECT_THAT(own_files(places),
               ElementsAre(places.program, "/no-such/share/manifests", "/no-such/share/node_modules",
-                          "/no-such/share/vscode"));
+                          "/no-such/share/vscode", "/no-such/node_modules", "/node_modules",
+                          "/no/node_modules"));
+  EXPECT_THAT(own_files(places, "/at/code/server"),
+              AllOf(Contains("/at/code/server"), Contains("/at/code/node_modules"),
+                    Contains("/at/node_modules")))
+      << "where Node looks for packages";
 }
 
 TEST_F(ConfigTest, RelativeXdgVariablesAreIgnored) {

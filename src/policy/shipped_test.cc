@@ -297,6 +297,7 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/p/.husky/pre-commit",
                            "/home/me/p/sub/.husky/_/pre-push",
                            "/home/me/p/.githooks/pre-commit",
+                           "/home/me/p/.vscode/extensions/x/main.js",
                            "/home/me/p/.npmrc",
                            "/home/me/p/sub/.yarnrc.yml",
                            "/home/me/p/.pnpmfile.cjs",

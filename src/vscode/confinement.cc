@@ -98,7 +98,7 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
                       .config = canonical_or_same(request.places.config),
                       .state = canonical_or_same(request.places.state),
                       .runtime = canonical_or_same(request.places.runtime),
-                      .bulkhead = own_files(request.places),
+                      .bulkhead = own_files(request.places, request.server),
                       .other_homes = find_homes(home_sources())};
   return inputs;
 }

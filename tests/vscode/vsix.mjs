@@ -36,12 +36,13 @@ export function writeVsix(file, entries) {
   fs.writeFileSync(file, Buffer.concat([...parts, listed, end]));
 }
 
-/** A VSIX of an extension that does nothing. */
-export function writeEmptyVsix(file, publisher, name) {
-  const packaged = { publisher, name, displayName: name, version: "1.0.0", engines: { vscode: "^1.90.0" } };
+/** A VSIX of an extension that does nothing, but for what is said of it, and further entries. */
+export function writeEmptyVsix(file, publisher, name, said = {}, entries = {}) {
+  const packaged = { publisher, name, displayName: name, version: "1.0.0", engines: { vscode: "^1.90.0" }, ...said };
   writeVsix(file, {
     "extension.vsixmanifest": `<?xml version="1.0" encoding="utf-8"?><PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011"><Metadata><Identity Language="en-US" Id="${name}" Version="1.0.0" Publisher="${publisher}"/><DisplayName>${name}</DisplayName></Metadata><Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation><Dependencies/><Assets><Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true"/></Assets></PackageManifest>`,
     "[Content_Types].xml": `<?xml version="1.0" encoding="utf-8"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="json" ContentType="application/json"/><Default Extension="vsixmanifest" ContentType="text/xml"/></Types>`,
     "extension/package.json": JSON.stringify(packaged),
+    ...entries,
   });
 }

@@ -1,11 +1,13 @@
 // Loaded into VS Code's server before its own code (node --require). Trusted; changes no file.
 //
-// Four things are redirected:
+// Five things are redirected:
 //   workbench.js    is read from our edited copy, under an address of its own (static files are cached
 //                   for a year)
 //   workbench.html  names that address
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
-//                   owns the compartment and stands between the server and the host
+//                   owns the compartment and stands between the server and the host; a package's own script, as one is
+//                   installed or removed, does not start
+//   renaming        a package stays in the folder of extensions (extensions_folder.cjs)
 //   requests        pass origins.cjs, which keeps webviews apart from the workbench, and answers what code-server's own
 //                   front would (half_key.cjs)
 //
@@ -19,6 +21,7 @@ const http = require("node:http");
 const path = require("node:path");
 const { syncBuiltinESMExports } = require("node:module");
 const compileCache = require("./compile_cache.cjs");
+const extensionsFolder = require("./extensions_folder.cjs");
 const { halfKey } = require("./half_key.cjs");
 const origins = require("./origins.cjs");
 
@@ -56,6 +59,8 @@ const half = () => halfKey(path.join(said("--server-data-dir"), "secrets-key"));
 const { createServer } = http;
 http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half);
 
+extensionsFolder.guard(fs, said("--extensions-dir"));
+
 const own = new Set(["--require", "-r"]);
 /** Node's options less the one that loads this file, which must not reach an extension host. */
 function withoutPreload(options) {
@@ -81,10 +86,16 @@ function distrustBareRepositories(env) {
   env.GIT_CONFIG_COUNT = String(count + 1);
 }
 
+/** What the server forks of its own. All else is a script that a package names (`vscode:uninstall`), which nobody reviewed. */
+const OWN = ["--type=fileWatcher", "--type=ptyHost", "--type=agentHost"];
+
 const { fork } = childProcess;
 childProcess.fork = (modulePath, args, options = {}) => {
-  if (!Array.isArray(args) || !args.includes("--type=extensionHost"))
+  if (!Array.isArray(args) || !args.includes("--type=extensionHost")) {
+    if (!OWN.includes(args?.[0]))
+      throw new Error(`bulkhead: ${modulePath} does not run: it would be in no compartment (a package's script for when it is installed or removed)`);
     return fork(modulePath, args, { ...options, execArgv: withoutPreload(options.execArgv ?? process.execArgv) });
+  }
   const execArgv = withoutPreload(options.execArgv ?? process.execArgv);
   const env = { ...(options.env ?? process.env) };
   const host = env.BULKHEAD_HOST;
