@@ -116,6 +116,11 @@ VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46)
 // be no others nobody promises. ENOPROTOOPT is what older kernels say.
 VALUES(kPassPidfd, 76 /* SO_PASSPIDFD */);
 VALUES(kPeerPidfd, 77 /* SO_PEERPIDFD */);
+// A filter of a socket takes the kernel's memory, and the machine's for compiled programs, which no
+// limit counts. ENOPROTOOPT is what kernels without them say: programs then look at all that comes.
+VALUES(kSocketFilters, SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
+       SO_ATTACH_REUSEPORT_EBPF);
+TESTS(kSocketFilter, {1, ~0u, kLevelSocket}, {2, ~0u, kSocketFilters});
 TESTS(kPassPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPassPidfd});
 TESTS(kPeerPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPeerPidfd});
 TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
@@ -130,6 +135,7 @@ constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},
                                     {kIp6Option, attempt(EPERM)},
                                     {kIpGroup, refuse(ENODEV)},
                                     {kIp6Group, refuse(ENODEV)},
+                                    {kSocketFilter, refuse(ENOPROTOOPT)},
                                     {kPassPidfdTest, refuse(ENOPROTOOPT)}};
 constexpr CallCase kGetsockopt[] = {{kPeerPidfdTest, refuse(ENOPROTOOPT)}};
 

@@ -348,6 +348,11 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_getsockopt, {3, SOL_SOCKET, SO_PEERCRED}), kAllow);
   EXPECT_EQ(run(__NR_getsockopt, {3, IPPROTO_TCP, 77}), kAllow);
   EXPECT_NE(run(__NR_setsockopt, {3, SOL_SOCKET, SO_BINDTODEVICE}), kAllow);
+  for (const int attach :
+       {SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF})
+    EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, static_cast<uint64_t>(attach) | kHigh}),
+              fails(ENOPROTOOPT));
+  EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_DETACH_FILTER}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 31}), fails(ENOPROTOOPT));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP | kHigh, 30 | kHigh}), fails(ENOPROTOOPT));
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IP, 4}), kAllow);
