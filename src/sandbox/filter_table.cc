@@ -3,7 +3,10 @@
 // A call may be `ALLOW` when it names no path, program, address or foreign process, or
 // when Landlock, a namespace or the missing capabilities decide it anyway. Whoever
 // adds a row states which.
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -209,6 +212,8 @@ VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
        0x125e /* BLKROGET */, 0x127b /* BLKPBSZGET */, 0x80081270 /* BLKBSZGET */,
        0x80045200 /* RNDGETENTCNT */, 0x4b33 /* KDGKBTYPE */, 0x4b3b /* KDGETMODE */,
        0x4b44 /* KDGKBMODE */);
+VALUES(kSetAsync, FIOASYNC);  // calls/async.cc
+TESTS(kSetAsyncTest, {1, ~0u, kSetAsync});
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
 TESTS(kTerminalModesTest, {1, ~0u, kTerminalModes});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
@@ -217,11 +222,15 @@ TESTS(kHardwareTest, {1, ~0u, kHardware});
 TESTS(kOfDriversTest, {1, 0xfffffff0, kOfDrivers});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
-constexpr CallCase kIoctl[] = {
-    {kTerminalTheftTest, attempt(EPERM)}, {kTerminalModesTest, kNotify},
-    {kAttributesTest, attempt(EPERM)},    {kConsolesTest, refuse(EPERM)},
-    {kHardwareTest, refuse(EPERM)},       {kOfDriversTest, refuse(EPERM)},
-    {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
+constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
+                               {kTerminalModesTest, kNotify},
+                               {kAttributesTest, attempt(EPERM)},
+                               {kConsolesTest, refuse(EPERM)},
+                               {kHardwareTest, refuse(EPERM)},
+                               {kOfDriversTest, refuse(EPERM)},
+                               {kSetAsyncTest, kNotify},
+                               {kHarmlessTypesTest, kAllow},
+                               {kHarmlessTest, kAllow}};
 
 // ---- mmap(…, flags), shmget(key, size, flags), memfd_create(name, flags): huge pages ----
 // The machine has a fixed number of them for all, and no limit on memory counts them. ENOMEM is
@@ -239,7 +248,19 @@ constexpr CallCase kMemfd[] = {{kHugeFileTest, refuse(ENOMEM)}};
 // ---- fcntl: a lease on a file that was opened for reading would hold up its other users ----
 VALUES(kSetLease, 1024 /* F_SETLEASE */, 1040 /* F_SETDELEG: of folders, 6.19 */);
 TESTS(kLease, {1, ~0u, kSetLease});
-constexpr CallCase kFcntl[] = {{kLease, refuse(EACCES)}};
+// Signals by a descriptor (calls/async.cc). Which one: SIGIO, and none that stops or kills, for an
+// owner of the outside may have been there before.
+VALUES(kSetFlags, F_SETFL);
+VALUES(kAsyncFlag, O_ASYNC);
+VALUES(kSetSignal, 10 /* F_SETSIG */);
+VALUES(kHarmlessSignals, 0, SIGIO);
+TESTS(kAsync, {1, ~0u, kSetFlags}, {2, O_ASYNC, kAsyncFlag});
+TESTS(kSignalIo, {1, ~0u, kSetSignal}, {2, ~0u, kHarmlessSignals});
+TESTS(kSignalOther, {1, ~0u, kSetSignal});
+constexpr CallCase kFcntl[] = {{kLease, refuse(EACCES)},
+                               {kAsync, kNotify},
+                               {kSignalIo, kAllow},
+                               {kSignalOther, refuse(EINVAL)}};
 
 // ---- prctl(option): an allow list; unknown options get EINVAL, as from an older kernel ----
 // PR_SET_DUMPABLE 0 pretends success: core dumps are off and ptrace is refused already, and the

@@ -1,5 +1,6 @@
 #include "sandbox/filter.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -7,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -483,6 +485,14 @@ TEST_F(Filter, ProcessControls) {
   EXPECT_EQ(run(__NR_fcntl, {3, 1024 | kHigh, 0}), fails(EACCES)) << "F_SETLEASE";
   EXPECT_EQ(run(__NR_fcntl, {3, 1040, 0}), fails(EACCES)) << "F_SETDELEG";
   EXPECT_EQ(run(__NR_fcntl, {3, 1, 0}), kAllow);
+  EXPECT_EQ(run(__NR_fcntl, {3, F_SETFL, O_NONBLOCK}), kAllow);
+  EXPECT_EQ(run(__NR_fcntl, {3, F_SETFL | kHigh, O_ASYNC | O_NONBLOCK | kHigh}), kNotify);
+  EXPECT_EQ(run(__NR_fcntl, {3, 10 /* F_SETSIG */, SIGIO}), kAllow);
+  EXPECT_EQ(run(__NR_fcntl, {3, 10, 0}), kAllow);
+  EXPECT_EQ(run(__NR_fcntl, {3, 10 | kHigh, SIGSTOP}), fails(EINVAL));
+  EXPECT_EQ(run(__NR_fcntl, {3, 8 /* F_SETOWN */, 1}), kAllow);
+  EXPECT_EQ(run(__NR_ioctl, {3, FIOASYNC | kHigh, 0x1000}), kNotify);
+  EXPECT_EQ(run(__NR_ioctl, {3, FIONBIO, 0x1000}), kAllow);
 }
 
 TEST_F(Filter, NotifiedCallsAreTheOnesWithANotifyingCase) {

@@ -167,6 +167,7 @@ constexpr auto kRows = [] {
       {__NR_ioperm, "ioperm", serve_refusal, EPERM, kMachine},
       {__NR_file_setattr, "file_setattr", serve_refusal, EOPNOTSUPP, kAttributes},
       {__NR_vhangup, "vhangup", serve_refusal, EPERM, kMachine},
+      {__NR_fcntl, "fcntl", serve_async},
       {__NR_ioctl, "ioctl", serve_ioctl, EPERM, kTerminal},
   });
   std::sort(rows.begin(), rows.end(),

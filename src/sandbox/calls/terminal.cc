@@ -68,7 +68,9 @@ Reply refuse_in_background(Call& call, pid_t group) {
 }  // namespace
 
 Reply serve_ioctl(Call& call) {
-  const size_t size = size_of_modes(call.flags_arg(1));
+  const uint32_t command = call.flags_arg(1);
+  if (command == FIOASYNC) return serve_async(call);
+  const size_t size = size_of_modes(command);
   if (size == 0) return serve_refusal(call);
   const auto own = stat_of("/proc/self");
   const auto caller = stat_of("/proc/" + std::to_string(call.tid()));
@@ -87,8 +89,8 @@ Reply serve_ioctl(Call& call) {
     return Reply::error(EFAULT);
   if (!call.still_valid()) return Reply::error(ESRCH);
   const Waiting waiting;
-  return ::ioctl(terminal->get(), call.flags_arg(1), modes.data()) == 0 ? Reply::value(0)
-                                                                        : Reply::error(errno);
+  return ::ioctl(terminal->get(), command, modes.data()) == 0 ? Reply::value(0)
+                                                              : Reply::error(errno);
 }
 
 }  // namespace bulkhead

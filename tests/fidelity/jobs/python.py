@@ -22,12 +22,15 @@ import socket
 import socketserver
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import zipfile
+
+FIOASYNC = 0x5452
 
 
 def show(name, act):
@@ -298,6 +301,25 @@ def signals():
 
 
 show("signals", signals)
+
+
+def ready():
+    """Signals by a descriptor, asked for as nginx does and as others do."""
+    got = []
+    signal.signal(signal.SIGIO, lambda *_: got.append("ready"))
+    here, there = socket.socketpair()
+    fcntl.fcntl(here, fcntl.F_SETOWN, os.getpid())
+    fcntl.ioctl(here, FIOASYNC, struct.pack("i", 1))
+    there.sendall(b"x")
+    before = fcntl.fcntl(here, fcntl.F_GETFL)
+    fcntl.ioctl(here, FIOASYNC, struct.pack("i", 0))
+    there.sendall(b"x")
+    fcntl.fcntl(here, fcntl.F_SETFL, os.O_RDWR | os.O_ASYNC | os.O_NONBLOCK)
+    there.sendall(b"x")
+    return got, before, fcntl.fcntl(here, fcntl.F_GETFL), here.recv(9)
+
+
+show("ready", ready)
 show("fifo", lambda: (os.mkfifo("fifo"), threading.Thread(target=lambda: open("fifo", "w").write("through")).start(), open("fifo").read())[2])
 show("fifo nobody", lambda: os.open("fifo", os.O_WRONLY | os.O_NONBLOCK))
 show("limits", lambda: resource.getrlimit(resource.RLIMIT_CORE)[0] == 0 or True)
