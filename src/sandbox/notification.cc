@@ -130,30 +130,23 @@ bool Listener::send(const Notification& notification, Reply reply) {
       (void)answer(fd(), notification.id, 0, -result, 0);
       return false;
     }
-    case Reply::Type::kReplace: {
-      // With ADDFD_FLAG_SEND the call would return the descriptor's number instead of 0.
-      const int result =
-          add_descriptor(fd(), notification.id, reply.fd().get(), reply.close_on_exec(),
-                         SECCOMP_ADDFD_FLAG_SETFD, reply.number());
-      if (result < 0) {
-        // Closing what is nobody else's must not wait for the other end, as its owner may have
-        // asked.
-        const linger off{};
-        (void)::setsockopt(reply.fd().get(), SOL_SOCKET, SO_LINGER, &off, sizeof off);
-      }
-      if (result == -ENOENT) return false;
-      if (result < 0) {
-        (void)answer(fd(), notification.id, 0, -result, 0);
-        return false;
-      }
-      reply.fd().reset();  // whoever listens for its end waits for all of them
-      return answer(fd(), notification.id, 0, reply.errno_value(), 0) == 0;
-    }
     case Reply::Type::kLater:
     case Reply::Type::kTaken:
       return true;
   }
   return false;
+}
+
+int Listener::replace(const Notification& notification, int socket, int number,
+                      bool close_on_exec) {
+  // With ADDFD_FLAG_SEND the call would return the descriptor's number instead of 0.
+  const int result = add_descriptor(fd(), notification.id, socket, close_on_exec,
+                                    SECCOMP_ADDFD_FLAG_SETFD, number);
+  if (result >= 0) return 0;
+  // Closing what is nobody else's must not wait for the other end, as its owner may have asked.
+  const linger off{};
+  (void)::setsockopt(socket, SOL_SOCKET, SO_LINGER, &off, sizeof off);
+  return -result;
 }
 
 bool Listener::still_valid(const Notification& notification) const {

@@ -48,26 +48,16 @@ class Reply {
     r.close_on_exec_ = close_on_exec;
     return r;
   }
-  // Puts `fd`, a socket, in place of the caller's descriptor `number`, then returns 0 or -errno.
-  static Reply replace(Fd fd, int number, bool close_on_exec, int errno_value) {
-    Reply r(Type::kReplace);
-    r.fd_ = std::move(fd);
-    r.number_ = number;
-    r.close_on_exec_ = close_on_exec;
-    r.error_ = errno_value;
-    return r;
-  }
   // Not answerable from the serving thread (it would wait for a person, a FIFO, a connection): the
   // supervisor runs the handler again, whole, on a thread that may block (Call::may_block()).
   static Reply later() { return Reply(Type::kLater); }
   // Somebody else answers (kept by the handler, e.g. until a connection is made).
   static Reply taken() { return Reply(Type::kTaken); }
 
-  enum class Type : uint8_t { kContinue, kValue, kDescriptor, kReplace, kLater, kTaken };
+  enum class Type : uint8_t { kContinue, kValue, kDescriptor, kLater, kTaken };
   Type type() const { return type_; }
   int errno_value() const { return error_; }
   int64_t result() const { return value_; }
-  int number() const { return number_; }
   bool close_on_exec() const { return close_on_exec_; }
   bool alone() const { return alone_; }
   Fd& fd() { return fd_; }
@@ -78,7 +68,6 @@ class Reply {
   bool close_on_exec_ = false;
   bool alone_ = false;
   int error_ = 0;
-  int number_ = -1;
   int64_t value_ = 0;
   Fd fd_;
 };
@@ -94,6 +83,9 @@ class Listener {
   // (WAIT_KILLABLE_RECV). What was done for it stays, as what the kernel does for a caller that is
   // killed meanwhile, so nothing has to be undone; it must only not be left half done.
   bool send(const Notification& notification, Reply reply);
+  // Puts `socket` in place of the caller's descriptor `number`, before the call is answered. 0 or
+  // errno.
+  int replace(const Notification& notification, int socket, int number, bool close_on_exec);
   // Must hold after every read of the target's memory and every open below /proc/TID.
   bool still_valid(const Notification& notification) const;
   int fd() const { return fd_.get(); }

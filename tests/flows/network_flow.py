@@ -223,6 +223,30 @@ class Clients(Networked):
                            "python3", "-c", code)
         self.assertEqual((done.returncode, done.stdout), (0, "connected\n"), done.stderr)
 
+    def test_epoll_that_knew_the_socket_before_it_connects(self):
+        # As Boost.Asio and Netty's own epoll do; another thread waits there already.
+        code = ("import select, socket, threading\n"
+                "s = socket.socket(); s.setblocking(False)\n"
+                "poll = select.epoll()\n"
+                "poll.register(s, select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET)\n"
+                "poll.poll(1)\n"
+                "def loop():\n"
+                "    got, asked = b'', False\n"
+                "    while True:\n"
+                "        ready = poll.poll(10)\n"
+                "        if not ready: return print('nothing is ready', flush=True)\n"
+                "        if not asked: s.send(b'GET /p HTTP/1.0\\r\\n\\r\\n'); asked = True\n"
+                "        poll.modify(s, select.EPOLLIN | select.EPOLLET)\n"
+                "        try:\n"
+                "            while part := s.recv(4096): got += part\n"
+                "            return print(got.split(b'\\r\\n')[-1].decode(), end='')\n"
+                "        except BlockingIOError: pass\n"
+                "waits = threading.Thread(target=loop); waits.start()\n"
+                "s.connect_ex((socket.gethostbyname('api.example.com'), %d))\n"
+                "waits.join()\n" % self.web.port)
+        done = self.client([f"api.example.com:{self.web.port}"], "python3", "-c", code)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "page /p\n", ""))
+
     def test_a_server_inside(self):
         code = ("import http.server, threading, urllib.request as u\n"
                 "s = http.server.HTTPServer(('127.0.0.1', %d), http.server.SimpleHTTPRequestHandler)\n"

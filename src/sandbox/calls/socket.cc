@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "sandbox/calls/common.h"
+#include "sandbox/network/epoll_entries.h"
 #include "sandbox/network/listeners.h"
 #include "sandbox/network/name_cache.h"
 #include "sandbox/network/target_socket.h"
@@ -136,8 +137,18 @@ Reply connect_outside(Call& call, const TargetSocket& own, const SocketAddress& 
   if (error != 0 && error != EINPROGRESS && error != EINTR) return Reply::error(error);
   // O_NONBLOCK lives in the open socket and so comes with it.
   if (!own.non_blocking && ::fcntl(fresh.get(), F_SETFL, O_RDWR) != 0) return Reply::error(errno);
-  return Reply::replace(std::move(fresh), own.number, closes_on_exec(call.tid(), own.number),
-                        error);
+  Service& service = call.service();
+  const auto entries = epoll_entries(service.processes, call.tid(), own);
+  const bool close_on_exec = closes_on_exec(call.tid(), own.number);
+  if (!call.still_valid()) return Reply::error(EINTR);
+  if (const int failed =
+          service.listener.replace(call.notification(), fresh.get(), own.number, close_on_exec);
+      failed != 0)
+    return Reply::error(failed);
+  move_epoll_entries(entries, own, fresh.get());
+  // Ours is closed before the caller hears of it: whoever listens for its end waits for all of
+  // them.
+  return error == 0 ? Reply::value(0) : Reply::error(error);
 }
 
 Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& address) {

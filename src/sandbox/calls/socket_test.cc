@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -184,6 +185,61 @@ TEST(Connect, KeepsTheDescriptorsFlagsAndTheSocketsOptions) {
                                 (::fcntl(fd.get(), F_GETFL) & O_NONBLOCK) != 0);
   });
   EXPECT_EQ(text, "ok 1 0 false");
+}
+
+// What an epoll descriptor says next: events and data.
+std::string next_of(const Fd& epoll, int patience = 2000) {
+  epoll_event event{};
+  if (::epoll_wait(epoll.get(), &event, 1, patience) != 1) return "nothing";
+  const uint32_t events = event.events;
+  const uint64_t data = event.data.u64;
+  return fmt::format("{:x}/{:x}", events, data);
+}
+std::string put(const Fd& epoll, int operation, int fd, uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = 0xfedcba9876543210;
+  return outcome_of(::epoll_ctl(epoll.get(), operation, fd, &event));
+}
+
+TEST(Connect, EpollDescriptorsKnowTheConnection) {
+  const Server server;
+  const auto body = [&] {
+    const Fd level(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd edge(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd once(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd exclusive(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd other(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd low = tcp(SOCK_NONBLOCK);
+    const Fd fd(::fcntl(low.get(), F_DUPFD_CLOEXEC, 300));
+    std::string text = words({put(level, EPOLL_CTL_ADD, fd.get(), EPOLLIN | EPOLLOUT),
+                              put(edge, EPOLL_CTL_ADD, fd.get(), EPOLLIN | EPOLLOUT | EPOLLET),
+                              put(once, EPOLL_CTL_ADD, fd.get(), EPOLLOUT | EPOLLONESHOT),
+                              put(exclusive, EPOLL_CTL_ADD, fd.get(), EPOLLOUT | EPOLLEXCLUSIVE),
+                              put(other, EPOLL_CTL_ADD, low.get(), EPOLLOUT)});
+    text += words({"", next_of(level), next_of(edge), next_of(once), next_of(edge, 0), ""});
+    text += connect_to(fd.get(), server.address());
+    pollfd polled{fd.get(), POLLOUT, 0};
+    ::poll(&polled, 1, -1);
+    return text + words({"", next_of(edge), next_of(edge, 0), next_of(level), next_of(exclusive),
+                         next_of(once, 0), put(once, EPOLL_CTL_MOD, fd.get(), EPOLLOUT),
+                         next_of(once), put(level, EPOLL_CTL_MOD, fd.get(), EPOLLIN),
+                         next_of(level, 0), put(level, EPOLL_CTL_ADD, fd.get(), EPOLLIN),
+                         put(edge, EPOLL_CTL_DEL, fd.get(), 0), next_of(edge, 0)});
+  };
+  EXPECT_EQ(serve(network({server.grant()}), body), body());
+}
+
+TEST(Connect, EpollDescriptorsKnowAConnectionThatWasWaitedFor) {
+  const Server server;
+  const auto body = [&] {
+    const Fd level(::epoll_create1(EPOLL_CLOEXEC));
+    const Fd fd = tcp();
+    const std::string added = put(level, EPOLL_CTL_ADD, fd.get(), EPOLLOUT);
+    return words({added, next_of(level), connect_to(fd.get(), server.address()), next_of(level),
+                  put(level, EPOLL_CTL_MOD, fd.get(), EPOLLIN), next_of(level, 0)});
+  };
+  EXPECT_EQ(serve(network({server.grant()}), body), body());
 }
 
 TEST(Connect, RefusalsOfTheMachineAreTold) {
