@@ -140,19 +140,25 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
   return std::nullopt;
 }
 
-// A new name must not give the right to read what the old one did not, nor, of a folder, what is in
-// it. Neither by the answer to a question, which tells a person the new name alone.
+// A new name must not give the right to read what the old one did not, nor, of a folder, to read or
+// write what is in it. Neither by the answer to a question, which tells a person one name alone.
 std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
                                  const Name& new_name) {
   const bool folder = moved.type == S_IFDIR;
   // A name that no rule has: "folder/." grants the folder and nothing in it.
   const auto inside = [](const Name& name) { return entry_path(name.path(), "\x01"); };
-  const auto could_be_read = [&call](const std::string& path) {
-    return call.would_rule(Kind::kRead, path) != Arbiter::Ruling::kDeny;
+  const auto could_be = [&call](Kind kind, const std::string& path) {
+    return call.would_rule(kind, path) != Arbiter::Ruling::kDeny;
   };
-  if (!could_be_read(new_name.path()) &&
+  if (folder && could_be(Kind::kWrite, inside(new_name)) &&
+      !call.would_allow(Kind::kWrite, inside(old_name))) {
+    call.note_refusal(Kind::kWrite, old_name.path(),
+                      "what is in it could be written by the new name");
+    return Reply::error(EACCES);
+  }
+  if (!could_be(Kind::kRead, new_name.path()) &&
       !(folder && (call.service().arbiter.policy().above_read_grant(new_name.path()) ||
-                   could_be_read(inside(new_name)))))
+                   could_be(Kind::kRead, inside(new_name)))))
     return std::nullopt;
   if (folder && !call.would_allow(Kind::kRead, inside(old_name))) {
     call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");

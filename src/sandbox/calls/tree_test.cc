@@ -304,6 +304,22 @@ TEST(ServeTree, NorDoesTheAnswerToAQuestionAboutIt) {
   EXPECT_EQ(result, "notes EACCES EACCES EACCES ok ENOENT notes");
 }
 
+TEST(ServeTree, AYesToAFoldersNameIsNoneToItsContent) {
+  const Folder folder;
+  folder.file("read/d/file", "x");
+  folder.file("write/d/file", "x");
+  const auto answers = [](const std::string& resource) { return resource.ends_with("/d"); };
+  const Grants grants = {
+      .read = {folder / "read", folder / "write"}, .write = {folder / "write"}, .ask = answers};
+  const std::string result = serve(grants, [&] {
+    std::string text;
+    for (const auto& [from, to] : {std::pair{"read/d", "write/e"}, {"write/d", "write/f"}})
+      text += outcome_of(::rename((folder / from).c_str(), (folder / to).c_str())) + " ";
+    return text;
+  });
+  EXPECT_EQ(result, "EACCES ok ");
+}
+
 TEST(ServeTree, NamesAreNotExchangedWhileSomebodyOutsideFollowsThem) {
   const Folder folder;
   folder.file("w/moved/sub/file", "x");
