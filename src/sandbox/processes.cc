@@ -218,6 +218,12 @@ void Processes::expect(pid_t process, const Executable& old_one, const Executabl
   expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
 }
 
+void Processes::forget_expected(pid_t process) {
+  const std::lock_guard lock(mutex_);
+  expected_.erase(process);
+  expected_count_.store(static_cast<uint32_t>(expected_.size()), std::memory_order_relaxed);
+}
+
 void Processes::forget_dead() {
   const std::lock_guard lock(mutex_);
   std::erase_if(expected_,

@@ -74,6 +74,8 @@ class Processes {
   };
   static std::optional<Executable> executable_of(pid_t tid);
   void expect(pid_t process, const Executable& old_one, const Executable& new_one);
+  // What the process executes next nobody can tell; an earlier execve of its has failed.
+  void forget_expected(pid_t process);
   // The executable that started instead of the expected one; nullopt where all is well or nothing
   // was expected. Forgets the expectation.
   std::optional<std::string> unexpected(pid_t tid);

@@ -101,6 +101,14 @@ TEST(Expectation, HoldsUntilTheProgramChanges) {
   EXPECT_FALSE(processes.expects_any());
 }
 
+TEST(Expectation, OfAnExecutionThatFailedIsForgotten) {
+  Processes processes(-1);
+  processes.expect(::getpid(), {1, 2}, {1, 3});
+  processes.forget_expected(::getpid());
+  EXPECT_FALSE(processes.expects_any());
+  EXPECT_FALSE(processes.unexpected(::getpid()).has_value());
+}
+
 TEST(Expectation, OfTheLivingStaysWhoeverDies) {
   Processes processes(-1);
   const auto own = Processes::executable_of(::getpid());

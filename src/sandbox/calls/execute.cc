@@ -152,7 +152,9 @@ Reply serve_execute(Call& call) {
     if (format == Format::kNative) break;
     if (format == Format::kOther || i == kMostInterpreters) {
       // The kernel may hand it to an interpreter that only it knows (binfmt_misc).
-      if (!call.still_valid()) return Reply::error(EINTR);
+      const auto status = service.processes.status(call.tid());
+      if (!status || !call.still_valid()) return Reply::error(EINTR);
+      service.processes.forget_expected(status->process);
       service.processes.note_exec(call.tid());
       return Reply::go_on();
     }
