@@ -161,6 +161,10 @@ std::optional<ProcessStat> ProcReader::stat(pid_t pid) const {
 bool ProcReader::resident(pid_t pid, Resident* memory) const {
   constexpr uint64_t kThread = uint64_t{24}
                                << 10U;  // its stack in the kernel, and what is told of it
+  // What is open takes the kernel's memory, and is a descriptor or several (dup, fork). So the
+  // first are free: no more than usual programs have, and what a process has beside them weighs
+  // more.
+  constexpr uint64_t kFreeDescriptors = 1024, kDescriptor = 1536;
   *memory = {};
   uint64_t threads = 0;
   std::string_view text;
@@ -172,7 +176,21 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
   (void)parse_field(text, "VmPTE", &memory->kernel);
   (void)parse_field(text, "Threads", &threads);
   memory->kernel += threads * kThread;
+  const uint64_t open = descriptors(pid);
+  memory->kernel += (open - std::min(open, kFreeDescriptors)) * kDescriptor;
   return true;
+}
+
+uint64_t ProcReader::descriptors(pid_t pid) const {
+  const auto count = [this](const std::string& name) -> uint64_t {
+    struct stat about {};
+    const bool is_told = ::fstatat(proc_.get(), name.c_str(), &about, 0) == 0;
+    return is_told && about.st_size > 0 ? static_cast<uint64_t>(about.st_size) : 0;
+  };
+  const uint64_t open = count(fmt::format("{}/fd", pid));
+  if (open > 0) return open;
+  const auto thread = further_thread(pid);  // of one whose first thread has ended
+  return thread ? count(fmt::format("{}/task/{}/fd", pid, *thread)) : 0;
 }
 
 bool ProcReader::proportional(pid_t pid, Proportional* memory) const {

@@ -62,7 +62,8 @@ class ProcReader {
   // Each returns nullopt or false where the process is gone.
   std::optional<ProcessStat> stat(pid_t pid) const;
   // What it has in memory, with what is swapped out, and what the kernel takes for it: tables of
-  // its pages, which a process can have gigabytes of without a page, and its threads.
+  // its pages, which a process can have gigabytes of without a page, its threads, and descriptors
+  // beyond a usual number.
   struct Resident {
     uint64_t pages = 0, swapped = 0, kernel = 0;
   };
@@ -93,6 +94,8 @@ class ProcReader {
   // told by that one's name any more.
   bool read_of_thread(pid_t pid, const char* name, std::string_view* text) const;
   std::optional<pid_t> further_thread(pid_t pid) const;
+  // How many are open, as /proc/PID/fd tells by its size since Linux 6.2.
+  uint64_t descriptors(pid_t pid) const;
   Fd proc_;
   // So: one thread. A process may be in 65,536 groups, and what counts stands behind them; what is
   // not needed is not touched.

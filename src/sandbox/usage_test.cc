@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <thread>
+#include <vector>
 
 namespace bulkhead {
 namespace {
@@ -148,6 +151,24 @@ TEST_F(OwnProc, SeesThisProcess) {
   ASSERT_TRUE(reader_.proportional(::getpid(), &memory));
   EXPECT_GT(memory.other, 1U << 18U);
   EXPECT_FALSE(reader_.stat(-1));
+}
+
+TEST_F(OwnProc, ManyDescriptorsTakeMemory) {
+  constexpr size_t kMany = 3000;
+  ProcReader::Resident before, after;
+  ASSERT_TRUE(reader_.resident(::getpid(), &before));
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  rlimit more = usual;
+  more.rlim_cur = more.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &more), 0);
+  std::vector<Fd> open;
+  for (size_t i = 0; i < kMany; ++i) open.emplace_back(::eventfd(0, EFD_CLOEXEC));
+  ASSERT_TRUE(open.back());
+  ASSERT_TRUE(reader_.resident(::getpid(), &after));
+  EXPECT_GT(after.kernel, before.kernel + 2'500'000);
+  open.clear();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
 }
 
 // Its name in /proc tells nothing any more, and its other threads go on.
