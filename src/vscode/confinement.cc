@@ -44,6 +44,12 @@ Entry own_entry(const std::string& path) {
   return Entry{quote_path(path), Location{"VS Code", 0, 0, "the extension host itself"}};
 }
 
+// Where it lies is what the workbench says, links unread: a link elsewhere is somebody's.
+bool lies_in(const std::string& folder, const std::string& extension) {
+  return canonical_or_same(std::string(parent_of(normalize(extension)))) ==
+         canonical_or_same(folder);
+}
+
 // What extensions of this host depend on and does not run in it: ids, sorted. Extensions of others
 // that depend on one another share a host (vscode/workbench/placement.js), so these are built in.
 std::set<std::string> outside(const std::vector<ConfinedExtension>& extensions) {
@@ -135,6 +141,13 @@ Result<Confinement> confine(const ConfinementRequest& request) {
   BULKHEAD_CHECK(make_directories(request.host.logs, 0700));
   std::vector<std::optional<Approval>> approvals;
   for (const HostExtension& each : request.host.extensions) {
+    if (std::find(request.shipped.begin(), request.shipped.end(), each.id) !=
+            request.shipped.end() &&
+        !lies_in(request.builtin, each.folder))
+      return Error{fmt::format(
+          "{} has the id of {}, which comes with VS Code, and would get its storage, secrets and "
+          "settings: uninstall it, and the window runs the one that VS Code came with again",
+          escape_for_display(each.folder), each.id)};
     ConfinedExtension extension;
     // A built-in extension is found by a link (vscode/launcher/extensions.mjs).
     const std::string folder = canonical_or_same(each.folder);

@@ -38,9 +38,13 @@ struct ConfinementRequest {
   std::vector<std::string> workspace;  // canonical folders
   std::string server;                  // VS Code's own folder, read by every host
   std::string builtin;                 // the folder of links to built-in extensions, read as well
+  std::vector<std::string> shipped;    // ids of those
   std::string node;                    // what runs the host
 };
 
+// Refuses a package that has a built-in extension's id and does not lie in that folder: VS Code,
+// the broker and shipped manifests tell by its id whose storage, secrets, schemes and settings are
+// meant.
 Result<Confinement> confine(const ConfinementRequest& request);
 
 // What a review says of the window: a sentence for each other extension whose settings these

@@ -55,7 +55,7 @@ class ConfinementTest : public ::testing::Test {
     return packaged;
   }
 
-  Review review(const Json& own, const Json& other) {
+  Result<InitialData> data(const Json& own, const Json& other) {
     const std::string body = Json{
         {"environment",
          {{"globalStorageHome", uri("storage")}, {"workspaceStorageHome", uri("storages")}}},
@@ -63,12 +63,24 @@ class ConfinementTest : public ::testing::Test {
         {"extensions", {{"allExtensions", {own, other}}, {"myExtensions", {own["identifier"]}}}},
         {"logsLocation",
          uri("logs")}}.dump();
-    const auto data =
-        InitialData::parse({reinterpret_cast<const uint8_t*>(body.data()), body.size()});
+    return InitialData::parse({reinterpret_cast<const uint8_t*>(body.data()), body.size()});
+  }
+
+  Result<Confinement> confined(const InitialData& data, std::vector<std::string> shipped = {}) {
+    return confine({places_,
+                    data.identity(),
+                    {at("work")},
+                    at("server"),
+                    at("builtin"),
+                    std::move(shipped),
+                    at("node")});
+  }
+
+  Review review(const Json& own, const Json& other) {
+    const auto data = this->data(own, other);
     EXPECT_TRUE(data.ok());
     if (!data.ok()) return {};
-    auto confinement =
-        confine({places_, data->identity(), {at("work")}, at("server"), at("builtin"), at("node")});
+    auto confinement = confined(*data);
     EXPECT_TRUE(confinement.ok()) << to_string(confinement.error());
     if (!confinement.ok()) return {};
     Review review = confinement->review;
@@ -109,6 +121,41 @@ TEST_F(ConfinementTest, TellsWhichSettingsOthersDeclareToo) {
   EXPECT_THAT(granted.cannot, Not(Contains(sees)));
   EXPECT_THAT(granted.unusual,
               Contains(HasSubstr("settings that it and other extensions declare")));
+}
+
+// It would get the built-in's storage and secrets, which VS Code tells apart by ids.
+TEST_F(ConfinementTest, RefusesABuiltInsIdElsewhere) {
+  const std::vector<std::string> shipped = {"acme.tool", "vscode.git"};
+  const auto refuses = [&](const Json& package) {
+    const auto data = this->data(package, install("other", Json::object()));
+    EXPECT_TRUE(data.ok());
+    const auto confinement = confined(*data, shipped);
+    EXPECT_FALSE(fs::exists(folder_ / "storage" / "acme.tool") && !confinement.ok());
+    return confinement.ok() ? "" : confinement.error().message;
+  };
+  Json loud = install("tool", {{"name", "Tool"}, {"publisher", "ACME"}});
+  loud["identifier"] = {{"value", "ACME.Tool"}};
+  for (const Json& package : {loud, install("tool", Json::object())})
+    EXPECT_THAT(refuses(package),
+                AllOf(HasSubstr("/tool has the id of acme.tool"), HasSubstr("uninstall it")));
+  // A link to the built-in one is somebody's, and so is what lies below or beside its folder.
+  fs::create_directories(folder_ / "builtin" / "deep");
+  fs::create_directories(folder_ / "builtin2");
+  for (const char* place : {"linked", "builtin/deep/tool", "builtin2/tool", "builtin/../tool"}) {
+    if (!fs::exists(folder_ / place)) fs::create_symlink(folder_ / "tool", folder_ / place);
+    Json elsewhere = install("tool", Json::object());
+    elsewhere["extensionLocation"] = uri(place);
+    EXPECT_THAT(refuses(elsewhere), HasSubstr("has the id of acme.tool")) << place;
+  }
+  EXPECT_EQ(refuses(install("another", Json::object())), "");
+  // The built-in ones lie there as links (vscode/launcher/extensions.mjs), here below another name.
+  fs::create_symlink(folder_ / "tool", folder_ / "builtin" / "tool");
+  fs::create_symlink(folder_ / "builtin", folder_ / "links");
+  for (const char* place : {"builtin/tool", "links/tool"}) {
+    Json builtin = install("tool", Json::object());
+    builtin["extensionLocation"] = uri(place);
+    EXPECT_EQ(refuses(builtin), "") << place;
+  }
 }
 
 }  // namespace

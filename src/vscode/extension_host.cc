@@ -58,7 +58,8 @@ std::vector<std::string> texts_of(const Json& list) {
 // What vscode/launcher/prepare.mjs wrote.
 struct Launch {
   std::string server;
-  std::string extensions;  // links to the built-in ones
+  std::string extensions;            // links to the built-in ones
+  std::vector<std::string> shipped;  // ids of those
   std::vector<std::string> actors;
   std::vector<std::string> setting_families;
 };
@@ -67,14 +68,17 @@ Result<Launch> read_launch(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
   Launch launch;
   const auto server = json.find("server"), actors = json.find("actors"),
-             families = json.find("settingFamilies"), extensions = json.find("extensions");
+             families = json.find("settingFamilies"), extensions = json.find("extensions"),
+             shipped = json.find("shipped");
   const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
   const auto is_list = [&](const auto& it) { return it != json.end() && it->is_array(); };
-  if (!is_text(server) || !is_text(extensions) || !is_list(actors) || !is_list(families))
+  if (!is_text(server) || !is_text(extensions) || !is_list(actors) || !is_list(families) ||
+      !is_list(shipped))
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
   launch.extensions = extensions->get<std::string>();
+  launch.shipped = texts_of(*shipped);
   launch.actors = texts_of(*actors);
   launch.setting_families = texts_of(*families);
   return launch;
@@ -396,8 +400,13 @@ void Host::start(HostIdentity identity) {
 }
 
 Status Host::prepare() {
-  ConfinementRequest request{places_,        identity_,          folders_,
-                             launch_.server, launch_.extensions, options_.command.front()};
+  ConfinementRequest request{places_,
+                             identity_,
+                             folders_,
+                             launch_.server,
+                             launch_.extensions,
+                             launch_.shipped,
+                             options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
   reviewed_ = confinement.reason() == ReviewReason::kNone;
 

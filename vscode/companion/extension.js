@@ -4,7 +4,7 @@
 
 const path = require("node:path");
 const vscode = require("vscode");
-const { browserOnly } = require("./browser_only.js");
+const { notStarted } = require("./not_started.js");
 const { Hosts } = require("./connection.js");
 const { Journal } = require("./journal.js");
 const { Manifests } = require("./manifests.js");
@@ -171,7 +171,7 @@ function activate(context) {
   }
   const hosts = new Hosts(folder);
   keep(hosts);
-  view.message = browserOnly(context.extension.packageJSON.bulkheadBrowserOnly ?? [], context.globalState, window);
+  view.message = notStarted(context.extension.packageJSON.bulkheadNotStarted ?? [], context.globalState, window);
   hosts.on("fault", (words) => log.error(words));
   hosts.on("gone", (pid) => model.gone(pid));
   hosts.on("host", (connection) => {

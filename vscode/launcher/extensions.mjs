@@ -58,23 +58,26 @@ export function companion() {
 }
 
 /**
+ * Ids of the extensions that come with the server, and of our companion, in small letters.
+ * @param {string} server code-server's lib/vscode
+ */
+export function shippedIds(server) {
+  const folder = path.join(server, "extensions");
+  const files = fs.readdirSync(folder).map((name) => path.join(folder, name, "package.json")).filter((file) => fs.existsSync(file));
+  const ids = files.map(json).map(({ publisher, name }) => `${publisher}.${name}`.toLowerCase());
+  return [...new Set([...ids, COMPANION_ID])].sort();
+}
+
+/**
  * Throws where one of `ids` is no built-in extension: whoever misspelt it would believe it confined.
  * @param {string} server code-server's lib/vscode
  * @param {string[]} ids in small letters
+ * @param {string[]} shipped of shippedIds()
  */
-export function requireBuiltin(server, ids) {
-  if (ids.length === 0) return; // the usual start need not read a hundred packages
-  const folder = path.join(server, "extensions");
-  const known = new Set();
-  for (const name of fs.readdirSync(folder)) {
-    const file = path.join(folder, name, "package.json");
-    if (!fs.existsSync(file)) continue;
-    const manifest = json(file);
-    known.add(`${manifest.publisher}.${manifest.name}`.toLowerCase());
-  }
-  const unknown = ids.find((id) => !known.has(id));
+export function requireBuiltin(server, ids, shipped) {
+  const unknown = ids.find((id) => !shipped.includes(id) || id === COMPANION_ID);
   if (unknown === undefined) return;
-  throw new Error(`${unknown} is no built-in extension, so nothing would confine it: correct --builtin or the setting bulkhead.compartments.builtin (${path.join(folder, "*/package.json")} have the names)`);
+  throw new Error(`${unknown} is no built-in extension, so nothing would confine it: correct --builtin or the setting bulkhead.compartments.builtin (${path.join(server, "extensions/*/package.json")} have the names)`);
 }
 
 /**

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
-import { COMPANION_ID, companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
+import { COMPANION_ID, companion, linkExtensions, requireBuiltin, shippedIds } from "./extensions.mjs";
 
 test("the companion is whole, without its tests, under its own id", () => {
   const files = companion();
@@ -128,6 +128,8 @@ test("a misspelt built-in extension is not silently left unconfined", (t) => {
   fs.mkdirSync(path.join(server, "extensions/git"), { recursive: true });
   fs.writeFileSync(path.join(server, "extensions/git/package.json"), '{ "publisher": "vscode", "name": "Git" }');
   fs.mkdirSync(path.join(server, "extensions/node_modules"));
-  requireBuiltin(server, ["vscode.git"]);
-  assert.throws(() => requireBuiltin(server, ["vscode.git", "vscode.gti"]), /vscode\.gti is no built-in extension/);
+  const shipped = shippedIds(server);
+  assert.deepEqual(shipped, [COMPANION_ID, "vscode.git"]);
+  requireBuiltin(server, ["vscode.git"], shipped);
+  for (const id of ["vscode.gti", COMPANION_ID]) assert.throws(() => requireBuiltin(server, ["vscode.git", id], shipped), new RegExp(`${id} is no built-in extension`));
 });

@@ -15,7 +15,7 @@ import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { editFrames, inspectFrames } from "../workbench/frames.mjs";
-import { companion, linkExtensions, requireBuiltin } from "./extensions.mjs";
+import { companion, linkExtensions, requireBuiltin, shippedIds } from "./extensions.mjs";
 import { makeFolder } from "./folders.mjs";
 
 const { FRAMES, FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
@@ -185,19 +185,20 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   // A copy has passed what these say.
   const passed = ["workbench/edits.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());
-  requireBuiltin(server, ids);
+  const shipped = of(called, () => shippedIds(server));
+  requireBuiltin(server, ids, shipped);
   const files = companion();
   // What has a compartment of its own needs no edit.
   const edited = new Map([...of(called, () => editBuiltins(server))].filter(([name]) => !ids.includes(`vscode.${name}`)));
   const frames = of(called, () => editFrames(path.join(server, FRAMES)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, ...passed, JSON.stringify([ids, [...files], commands, [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
+  for (const part of [source, placed, ...passed, JSON.stringify([ids, shipped, [...files], commands, [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   sweep(folder);
   process.once("exit", () => sweep(folder));
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
-  const told = { builtin: ids, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
+  const told = { builtin: ids, shipped, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
   const launchFile = path.join(folder, "launch.json");
@@ -213,6 +214,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     workbench: path.join(folder, "workbench.js"),
     frames: path.join(folder, "frames"),
     extensions: linked.extensions,
+    shipped,
     companion: linked.companion,
     compiled: path.join(folder, "compiled"),
     actors: /** @type {string[]} */ ([]),

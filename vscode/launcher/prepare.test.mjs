@@ -51,6 +51,10 @@ test("a version that we know is prepared", () => {
   serve(source);
   const launch = JSON.parse(fs.readFileSync(prepared(), "utf8"));
   assert.equal(launch.actors[9], "MainThreadCommands");
+  for (const id of ["bulkhead.companion", "vscode.git", "github.copilot-chat", "ms-vscode.js-debug"]) {
+    assert.ok(launch.shipped.includes(id), id);
+    assert.match(fs.readFileSync(launch.workbench, "utf8").slice(0, 100_000), new RegExp(`"shipped":\\[[^\\]]*"${id}"`));
+  }
 });
 
 test("what does not fit is refused, with what it is and of which version", () => {

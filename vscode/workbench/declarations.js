@@ -96,7 +96,7 @@
   const MAX_DEPTH = 50;
   const MAX_TOLD = 100;
 
-  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadBrowserOnly?: object[]}} Description */
+  /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadNotStarted?: object[]}} Description */
   const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
   const isCompanion = (/** @type {Description} */ description) => Boolean(companion) && description.extensionLocation?.path === companion;
   const isForeign = (/** @type {Description} */ description) =>
@@ -501,8 +501,12 @@
       ".monaco-workbench:is(.vs-dark,.hc-black) :is(.notification-list-item-source,.quick-input-title){color:#d4d4d4!important;background:#1e1e1e!important}";
     document.head.append(style);
   }
-  /** @type {{id: string, name: string, version: string}[]} extensions that do not run, for the companion */
-  const browserOnly = [];
+  /** @type {{id: string, name: string, version: string, why: string}[]} extensions that do not run, for the companion */
+  const notStarted = [];
+  const tellNotStarted = (/** @type {any} */ { identifier, displayName, name, version }, /** @type {string} */ why) => {
+    if (notStarted.length < MAX_TOLD && !notStarted.some(({ id }) => id === identifier.value))
+      notStarted.push({ id: identifier.value, name: String(displayName ?? name), version: String(version), why });
+  };
   /** @type {Map<string, Names>} */
   const names = new Map();
   /** @type {Set<string>} ids of the editor's own */
@@ -532,12 +536,17 @@
       const theirs = editorsSettings(all);
       foreign = new Set(all.filter(isForeign).flatMap(commandsOf).filter((id) => !has(commands, id) && !editorsCommands().has(id)));
       for (const description of added) {
-        if (isCompanion(description)) description.bulkheadBrowserOnly = browserOnly;
+        if (isCompanion(description)) description.bulkheadNotStarted = notStarted;
         if (!isForeign(description)) {
           trusted.add(idOf(description));
           continue;
         }
         trusted.delete(idOf(description));
+        if (globalThis.bulkhead.isImpostor(description)) {
+          description.contributes = {};
+          tellNotStarted(description, "impostor");
+          continue;
+        }
         try {
           disarm(description, all, theirs);
           names.set(idOf(description), new Names(description, all, theirs));
@@ -604,10 +613,7 @@
       return isHarmless(command, bare) && needsOf(command) !== "workspace-edit";
     },
     /** What has code for the browser only was left where it is. VS Code forgets it, so nobody else can tell. */
-    notInBrowser(/** @type {any} */ { identifier, displayName, name, version }) {
-      if (browserOnly.length < MAX_TOLD && !browserOnly.some(({ id }) => id === identifier.value))
-        browserOnly.push({ id: identifier.value, name: String(displayName ?? name), version: String(version) });
-    },
+    notInBrowser: (/** @type {any} */ description) => tellNotStarted(description, "browser"),
     /**
      * The folder of a host's logs: VS Code's own host has the window's, each other one its own beside it.
      * @param {{ path: string, with: (changed: { path: string }) => any }} folder

@@ -15,7 +15,7 @@ const { commands } = JSON.parse(read("../api/commands.json"));
 function page(points = ["commands", "newlyInvented"]) {
   const told = [];
   const context = vm.createContext({
-    bulkheadSettings: { builtin: [], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"], points },
+    bulkheadSettings: { builtin: [], shipped: ["vscode.npm"], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"], points },
     crypto, URL, URLSearchParams, setTimeout, location: { search: "" },
     console: { warn: (text) => told.push(text), error: (text) => told.push(text) },
   });
@@ -461,6 +461,19 @@ test("built-in extensions and the companion declare what they like, by their pla
   const impostor = extension("bulkhead.companion", dangerous(), { extensionLocation: { path: "/tmp/companion" } });
   bulkhead.disarm([builtin, companion, impostor], []);
   assert.deepEqual([builtin, companion, impostor].map(({ contributes }) => contributes.keybindings.length), [1, 1, 0]);
+});
+
+test("what has a built-in extension's id and is none declares nothing, and its person is told", () => {
+  const { bulkhead, extension } = page();
+  const companion = extension("bulkhead.companion", {}, { extensionLocation: { path: "/opt/companion" } });
+  const impostor = extension("VSCode.npm", { commands: [{ command: "npm.runScript" }], themes: [{}] }, { isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path: "/ext/npm" }, name: "npm", version: "99.0.0" });
+  bulkhead.disarm([companion, impostor, extension("you.yours", { themes: [{}] })], []);
+  assert.deepEqual(Object.keys(impostor.contributes), []);
+  bulkhead.notInBrowser(extension("x.web", {}, { name: "web", version: "1.0.0" }));
+  assert.deepEqual(structuredClone(companion.bulkheadNotStarted), [
+    { id: "VSCode.npm", name: "npm", version: "99.0.0", why: "impostor" },
+    { id: "x.web", name: "web", version: "1.0.0", why: "browser" },
+  ]);
 });
 
 test("what cannot be read declares nothing, and an extension cannot say itself what was left out", () => {

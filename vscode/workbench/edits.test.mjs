@@ -322,7 +322,7 @@ test("a shape that stands twice is refused", () => {
 });
 
 function placed(setTimeout = () => {}) {
-  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
+  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
   vm.runInContext(placement, context);
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension };
@@ -427,6 +427,18 @@ test("what is installed with a built-in extension's id is not built in, whatever
   const web = (authority) => extension("vscode.emmet", { isBuiltin: true, extensionLocation: { scheme: "http", authority, path: "/static/extensions/emmet" } });
   assert.equal(bulkhead.mayRunInBrowser(web("bulkhead.localhost:1")), true);
   assert.equal(bulkhead.mayRunInBrowser(web("evil.example")), false);
+});
+
+test("who depends on a built-in extension does not wait with what took its place, which no compartment is made for", () => {
+  const { bulkhead, extension } = placed();
+  const impostor = extension("Acme.Shipped", { isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path: "/ext/acme.shipped" }, extensionDependencies: ["c.three"] });
+  const all = [impostor, extension("a.one", { extensionDependencies: ["acme.shipped"] }), extension("b.two", { extensionDependencies: ["acme.shipped"] }), extension("c.three")];
+  const places = all.map((one) => bulkhead.place(one, all));
+  assert.equal(new Set([0, ...places]).size, 5);
+  assert.deepEqual(all.map((one) => bulkhead.isImpostor(one)), [true, false, false, false]);
+  assert.equal(bulkhead.isImpostor(extension("acme.shipped", { isBuiltin: true })), false);
+  assert.equal(bulkhead.isImpostor(extension("bulkhead.companion", { extensionLocation: { path: "/opt/companion" } })), false);
+  assert.equal(bulkhead.isImpostor(extension("bulkhead.companion", { extensionLocation: { path: "/ext/companion" } })), true);
 });
 
 test("browser-only extensions of others do not run", () => {

@@ -5,8 +5,8 @@
 // exports share one, because VS Code hands exports over within a host only.
 (() => {
   "use strict";
-  /** Settings that the launcher wrote into the page: { builtin: string[], companion: string } */
-  const settings = globalThis.bulkheadSettings ?? { builtin: [], companion: "" };
+  /** Settings that the launcher wrote into the page: { builtin: string[], shipped: string[], companion: string } */
+  const settings = globalThis.bulkheadSettings ?? { builtin: [], shipped: [], companion: "" };
   /** @type {Map<string, number>} extension id → affinity */
   const placed = new Map();
   /** @type {Map<number, Set<string>>} affinity → extension ids */
@@ -65,6 +65,9 @@
   function unmask(extension) {
     if (extension?.isBuiltin && !isShipped(extension.extensionLocation)) extension.isBuiltin = false;
   }
+  const shippedIds = new Set(settings.shipped);
+  /** Its compartment is not made (src/vscode/confinement.cc), for an id gives storage and secrets. */
+  const isImpostor = (extension) => shippedIds.has(idOf(extension)) && !isShipped(extension.extensionLocation) && !isCompanion(extension);
   /** TypeScript's own extension, which loads the plug-ins that others declare into its servers. */
   const TYPESCRIPT = "vscode.typescript-language-features";
   const hasPlugins = (extension) => (extension.contributes?.typescriptServerPlugins ?? []).length > 0;
@@ -103,12 +106,14 @@
     // and all strangers that declare it together. Who wants that names the built-in in the setting.
     const linked = (one) => {
       const extension = inside.get(one);
+      // Nobody waits for what is refused.
+      if (isImpostor(extension)) return [];
       const links = dependenciesOf(extension).filter((other) => inside.has(other));
       for (const [other, description] of inside) {
         if (dependenciesOf(description).includes(one)) links.push(other);
         if ((one === TYPESCRIPT && isForeign(description) && hasPlugins(description)) || (other === TYPESCRIPT && isForeign(extension) && hasPlugins(extension))) links.push(other);
       }
-      return links;
+      return links.filter((other) => !isImpostor(inside.get(other)));
     };
     const group = new Set([id]);
     for (const one of group) for (const other of linked(one)) group.add(other);
@@ -249,6 +254,7 @@
       return extension.isBuiltin === true;
     },
     unmask,
+    isImpostor,
     isShippedFile,
     /**
      * What tells things of one host from those of others where each counts its own and the window has one list.
