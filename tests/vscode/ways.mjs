@@ -303,6 +303,18 @@ export const WAYS = [
     },
   },
   {
+    name: "paths",
+    // Names and headings are what is stolen.
+    prepare: async ({ world }) => {
+      world.write(`home/projects/other/${world.secrets.other}`, "");
+      world.write("home/projects/other/heading.md", `# ${world.secrets.other}\n`);
+    },
+    probes: {
+      ...Object.fromEntries(["ownHtml", "ownCss", "ownMarkdown"].map((name) => [name, works(says(/first\.js/))])),
+      ...Object.fromEntries(["html", "htmlFile", "htmlLink", "css", "cssLink", "markdown", "markdownLink", "heading"].map((name) => [name, leaks()])),
+    },
+  },
+  {
     name: "secrets",
     prepare: victimHasToken,
     probes: {

@@ -6,6 +6,45 @@ import { apply, count, shape } from "./edits.mjs";
 
 /** @typedef {import("./edits.mjs").Edit} Edit */
 
+/**
+ * A function of an address that a document names, for a file below one of `tops`: gives it without links, and throws where it
+ * lies elsewhere. What such a server finds goes to whoever asks about a document that it may write.
+ * @param {string} vscode
+ * @param {string} [tops] addresses of folders beside the workspace's
+ * @param {string} [others] a condition on `uri`, which has no ".."
+ */
+const inside = (vscode, tops = "[]", others = "!1") =>
+  `(async asked=>{const uri=${vscode}.Uri.joinPath(asked,"."),` +
+  `below=(path,top)=>path===top||path.startsWith(top.endsWith("/")?top:top+"/"),real=one=>require("fs").promises.realpath(one.fsPath);` +
+  `if(${others})return uri;` +
+  `const top=[...(${vscode}.workspace.workspaceFolders??[]).map(one=>one.uri),...${tops}].find(one=>one.scheme===uri.scheme&&one.authority===uri.authority&&below(uri.path,one.path));` +
+  `if(top&&uri.scheme!=="file")return uri;` +
+  `if(top){const path=await real(uri);if(below(path,await real(top)))return uri.with({path})}` +
+  `throw new Error("it is no file of the workspace")})`;
+
+/** Requests of a language server for what a document names. @type {Edit[]} */
+const NAMED = [
+  {
+    name: "named-asks",
+    what: "the server asks its client for what is in a folder, which documents name",
+    times: 1,
+    shape: shape(String.raw`handledSchemas:\["file"\]`),
+    text: () => "handledSchemas:[]",
+  },
+  {
+    name: "named-outside",
+    // Completions of paths are the names in any folder.
+    what: "a folder that a document names is one of the workspace",
+    times: 2,
+    shape: shape(
+      String.raw`NAME=>\{let NAME=NAME\.Uri\.parse\(\1\);return \2\.scheme==="file"&&NAME\.(fs|fileFs)\?\4\.\5\.(readDirectory|stat)\(\1\):\3\.workspace\.fs\.\6\(\2\)\}`,
+    ),
+    text: (asked, uri, vscode, services, files, read) =>
+      `async ${asked}=>{let ${uri}=await${inside(vscode)}(${vscode}.Uri.parse(${asked}));` +
+      `return ${uri}.scheme==="file"&&${services}.${files}?${services}.${files}.${read}(${uri}.toString()):${vscode}.workspace.fs.${read}(${uri})}`,
+  },
+];
+
 /** @type {{ extension: string, file: string, edits: Edit[] }[]} */
 const BUILTINS = [
   {
@@ -77,6 +116,44 @@ const BUILTINS = [
         times: 1,
         shape: shape(String.raw`NAME\.isTrusted=!0,(\1\.appendMarkdown\(this\.createRunScriptMarkdown\()`),
         text: (hover, shown) => `${hover}.isTrusted={enabledCommands:["npm.runScriptFromHover","npm.debugScriptFromHover"]},${shown}`,
+      },
+    ],
+  },
+  { extension: "html-language-features", file: "client/dist/node/htmlClientMain.js", edits: NAMED },
+  {
+    extension: "css-language-features",
+    file: "client/dist/node/cssClientMain.js",
+    edits: [
+      ...NAMED,
+      {
+        name: "named-content",
+        what: "a file that a style sheet has read is one of the workspace or of an extension, or one that the user's settings name",
+        times: 1,
+        shape: shape(String.raw`NAME=>\{let NAME=NAME\.Uri\.parse\(\1\.uri\);return \2\.scheme==="file"&&NAME\.fs\?\4\.fs\.getContent\(\1\.uri\):`),
+        text: (asked, uri, vscode, services) =>
+          `async ${asked}=>{let ${uri}=await${inside(
+            vscode,
+            `${vscode}.extensions.all.map(one=>one.extensionUri)`,
+            `[].concat(${vscode}.workspace.getConfiguration("css").inspect("customData")?.globalValue??[]).some(one=>typeof one=="string"&&require("path").posix.resolve(${vscode}.workspace.workspaceFolders?.[0].uri.path??"/",one)===uri.path)`,
+          )}(${vscode}.Uri.parse(${asked}.uri));` +
+          `return ${uri}.scheme==="file"&&${services}.fs?${services}.fs.getContent(${uri}.toString()):`,
+      },
+    ],
+  },
+  {
+    extension: "markdown-language-features",
+    file: "dist/extension.js",
+    edits: [
+      {
+        name: "markdown-outside",
+        // Completions of paths are the names in any folder, and those behind "#" the headings of any file.
+        what: "a file or folder that a link names is one of the workspace",
+        times: 3,
+        shape: shape(
+          String.raw`async NAME=>\{let NAME=NAME\.Uri\.parse\(\1\.uri\);(try\{return\{isDirectory:\(|return Array\.from\(|return\()await \3\.workspace\.fs\.(stat|readFile|readDirectory)\(\2\)`,
+        ),
+        text: (asked, uri, vscode, begin, read) =>
+          `async ${asked}=>{let ${uri}=${vscode}.Uri.parse(${asked}.uri);${begin}await ${vscode}.workspace.fs.${read}(await${inside(vscode)}(${uri}))`,
       },
     ],
   },

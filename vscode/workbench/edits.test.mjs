@@ -270,6 +270,74 @@ test("the JSON extension reads a schema where the user works, or what the user's
     await assert.rejects(ask(uri), /no file of the workspace/, uri);
 });
 
+test("what documents name is read where the user works, whichever way it is named", async () => {
+  const world = fs.realpathSync(fs.mkdtempSync(path.join(folder, "named-")));
+  for (const place of ["project/in", "ext/a.b", "user", "settings", "projects"]) fs.mkdirSync(path.join(world, place), { recursive: true });
+  for (const [link, to] of [["out", "../user"], ["inner", "in"], ["file", "../user/key"]]) fs.symlinkSync(to, path.join(world, "project", link));
+  for (const file of ["project/in/f", "user/key", "ext/a.b/data", "settings/data"]) fs.writeFileSync(path.join(world, file), "");
+  fs.symlinkSync(path.join(world, "project"), path.join(world, "linked"));
+  const uriOf = (scheme, authority, place) => ({
+    scheme, authority, path: place, fsPath: place,
+    with: (more) => uriOf(scheme, authority, more.path ?? place),
+    toString: () => `${scheme}://${authority}${place}`,
+  });
+  const parse = (/** @type {string} */ text) => {
+    const [, scheme, authority, place] = /^([\w-]+):\/\/([^/]*)(.*)$/.exec(text) ?? [];
+    return uriOf(scheme.toLowerCase(), authority, decodeURIComponent(place));
+  };
+  const at = (/** @type {string} */ place) => `file://${world}/${place}`;
+  const reads = (/** @type {string} */ how) => async (/** @type {any} */ uri) => [[`${how} ${uri.toString().replace(world, "")}`, 2]];
+  const api = (/** @type {string} */ top) => ({
+    Uri: { parse, joinPath: (uri, more) => uri.with({ path: path.posix.join(uri.path, more) }) },
+    workspace: {
+      workspaceFolders: [{ uri: parse(at(top)) }, { uri: parse("memory://x/project") }],
+      getConfiguration: () => ({ inspect: () => ({ globalValue: ["../settings/data"], workspaceValue: ["../user/key"] }) }),
+      fs: { readDirectory: reads("list"), stat: reads("stat"), readFile: async (uri) => Buffer.from((await reads("read")(uri))[0][0]) },
+    },
+    extensions: { all: [{ extensionUri: parse(at("ext/a.b")) }] },
+    FileType: { Directory: 2 },
+  });
+  const own = { readDirectory: reads("list"), stat: reads("stat"), getContent: reads("read") };
+  const inside = ["project/in", "project", "project/in/", "project/inner/f", "project/x/../in"];
+  const outside = ["user", "user/key", "projects", "ext", "project/../user/", "project/%2e%2e/user", "project/out", "project/out/key", "project/file", "project/none", ""];
+  const files = editBuiltins(server);
+  /** The handlers of an edited client, in their order. @param {string} extension @param {string} file @param {RegExp} shape */
+  const handlers = (extension, file, shape) => [...(files.get(extension)?.get(file) ?? "").matchAll(shape)].map(([, handler]) => handler);
+  const NAMED = /\.onRequest\([\w$]+\.type,(async [\w$]+=>\{let [\w$]+=await\(async asked=>[^]*?(?:\.fs\.\w+\([\w$]+\)\}|decode\([\w$]+\)\)\}))\)/g;
+  const LINKED = /\.onRequest\([\w$]+,(async [\w$]+=>\{let [\w$]+=[\w$]+\.Uri\.parse\([\w$]+\.uri\);(?:try|return)[^]*?await\(async asked=>[^]*?)\)(?=,[\w$]+\.onRequest)/g;
+  for (const [extension, file, shape, count] of /** @type {[string, string, RegExp, number][]} */ ([
+    ["html-language-features", "client/dist/node/htmlClientMain.js", NAMED, 2],
+    ["css-language-features", "client/dist/node/cssClientMain.js", NAMED, 3],
+    ["markdown-language-features", "dist/extension.js", LINKED, 3],
+  ])) {
+    const found = handlers(extension, file, shape);
+    assert.equal(found.length, count, extension);
+    if (count < 3 || extension.startsWith("css")) assert.match(files.get(extension)?.get(file) ?? "", /handledSchemas:\[\]/);
+    for (const handler of found) {
+      const [, vscode] = /([\w$]+)\.Uri\.parse/.exec(handler) ?? [];
+      const [, service = "unused"] = /"file"&&([\w$]+)\./.exec(handler) ?? [];
+      const whole = !/=await\(async asked/.test(handler) || /getContent/.test(handler);
+      const read = new Function(vscode, service, "require", `return ${handler}`);
+      for (const services of [{ fs: own, fileFs: own, TextDecoder }, { TextDecoder }])
+        for (const top of ["project", "linked"]) {
+          const ask = async (/** @type {string} */ text) => {
+            const said = await read(api(top), services, () => ({ ...path, promises: fs.promises }))(whole ? { uri: text, encoding: "utf8" } : text);
+            // Markdown's server is told of what is not there by nothing.
+            if (said === undefined) throw new Error("no file of the workspace");
+            return said;
+          };
+          for (const place of inside) await ask(at(place.replace("project", top)));
+          await ask("memory://x/project/in");
+          for (const place of outside) await assert.rejects(ask(at(place.replace(/^project(?=\/)/, top))), /no file of the workspace|ENOENT/, `${extension} ${place}`);
+          for (const other of ["memory://x/user", "memory://y/project/in", `vscode-remote://x${world}/project`]) await assert.rejects(ask(other), /no file of the workspace/);
+          const named = ["ext/a.b/data", "settings/data"].map((place) => ask(at(place)));
+          if (/getContent/.test(handler)) await Promise.all(named);
+          else for (const one of named) await assert.rejects(one, /no file of the workspace/);
+        }
+    }
+  }
+});
+
 test("the npm extension asks npm outside of the package's folder", () => {
   const text = editBuiltins(server).get("npm")?.get("dist/npmMain.js") ?? "";
   assert.match(text, /\.isTrusted=\{enabledCommands:\["npm\.runScriptFromHover","npm\.debugScriptFromHover"\]\},/);
