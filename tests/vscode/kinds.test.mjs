@@ -104,12 +104,12 @@ exports.activate = (context) => {
   return [bait, thief("payload", { network: ["payload.example:443"] }), thief("packed")];
 }
 
-/** A package with our companion's id, of the highest version that there is. */
-const impostor = (world) =>
-  write(world, "companion", { ...started, publisher: "bulkhead", version: Array(3).fill(Number.MAX_SAFE_INTEGER).join("."), main: "./extension.js" }, {
+/** A package with an id that another has, of the highest version that there is. */
+const impostor = (world, publisher, name) =>
+  write(world, name, { ...started, publisher, version: Array(3).fill(Number.MAX_SAFE_INTEGER).join("."), main: "./extension.js" }, {
     "extension.js": `const vscode = require("vscode");
 exports.activate = (context) => {
-  ${says('"an impostor runs"')}
+  ${says('`an impostor runs as ${context.extension.id}`')}
 };
 `,
   });
@@ -126,7 +126,7 @@ for (const mode of modes) {
       editor = await Editor.start({
         mode, world, extensions: extensions(world),
         before: (one) => {
-          for (const folder of [...unread(world), impostor(world)]) fs.cpSync(folder, path.join(one.extensions, `kinds.${path.basename(folder)}-1.0.0`), { recursive: true });
+          for (const folder of [...unread(world), impostor(world, "bulkhead", "companion"), impostor(world, "VSCode", "Grunt")]) fs.cpSync(folder, path.join(one.extensions, `kinds.${path.basename(folder)}-1.0.0`), { recursive: true });
         },
       });
 
@@ -161,9 +161,14 @@ for (const mode of modes) {
         });
       });
       await step("nothing takes the companion's place", async () => {
-        if (plain) return void (await shown("an impostor runs"));
-        assert.equal(await editor.statusItem("an impostor runs").count(), 0);
+        if (plain) return void (await shown("an impostor runs as bulkhead.companion"));
+        assert.equal(await editor.statusItem("an impostor runs as bulkhead.companion").count(), 0);
         assert.notEqual(await editor.page.locator('.part.statusbar [aria-label^="Bulkhead: "]').count(), 0);
+      });
+      await step("what takes a built-in extension's place, and with it its storage and secrets", async () => {
+        if (plain) return void (await shown(/an impostor runs as vscode\.grunt/i));
+        await until("a word about it", async () => (await editor.allNotifications()).some((text) => /Kind Grunt.*is not started.*same id/.test(text)));
+        assert.equal(await editor.statusItem(/an impostor runs as vscode\.grunt/i).count(), 0);
       });
       await step("what another brings along steals; it is read with it, and held like it", async () => {
         const stolen = (name) => world.stolen(world.read(`loot/${name}`) ?? "").length > 0;
