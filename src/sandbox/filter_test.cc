@@ -430,7 +430,11 @@ TEST_F(Filter, HugePages) {
   EXPECT_EQ(run(__NR_shmget, {0, 1, 01600}), kAllow);
   EXPECT_EQ(run(__NR_shmget, {0, 1, 05600}), fails(ENOMEM));
   EXPECT_EQ(run(__NR_memfd_create, {0, 3}), kAllow);
-  EXPECT_EQ(run(__NR_memfd_create, {0, 7}), fails(ENOMEM));
+  for (const uint64_t flags : {0x7u, 0xcu, 0x14u, 0x54000004u})
+    EXPECT_EQ(run(__NR_memfd_create, {0, flags | kHigh}), fails(ENOMEM)) << std::hex << flags;
+  // What no kernel takes is no question of huge pages.
+  for (const uint64_t flags : {0xffffffffu, 0x1cu, 0x24u, 0x2000004u})
+    EXPECT_EQ(run(__NR_memfd_create, {0, flags}), fails(EINVAL)) << std::hex << flags;
 }
 
 TEST_F(Filter, Ioctl) {

@@ -320,5 +320,13 @@ int main(int argc, char** argv) {
     syscall(calls[i], 8, 8, 8, 8);
     printf("call %ld of nowhere %s\n", calls[i], strerrorname_np(errno));
   }
+  // By which programs find out what the kernel knows. 4 is MFD_HUGETLB.
+  const unsigned unknown[] = {~0U, 0x18, 0x1c, 0x20, 0x24, 0x2000004};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; ++i) {
+    errno = 0;
+    const int file = memfd_create("", unknown[i]);
+    printf("memfd of flags %x %s\n", unknown[i], strerrorname_np(errno));
+    if (file >= 0) close(file);
+  }
   return 0;
 }
