@@ -344,7 +344,7 @@ constexpr CallRule kRules[] = {
     CASES(sendto, kSendto, kAllow), ALLOW(recvfrom), CASES(sendmsg, kSendmsg, kAllow),
     ALLOW(recvmsg), ALLOW(shutdown), NOTIFY(bind),
     NOTIFY(listen),  // shutdown can make a socket from outside listenable
-    ALLOW(getsockname), ALLOW(getpeername), CASES(socketpair, kSocketpair, refuse(EAFNOSUPPORT)),
+    NOTIFY(getsockname), ALLOW(getpeername), CASES(socketpair, kSocketpair, refuse(EAFNOSUPPORT)),
     CASES(setsockopt, kSetsockopt, kAllow), CASES(getsockopt, kGetsockopt, kAllow), CASES(clone, kClone, attempt(EPERM)),
     {__NR_fork, "fork", kCount, {}}, {__NR_vfork, "vfork", kCount, {}},
     NOTIFY(execve), ALLOW(exit), ALLOW(wait4),

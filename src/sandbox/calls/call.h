@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "sandbox/compartment.h"
+#include "sandbox/network/socket_paths.h"
 #include "sandbox/notification.h"
 #include "sandbox/plan.h"
 #include "sandbox/settled_opens.h"
@@ -36,6 +37,7 @@ struct Service {
   NameCache& names;
   Processes& processes;
   RenameLock& renames;
+  SocketPaths socket_paths{};
 };
 
 class Call {
@@ -148,10 +150,11 @@ Reply serve_async(Call& call);
 // calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem,
 // then the row's errno
 Reply serve_refusal(Call& call);
-// calls/socket.cc: connect, bind, listen, sendto with an address
+// calls/socket.cc: connect, bind, listen, getsockname, sendto with an address
 Reply serve_connect(Call& call);
 Reply serve_bind(Call& call);
 Reply serve_listen(Call& call);
+Reply serve_own_name(Call& call);
 Reply serve_send(Call& call);
 
 }  // namespace bulkhead

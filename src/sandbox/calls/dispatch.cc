@@ -112,6 +112,7 @@ constexpr auto kRows = [] {
       {__NR_sendto, "sendto", serve_send, EOPNOTSUPP, kFastOpen},
       // calls/refuse.cc
       {__NR_sendmsg, "sendmsg", serve_refusal, EOPNOTSUPP, kFastOpen},
+      {__NR_getsockname, "getsockname", serve_own_name},
       {__NR_sendmmsg, "sendmmsg", serve_refusal, EOPNOTSUPP, kFastOpen},
       {__NR_socket, "socket", serve_refusal, EAFNOSUPPORT, kSockets},
       {__NR_setsockopt, "setsockopt", serve_refusal, EPERM, kRoutes},

@@ -1,4 +1,4 @@
-// connect, bind, listen and sendto.
+// connect, bind, listen, getsockname and sendto.
 //
 // A compartment's sockets live in a network namespace with nothing but loopback. A granted
 // connection gets a new socket, made and connected outside, in the place of the caller's. So the
@@ -288,14 +288,17 @@ Reply bind_unix(Call& call, const TargetSocket& socket, const SocketAddress& add
   std::memcpy(target.sun_path, entry.name.data(), entry.name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + entry.name.size());
   // One component, relative to the folder that was decided on: no path is walked again, and none is
-  // too long. Working folder and umask are this thread's own (own_thread_settings). So getsockname
-  // tells the last name only.
+  // too long. Working folder and umask are this thread's own (own_thread_settings). The kernel
+  // then knows the last name only: serve_own_name tells the path.
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (::fchdir(entry.folder.get()) != 0) return Reply::error(errno);
   note_taken(call, entry.folder.get(), kNameBytes);
   Reply reply =
       result_of(::bind(socket.fd.get(), reinterpret_cast<const sockaddr*>(&target), size));
   if (::chdir("/") != 0) return Reply::error(errno);
+  struct stat status {};
+  if (*path != entry.name && ::fstat(socket.fd.get(), &status) == 0)
+    call.service().socket_paths.add(status.st_ino, *path);
   return reply;
 }
 
@@ -363,6 +366,36 @@ Reply serve_listen(Call& call) {
   if (socket->inside) return result_of(::listen(socket->fd.get(), call.fd_arg(1)));
   call.note_refusal(Kind::kSystem, "listen", kForeign);
   return Reply::error(EINVAL);  // what a connected socket answers
+}
+
+// Programs publish what this tells as the address of their server (multiprocessing of Python does).
+// All but a known path is the kernel's to tell.
+Reply serve_own_name(Call& call) {
+  const SocketPaths& paths = call.service().socket_paths;
+  if (paths.empty()) return Reply::go_on();
+  const auto socket = take_socket(call, call.fd_arg(0));
+  if (!socket.ok() || socket->domain != AF_UNIX) return Reply::go_on();
+  SocketAddress own;
+  own.size = sizeof own.bytes;
+  struct stat status {};
+  if (::getsockname(socket->fd.get(), reinterpret_cast<sockaddr*>(&own.bytes), &own.size) != 0 ||
+      ::fstat(socket->fd.get(), &status) != 0)
+    return Reply::go_on();
+  const std::string path = paths.find(status.st_ino, socket_path(own).value_or(""));
+  if (path.empty()) return Reply::go_on();
+
+  int32_t room = 0;
+  if (!call.memory().read(call.arg(2), &room, sizeof room).ok()) return Reply::error(EFAULT);
+  if (room < 0) return Reply::error(EINVAL);
+  // With a NUL behind the path, which is counted also where it has no room in sun_path.
+  constexpr size_t kPath = offsetof(sockaddr_un, sun_path);
+  std::memcpy(reinterpret_cast<char*>(&own.bytes) + kPath, path.c_str(), path.size() + 1);
+  const auto size = static_cast<int32_t>(kPath + path.size() + 1);
+  const auto told = static_cast<size_t>(std::min(room, size));
+  if (!call.memory().write(call.arg(1), &own.bytes, told).ok() ||
+      !call.memory().write(call.arg(2), &size, sizeof size).ok())
+    return Reply::error(EFAULT);
+  return Reply::value(0);
 }
 
 // Served for the journal's sake, and answered CONTINUE: inside, no address leads anywhere but

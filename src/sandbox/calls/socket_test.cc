@@ -1,4 +1,4 @@
-// connect, bind, listen and sendto as a real child sees them, in a network of its own.
+// connect, bind, listen, getsockname and sendto as a real child sees them, in a network of its own.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -559,6 +559,46 @@ TEST(UnixSockets, BindingCreatesTheFileWithTheCallersUmask) {
   EXPECT_EQ(status.st_mode, static_cast<mode_t>(S_IFSOCK | 0750));
   EXPECT_EQ(::stat((folder / "relative").c_str(), &status), 0);
   EXPECT_EQ(::stat((folder / long_name).c_str(), &status), 0);
+}
+
+TEST(UnixSockets, TellThePathThatTheyWereBoundTo) {
+  const Folder folder;
+  Grants grants = network({});
+  grants.write = {folder.path()};
+  grants.read = {folder.path()};
+  // What fits is written, the length is the whole one's, and nothing behind either.
+  const auto told = [](int fd, int room) {
+    Address own;
+    std::memset(&own.bytes, '#', sizeof own.bytes);
+    auto size = static_cast<socklen_t>(room);
+    const std::string outcome = outcome_of(::getsockname(fd, own.get(), &size));
+    std::string text(reinterpret_cast<const char*>(&own.bytes) + offsetof(sockaddr_un, sun_path));
+    text.resize(text.find('#') == std::string::npos ? text.size() : text.find('#'));
+    return fmt::format("{} {} {}", outcome, size, text);
+  };
+  const auto code = [&] {
+    (void)!::chdir(folder.path().c_str());
+    const std::string longest = "./" + std::string(106, 'n');
+    std::string result;
+    for (const std::string& name : {std::string("plain"), std::string("./dotted"), longest}) {
+      const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      const Address address = local(name);
+      EXPECT_EQ(::bind(fd.get(), address.get(), address.size), 0) << name;
+      const Fd another(::dup(fd.get()));
+      for (const int room : {128, 6, 2, 0, -1}) result += told(another.get(), room) + "\n";
+      socklen_t size = 100;
+      result += outcome_of(::getsockname(fd.get(), nullptr, &size)) + "\n";
+      result += outcome_of(::getsockname(fd.get(), nullptr, nullptr)) + "\n";
+      ::unlink(name.c_str());
+    }
+    const Fd fresh(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const Fd file(::eventfd(0, EFD_CLOEXEC));
+    return result + told(fresh.get(), 128) + " " + told(file.get(), 128) + " " + told(-1, 128);
+  };
+  const std::string served = serve(grants, code);
+  const Fd before(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(served, code()) << "as the kernel says it";
+  EXPECT_EQ(::fchdir(before.get()), 0);
 }
 
 TEST(UnixSockets, AbstractNamesAreTheCompartmentsOwn) {

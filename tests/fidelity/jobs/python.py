@@ -163,11 +163,34 @@ def square(x):
     return x * x
 
 
+def managed():
+    with multiprocessing.get_context("fork").Manager() as manager:
+        shared = manager.dict(a=1)
+        multiprocessing.get_context("fork").Process(target=shared.update, args=({"b": 2},)).start()
+        while len(shared) < 2:
+            time.sleep(0.01)
+        return dict(shared)
+
+
+def sent_socket():
+    context = multiprocessing.get_context("fork")
+    ours, theirs = socket.socketpair()
+    queue = context.SimpleQueue()
+    queue.put(theirs)
+    child = context.Process(target=lambda: queue.get().sendall(b"sent"))
+    child.start()
+    child.join(20)
+    ours.setblocking(False)
+    return child.exitcode, ours.recv(10)
+
+
 if __name__ == "__main__":
     show("pool", lambda: multiprocessing.get_context("fork").Pool(2).map(square, range(10)))
     show("executor", lambda: list(concurrent.futures.ProcessPoolExecutor(2).map(square, range(5))))
     show("threads", lambda: sorted(concurrent.futures.ThreadPoolExecutor(8).map(lambda i: len(open(f"tree/many/file-{i % 40:03}.txt").read()), range(200)))[-1])
     show("queue", lambda: (q := multiprocessing.SimpleQueue(), q.put("x"), q.get())[1:])
+    show("manager", managed)
+    show("sent socket", sent_socket)
     from multiprocessing import shared_memory
     show("shared memory", lambda: (s := shared_memory.SharedMemory(create=True, size=100), s.close(), s.unlink())[1:])
 
@@ -236,7 +259,7 @@ def echo_unix(path, kind):
     handle = os.open("tree/plain.txt", os.O_RDONLY)
     socket.send_fds(client, [b"f"], [handle])
     passed = socket.recv_fds(peer, 1, 1)[1][0]
-    return got, credentials == os.getuid().to_bytes(4, "little") + os.getgid().to_bytes(4, "little"), os.read(passed, 100), os.path.basename(server.getsockname()) == os.path.basename(path)
+    return got, credentials == os.getuid().to_bytes(4, "little") + os.getgid().to_bytes(4, "little"), os.read(passed, 100), server.getsockname()
 
 
 show("unix", lambda: echo_unix("sock", socket.SOCK_STREAM))
