@@ -205,6 +205,24 @@ TEST_F(PlanTest, ABindBelowScratchTakesItFromTheKernel) {
   EXPECT_TRUE(kernel_decides(*plan, Kind::kRead, folder_ + "/x"));
 }
 
+TEST_F(PlanTest, WhatIsMadeInThePrivateTreeRunsWhereThatIsGranted) {
+  inputs_.scratch = {"/tmp", "/dev/shm"};
+  Extra extra;
+  extra.kind = Kind::kRun;
+  extra.entry = entry("/tmp");
+  inputs_.extras = {extra};
+  const auto plan = make();
+  ASSERT_TRUE(plan.ok()) << to_string(plan.error());
+  EXPECT_TRUE(plan->private_tmp);
+  EXPECT_EQ(access(*plan, "/tmp") & kLandlockExecute, kLandlockExecute);
+  EXPECT_EQ(access(*plan, "/dev/shm") & kLandlockExecute, 0u);
+
+  inputs_.manifest.files.read = {entry(folder_)};
+  const auto bound = make();
+  ASSERT_TRUE(bound.ok()) << to_string(bound.error());
+  EXPECT_EQ(access(*bound, "/tmp"), 0u) << "a rule there would grant what is bound below";
+}
+
 TEST_F(PlanTest, WhatIsKeptStandsInThePrivateTree) {
   const KeptFolder cache{folder_, "/tmp/cache"};
   EXPECT_TRUE(make({.kept = {cache}})->kept.empty()) << "there is no private tree";

@@ -14,6 +14,9 @@ namespace bulkhead {
 namespace {
 
 constexpr const char* kMemory = "another process's memory and descriptors are out of reach";
+// Where LeakSanitizer says nothing of the like, and ends with 1.
+constexpr const char* kTracing =
+    "no debugger or tracer works inside; AddressSanitizer does with ASAN_OPTIONS=detect_leaks=0";
 constexpr const char* kMounts = "mounts cannot be changed from inside";
 constexpr const char* kNamespaces = "no further namespaces";
 constexpr const char* kUring = "io_uring would open and connect past the filter";
@@ -109,18 +112,19 @@ constexpr auto kRows = [] {
       {__NR_connect, "connect", serve_connect},
       {__NR_bind, "bind", serve_bind},
       {__NR_listen, "listen", serve_listen},
+      {__NR_getsockname, "getsockname", serve_own_name},
       {__NR_sendto, "sendto", serve_send, EOPNOTSUPP, kFastOpen},
       // calls/refuse.cc
       {__NR_sendmsg, "sendmsg", serve_refusal, EOPNOTSUPP, kFastOpen},
-      {__NR_getsockname, "getsockname", serve_own_name},
       {__NR_sendmmsg, "sendmmsg", serve_refusal, EOPNOTSUPP, kFastOpen},
       {__NR_socket, "socket", serve_refusal, EAFNOSUPPORT, kSockets},
+      {__NR_socketpair, "socketpair", serve_refusal, EACCES, kSockets},
       {__NR_setsockopt, "setsockopt", serve_refusal, EPERM, kRoutes},
       {__NR_io_setup, "io_setup", serve_refusal, ENOSYS, kRequests},
       {__NR_io_uring_setup, "io_uring_setup", serve_refusal, ENOSYS, kUring},
       {__NR_io_uring_enter, "io_uring_enter", serve_refusal, ENOSYS, kUring},
       {__NR_io_uring_register, "io_uring_register", serve_refusal, ENOSYS, kUring},
-      {__NR_ptrace, "ptrace", serve_refusal, EPERM, kMemory},
+      {__NR_ptrace, "ptrace", serve_refusal, EPERM, kTracing},
       {__NR_process_vm_readv, "process_vm_readv", serve_refusal, EPERM, kMemory},
       {__NR_process_vm_writev, "process_vm_writev", serve_refusal, EPERM, kMemory},
       {__NR_pidfd_getfd, "pidfd_getfd", serve_refusal, EPERM, kMemory},
