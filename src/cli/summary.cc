@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "cli/table.h"
+#include "policy/executable_trees.h"
 #include "policy/explain.h"
 
 namespace bulkhead {
@@ -29,8 +30,10 @@ std::string_view outcome_name(const Outcome& outcome) {
   return std::visit(Name{}, outcome);
 }
 
-// What a run cannot be granted any more: only `--write` takes a name that is not there.
-bool is_gone(const Event& event) {
+// What a run cannot be granted any more: only `--write` takes a name that is not there. A program
+// in the compartment's own /tmp never was there outside, and is granted with that.
+bool is_gone(const Policy& policy, const Event& event) {
+  if (event.kind == Kind::kRun && !own_tree_of(policy, event.resource).empty()) return false;
   std::error_code error;
   return (event.kind == Kind::kRead || event.kind == Kind::kRun) &&
          std::filesystem::symlink_status(event.resource, error).type() ==
@@ -63,7 +66,7 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
   });
   for (Refusal& refusal : found) {
     if (refusal.event.kind != Kind::kSystem && !is_answered_never(refusal.event) &&
-        !is_gone(refusal.event))
+        !is_gone(policy, refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
   }

@@ -12,7 +12,12 @@ namespace bulkhead {
 // Trees that are granted for running and as a whole for reading. Landlock lets a file be executed
 // only together with being read (LANDLOCK_ACCESS_FS_READ_FILE), so a rule for a tree with blocked
 // files in it would give those away: programs there start only where they are granted by name.
+// A tree of the compartment's own may be read as a whole where nothing of the machine's is in it.
 std::vector<std::string> executable_trees(const Policy& policy);
+
+// The compartment's own tree (/tmp) that has the canonical `path` in it and could be granted for
+// running, whatever the machine has by that name. Empty: none.
+std::string own_tree_of(const Policy& policy, std::string_view path);
 
 // False where the policy lets the program at the canonical `path` run and the kernel will not: it
 // lies in a runnable tree that may not be read as a whole.

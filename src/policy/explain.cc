@@ -384,6 +384,9 @@ std::string granting_flag(const Policy& policy, Kind kind, std::string_view reso
   const bool stuck = kind == Kind::kRun && !can_start(policy, resource);
   if (!stuck && (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule)) return {};
   if (entry_for(kind, resource).empty()) return {};
+  if (kind == Kind::kRun)
+    if (const std::string own = own_tree_of(policy, resource); !own.empty())
+      return flag_for(kind, own);
   // Its mode or its name was refused; a flag would grant all that is in it.
   if (writes(kind) && is_folder(resource)) return {};
   return flag_for(kind, resource);

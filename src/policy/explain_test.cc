@@ -400,6 +400,21 @@ TEST(Explain, WhyAnAllowedProgramDoesNotStart) {
   EXPECT_EQ(granting_flag(*policy, Kind::kRun, "/opt/tool"), "") << "starts";
 }
 
+// What a program makes in the compartment's own /tmp is nowhere outside: go run, go test.
+TEST(GrantingFlag, NamesThePrivateTreeThatAProgramWasMadeIn) {
+  PolicyInputs in = inputs();
+  in.scratch = {"/tmp"};
+  const auto policy = compile(in);
+  EXPECT_EQ(granting_flag(*policy, Kind::kRun, "/tmp/build/main"), "--run /tmp");
+  in.manifest.run.push_back(Entry{"/tmp", {}});
+  EXPECT_EQ(granting_flag(*compile(in), Kind::kRun, "/tmp/build/main"), "") << "starts";
+  // With something of the machine's below, it is no tree to grant.
+  in.manifest.files.read.push_back(Entry{"/tmp/project", {}});
+  const auto bound = compile(in);
+  EXPECT_EQ(granting_flag(*bound, Kind::kRun, "/tmp/build/main"), "--run /tmp/build/main");
+  EXPECT_THAT(explain(*bound, Kind::kRun, "/tmp/build/main").because, HasSubstr("cannot start"));
+}
+
 TEST(RuleMatch, ByComponents) {
   EXPECT_TRUE(pattern_matches("/a/b", "/a/b/c"));
   EXPECT_FALSE(pattern_matches("/a/b", "/a/bc"));
