@@ -48,11 +48,27 @@ bool is_interpreter(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+// The first word that is no option, nor the value of one. Of Node only those are known that name a
+// file, which would be taken for the script, or stand before one every day.
+std::vector<std::string>::const_iterator find_script(const std::vector<std::string>& command,
+                                                     bool is_node) {
+  constexpr std::string_view kWithValue[] = {"-r",       "--require",    "--import",
+                                             "--loader", "--conditions", "--experimental-loader",
+                                             "-C",       "--env-file",   "--input-type"};
+  for (auto word = command.begin() + 1; word != command.end(); ++word) {
+    if (!word->starts_with('-')) return word;
+    if (is_node &&
+        std::find(std::begin(kWithValue), std::end(kWithValue), *word) != std::end(kWithValue) &&
+        ++word == command.end())
+      break;
+  }
+  return command.end();
+}
+
 std::string subject_of(const std::string& canonical, const std::vector<std::string>& command,
                        const std::string& folder) {
   if (!is_interpreter(last_of(canonical))) return canonical;
-  const auto script = std::find_if(command.begin() + 1, command.end(),
-                                   [](const std::string& word) { return !word.starts_with('-'); });
+  const auto script = find_script(command, last_of(canonical) == "node");
   if (script == command.end()) return canonical;
   // With -c or -e the word is code, not a file.
   const auto path = real(join(folder, *script));

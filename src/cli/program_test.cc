@@ -107,6 +107,11 @@ TEST_F(ProgramTest, TheSubjectOfAnInterpreterIsItsScript) {
   file("project/app/package.json");
   EXPECT_EQ(find({"node", "--no-warnings", "app/main.js"})->subject, script);
   EXPECT_EQ(find({"node", "app/main.js"})->own_folder, root_ + "/project/app");
+  file("project/hook.js");
+  EXPECT_EQ(find({"node", "-r", "./hook.js", "app/main.js"})->subject, script);
+  EXPECT_EQ(find({"node", "--import", "./hook.js", "-C", "dev", "app/main.js"})->subject, script);
+  EXPECT_EQ(find({"node", "--import=./hook.js", "app/main.js"})->subject, script);
+  EXPECT_EQ(find({"node", "-r", "./hook.js"})->subject, node);
   EXPECT_EQ(find({"node", "-e", "1"})->subject, node);
   EXPECT_EQ(find({"node"})->subject, node);
   file("bin/python3.11");
