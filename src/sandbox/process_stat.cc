@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <system_error>
@@ -59,6 +60,8 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   return stat;
 }
 
+std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
 std::optional<ProcessStat> stat_of(const std::string& folder) {
   const auto text = read_file(folder + "/stat", kLongest);
   return text.ok() ? parse_stat(*text) : std::nullopt;
@@ -69,7 +72,9 @@ std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name) {
   if (folder < 0) return std::nullopt;
   DIR* const stream = ::fdopendir(folder);
   if (stream == nullptr) {
+    const int error = errno;
     ::close(folder);
+    errno = error;
     return std::nullopt;
   }
   std::vector<pid_t> found;
@@ -87,11 +92,10 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
 }
 
 bool is_orphaned(pid_t group) {
-  const auto stat = [](pid_t pid) { return stat_of("/proc/" + std::to_string(pid)); };
   for (const pid_t pid : numbers_in("/proc")) {
-    const auto its = stat(pid);
+    const auto its = stat_of(folder_of(pid));
     if (!its || its->group != group || its->state == 'Z') continue;
-    const auto above = stat(its->parent);
+    const auto above = stat_of(folder_of(its->parent));
     if (above && above->session == its->session && above->group != group) return false;
   }
   return true;

@@ -27,11 +27,14 @@ struct ProcessStat {
 // nullopt on what the kernel would not write.
 std::optional<ProcessStat> parse_stat(std::string_view text);
 
+// "/proc/PID".
+std::string folder_of(pid_t pid);
+
 // Of a process or a thread, by its folder in /proc; nullopt for one that has gone.
 std::optional<ProcessStat> stat_of(const std::string& folder);
 
 // The numbers that a folder of /proc has entries for, by its name below another's descriptor;
-// nullopt where it cannot be listed.
+// nullopt, with errno, where it cannot be listed.
 std::optional<std::vector<pid_t>> numbers_in(int proc, const char* name);
 // By its path; none where it has gone.
 std::vector<pid_t> numbers_in(const std::string& folder);

@@ -30,8 +30,6 @@ bool is_awake(char state) { return state == 'R' || state == 'S'; }
 
 }  // namespace
 
-std::string folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
 uint64_t switches_of(const std::string& folder) {
   const auto text = read_file(folder + "/status", 16384);
   if (!text.ok()) return 0;

@@ -15,9 +15,6 @@
 
 namespace bulkhead {
 
-// "/proc/PID".
-std::string folder_of(pid_t pid);
-
 // How often a thread left a processor, by its folder in /proc; 0 where it has gone.
 uint64_t switches_of(const std::string& folder);
 

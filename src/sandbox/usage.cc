@@ -103,30 +103,15 @@ uint64_t Inheritance::update(const std::map<uint64_t, Sample>& living) {
   return total_;
 }
 
-std::optional<std::vector<pid_t>> ProcReader::numbers(const char* name) const {
-  Fd fd(::openat(proc_.get(), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return std::nullopt;
-  const std::unique_ptr<DIR, CloseFolder> folder(::fdopendir(fd.get()));
-  if (folder == nullptr) return std::nullopt;
-  (void)fd.release();  // closedir closes it
-  std::vector<pid_t> found;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    std::string_view text = entry->d_name;
-    uint64_t number = 0;
-    if (take_number(text, &number) && text.empty()) found.push_back(static_cast<pid_t>(number));
-  }
-  return found;
-}
-
 Result<std::vector<pid_t>> ProcReader::processes() const {
-  auto pids = numbers(".");
+  auto pids = numbers_in(proc_.get(), ".");
   if (!pids) return errno_error("list the compartment's processes");
   std::sort(pids->begin(), pids->end());
   return std::move(*pids);
 }
 
 std::optional<pid_t> ProcReader::further_thread(pid_t pid) const {
-  const auto threads = numbers(fmt::format("{}/task", pid).c_str());
+  const auto threads = numbers_in(proc_.get(), fmt::format("{}/task", pid).c_str());
   if (!threads) return std::nullopt;
   const auto other =
       std::find_if(threads->begin(), threads->end(), [pid](pid_t thread) { return thread != pid; });
@@ -217,7 +202,7 @@ bool ProcReader::written_bytes(const Fd& count, uint64_t* bytes) {
 bool ProcReader::outlives_its_first_thread(pid_t pid) const {
   const auto first = stat(pid);
   if (!first || first->state != 'Z') return false;
-  const auto threads = numbers(fmt::format("{}/task", pid).c_str());
+  const auto threads = numbers_in(proc_.get(), fmt::format("{}/task", pid).c_str());
   return threads && std::any_of(threads->begin(), threads->end(), [&](pid_t thread) {
            std::string_view text;
            if (thread == pid || !read(pid, fmt::format("task/{}/status", thread).c_str(), &text))

@@ -87,9 +87,6 @@ class ProcReader {
  private:
   Fd open(pid_t pid, const char* name) const;
   bool read(pid_t pid, const char* name, std::string_view* text) const;
-  // The numbers that a folder below proc_ has entries for, in no order; nullopt, with errno, where
-  // it cannot be listed.
-  std::optional<std::vector<pid_t>> numbers(const char* name) const;
   // As read(), by a thread that lives, where the first one has ended: what the process has is not
   // told by that one's name any more.
   bool read_of_thread(pid_t pid, const char* name, std::string_view* text) const;

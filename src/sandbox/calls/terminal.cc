@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cerrno>
-#include <string>
 
 #include "sandbox/calls/call.h"
 #include "sandbox/pool.h"
@@ -55,8 +54,7 @@ bool is_own_terminal(int fd) {
 
 // As the kernel answers who has not got the terminal, but for those whom it would let.
 Reply refuse_in_background(Call& call, pid_t group) {
-  const std::string caller = "/proc/" + std::to_string(call.tid());
-  if (has_signal(caller, {"SigBlk", "SigIgn"}, SIGTTOU)) {
+  if (has_signal(folder_of(call.tid()), {"SigBlk", "SigIgn"}, SIGTTOU)) {
     call.note_refusal(Kind::kSystem, "ioctl", "the terminal is another program's");
     return Reply::error(EIO);
   }
@@ -73,7 +71,7 @@ Reply serve_ioctl(Call& call) {
   const size_t size = size_of_modes(command);
   if (size == 0) return serve_refusal(call);
   const auto own = stat_of("/proc/self");
-  const auto caller = stat_of("/proc/" + std::to_string(call.tid()));
+  const auto caller = stat_of(folder_of(call.tid()));
   if (!own || !caller) return Reply::error(EIO);
   // Our terminal is this run's, or there is none: any may be set, and the kernel decides.
   if (own->foreground < 0 || own->foreground == own->group || own->foreground == caller->group)
