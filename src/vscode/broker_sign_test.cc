@@ -54,7 +54,7 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
 
 // The workbench sets on the object behind it whatever is named, methods too.
 TEST_F(BrokerTest, AQuickInputIsToldWhatTheApiTellsIt) {
-  const auto passed = [&](const std::string& method, std::vector<Json> arguments, size_t i) {
+  const auto passed = [&](const std::string& method, const std::vector<Json>& arguments, size_t i) {
     EXPECT_EQ(call("MainThreadQuickOpen", method, arguments), "passed");
     const auto rpc = parse_rpc(sent_.workbench.at(0));
     return Json::parse(std::get<RpcRequest>(*rpc).json).at(i);

@@ -273,12 +273,13 @@ await show("promises.watch", async () => {
   return value.filename;
 });
 await show("watchFile", async () => {
-  const changed = new Promise((ok) => fs.watchFile("watched", { interval: 20 }, (now) => ok(now.size)));
-  await new Promise((ok) => setTimeout(ok, 60));
-  fs.writeFileSync("watched", "longer");
-  const size = await changed;
+  // Appends until it is seen: a look may come late, and to a file that is written anew between its two steps.
+  const writing = setInterval(() => fs.appendFileSync("watched", "x"), 60);
+  const grown = await new Promise((ok) => fs.watchFile("watched", { interval: 20 }, (now, before) => ok(now.size > before.size)));
+  clearInterval(writing);
   fs.unwatchFile("watched");
-  return size;
+  fs.writeFileSync("watched", "longer");
+  return grown;
 });
 
 await show("umask", () => {
