@@ -253,11 +253,16 @@ Reply connect_unix(Call& call, const TargetSocket& socket, const SocketAddress& 
   if (const int error = walker.resolve(call, spelling, Follow::kYes, &found); error != 0)
     return Reply::error(error);
   if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
-  if (!found.is_path || (found.type & S_IFMT) != S_IFSOCK) return Reply::error(ECONNREFUSED);
-  if (!call.may_block()) return Reply::later();
-  if (auto refusal = refuse_name(call, Kind::kWrite, spelling, found.canonical))
-    return std::move(*refusal);
-  if (auto refusal = call.refuse_unless(Kind::kWrite, found.canonical)) return std::move(*refusal);
+  if (!found.is_path) return Reply::error(ECONNREFUSED);
+  // To what is no socket nothing connects: the kernel says which refusal it is (EACCES comes
+  // first).
+  if (S_ISSOCK(found.type)) {
+    if (!call.may_block()) return Reply::later();
+    if (auto refusal = refuse_name(call, Kind::kWrite, spelling, found.canonical))
+      return std::move(*refusal);
+    if (auto refusal = call.refuse_unless(Kind::kWrite, found.canonical))
+      return std::move(*refusal);
+  }
   const OwnLink link(found.fd.get());
   sockaddr_un target{};
   target.sun_family = AF_UNIX;
