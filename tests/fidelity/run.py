@@ -18,6 +18,7 @@ file, and modification times that the job set (those before its start). A job's 
     forget:   globs of paths whose very names are never the same twice
     modes:    the only modes that make sense for it
     needs:    a program without which it is skipped
+    exit:     the exit code of its end, where that is not 0: a job that ends early compares less than it says
 
 Exit 0: no difference, 1: differences, 77: skipped.
 """
@@ -48,7 +49,7 @@ def header(path):
     fields = {}
     with open(path, encoding="utf-8") as file:
         for line in file.read().split("\n\n")[0].splitlines():
-            if match := re.match(r"^\W*(run|flags|ignore|forget|modes|needs|prepare):\s*(.*)$", line):
+            if match := re.match(r"^\W*(run|flags|ignore|forget|modes|needs|prepare|exit):\s*(.*)$", line):
                 fields.setdefault(match[1], []).extend(match[2].split())
     return fields
 
@@ -214,6 +215,10 @@ class Run:
         for path in sorted(set(plain["tree"]) | set(ours["tree"])):
             if plain["tree"].get(path) != ours["tree"].get(path):
                 differences.append(f"{path}:\n  plain  {plain['tree'].get(path)}\n  ours   {ours['tree'].get(path)}")
+        if [plain["exit code"]] != self.fields.get("exit", ["0"]):
+            differences.append(f"the job did not reach its end: exit code {plain['exit code']} {plain['errors'][-2000:]!r}")
+        if "\0\0" in plain["output"] + plain["errors"]:
+            differences.append("the job cut its own output: what it said before is not compared")
         if len(plain["output"]) < 40:
             differences.append(f"the job says too little to be compared: {plain['output']!r} {plain['errors'][-2000:]!r}")
         return plain, differences

@@ -2,6 +2,7 @@
 # processes, pipes, multiprocessing, sqlite, sockets on localhost, asyncio, signals.
 # run: cat sh true sleep ls stty wc
 # flags: --run /usr/bin/python3.11
+# exit: 17
 
 import asyncio
 import concurrent.futures

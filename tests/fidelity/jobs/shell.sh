@@ -1,6 +1,6 @@
 #!/bin/sh
 # The shell's own ways: pipes, here-documents, traps, redirections, descriptors, pipes with names,
-# subshells, process exit codes, xargs in parallel.
+# subshells, process exit codes, xargs in parallel. (">/dev/stdout" cuts a file: never the job's own output.)
 # run: /usr/bin {W}
 
 echo one | cat | tr a-z A-Z | sed 's/ONE/two/'; echo "pipe $?"
@@ -27,7 +27,7 @@ seq 30 | xargs -P 4 -n 3 sh -c 'echo "$*" >x.$1' sh; cat x.* | tr ' ' '\n' | sor
 find tree -name 'file-00*' -print0 | xargs -0 -n 2 wc -c | awk '{s+=$1} END {print s}'
 seq 20000 | sort -R | sort -n | tail -1; seq 100000 | head -1; yes 2>/dev/null | head -3
 cat /dev/null; head -c 5 /dev/zero | wc -c; head -c 20 /dev/urandom | wc -c; echo gone >/dev/null; echo full >/dev/full; echo "full $?"
-echo dev-stdin | cat /dev/stdin; echo out >/dev/stdout; echo fd | cat /dev/fd/0; echo err >/dev/stderr; echo tty 2>/dev/null >/dev/tty; echo "tty $?"; echo self | cat /proc/self/fd/0
+echo dev-stdin | cat /dev/stdin; { echo cut; echo out >/dev/stdout; } >own; cat own; echo out >/dev/stdout | cat; echo fd | cat /dev/fd/0; { echo err >/dev/stderr; } 2>&1 | cat; echo tty 2>/dev/null >/dev/tty; echo "tty $?"; echo self | cat /proc/self/fd/0
 timeout 0.2 sleep 5; echo "timeout $?"; nohup echo nohup 2>/dev/null; env -i /bin/sh -c 'echo "$HOME-$PWD" | wc -l'; ./absent; echo "absent $?"; ./tree/plain.txt; echo "not executable $?"; ./tree; echo "folder $?"
 tree/executable 1 2; cp tree/executable ./e 2>/dev/null || cat tree/executable >e; chmod +x e; ./e; sh ./e x; echo 'echo no interpreter line $0' >n; chmod +x n; ./n
 printf '#!/nowhere/x\n' >bad; chmod +x bad; ./bad; echo "bad interpreter $?"; printf '#!/bin/sh -e\nfalse\necho never\n' >strict; chmod +x strict; ./strict; echo "strict $?"
