@@ -350,6 +350,17 @@ TEST_F(ShippedTest, SettingsOfSubmodulesAreGitsOwn) {
   }
 }
 
+// git asks there where no file says that the settings are elsewhere: a worktree's file that says
+// where its folder is may be moved to where it names a new one.
+TEST_F(ShippedTest, AWorktreesFolderHasNoSettings) {
+  const auto policy = compile(everything_granted());
+  ASSERT_TRUE(policy);
+  const std::string folder = "/home/me/project/moved/.git/worktrees/here";
+  for (const char* name : {"/config", "/config.worktree", "/hooks/post-commit", "/commondir"})
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, folder + name).verdict, Verdict::kDeny) << name;
+  EXPECT_EQ(policy->decide_path(Kind::kWrite, folder + "/HEAD").verdict, Verdict::kAllow);
+}
+
 TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
   const std::string state = "/home/me/.local/state/bulkhead/", data = state + "code/data/",
                     user = data + "data/User/";
