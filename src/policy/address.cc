@@ -100,7 +100,8 @@ std::optional<IpAddress> IpAddress::parse(std::string_view text) {
 }
 
 bool IpAddress::is_loopback() const noexcept {
-  if (v4_) return bytes_[0] == 127 || bytes_[0] == 0;
+  if (v4_ && bytes_[0] == 127) return true;
+  // 0.0.0.0, but nothing else of its network: Linux sends 0.1.2.3 to the gateway.
   return std::all_of(bytes_.begin(), bytes_.end() - 1, [](uint8_t byte) { return byte == 0; }) &&
          bytes_[15] <= 1;
 }
