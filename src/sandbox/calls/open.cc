@@ -386,7 +386,7 @@ Reply serve_open(Call& call) {
     error = walker.resolve(call, spelling, request.follow(), &found);
   }
   if (error == 0) return open_existing(call, request, spelling, found);
-  if ((request.flags & O_CREAT) != 0 && Walker::may_be_created(error, found))
+  if ((request.flags & O_CREAT) != 0 && !spelling.folder() && Walker::may_be_created(error, found))
     return create(call, request, spelling, found.canonical);
   return Reply::error(error);
 }

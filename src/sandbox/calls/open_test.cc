@@ -167,6 +167,8 @@ TEST(ServeOpen, ErrorsAreTheKernels) {
     add(folder / "d", O_WRONLY);
     add(folder / "d", O_RDONLY | O_CREAT);
     add(folder / "new/", O_WRONLY | O_CREAT);
+    add(folder / "new/.", O_WRONLY | O_CREAT);
+    add(folder / "new", O_RDONLY);
     add(folder / "none/new", O_WRONLY | O_CREAT);
     add(folder / "loop", O_RDONLY);
     add(folder / "link", O_RDONLY | O_NOFOLLOW);
