@@ -1,11 +1,14 @@
 // Leads programs outside that look for settings in a folder of a known name to another folder of the
 // attack's own, which no block names: by a link in its place, by git's file that says where the
-// folder is, by git's file that says where its settings are.
+// folder is (made, cut short, written by a second name, moved along with a folder), by git's file
+// that says where its settings are.
 // class: Extensions: .git/hooks written in the workspace; OS sandboxes: symlinks
 // plain: change
 // journal: write {W}/fresh/.git
 // journal: write {W}/fresh/.vscode
 // journal: write {W}/.git/commondir
+// journal: write {W}/worktree/.git
+// journal: write {W}/moved/.git/worktrees/worktree/config
 #include "attack.h"
 
 static void write_to(const char* path, const char* content) {
@@ -29,6 +32,20 @@ int main(int argc, char** argv) {
   mkdir("fresh/.git.d", 0755);
   write_to(".git/commondir", "../other\n");
   write_to("fresh/.git", "gitdir: ../other\n");
+  // The first 12 letters name the workspace, where git then finds what it looks for in a repository.
+  did("cut short", truncate("worktree/.git", 12));
+  const int pointer = open("worktree/.git", O_RDONLY);
+  if (link("worktree/.git", "second") != 0) refused("second name");
+  if (linkat(pointer, "", AT_FDCWD, "third", AT_EMPTY_PATH) != 0) refused("by a descriptor");
+  if (access("second", F_OK) == 0) write_to("second", "gitdir: ../other\n");
+  if (access("third", F_OK) == 0) write_to("third", "gitdir: ../other\n");
+  mkdir("moved", 0755);
+  mkdir("moved/.git", 0755);
+  mkdir("moved/.git/worktrees", 0755);
+  mkdir("moved/.git/worktrees/worktree", 0755);
+  if (rename("worktree", "moved/worktree") != 0) refused("moved pointer");
+  write_to("moved/.git/worktrees/worktree/config", "[core]\nfsmonitor = planted\n");
+  did("hooks", mkdir("moved/.git/worktrees/worktree/hooks", 0755));
   did("link", symlink("../other", "fresh/.git"));
   did("link of settings", symlink("../other", "fresh/.vscode"));
   did("link above hooks", symlink("../other", "fresh/bare.git"));

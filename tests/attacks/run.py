@@ -313,6 +313,7 @@ class World:
         self.file(f"{work}/.git/config", b"[core]\n")
         self.file(f"{work}/.git/hooks/pre-commit", b"#!/bin/sh\n", 0o755)
         self.file(f"{work}/scripts/hook", b"#!/bin/sh\n", 0o755)
+        self.file(f"{work}/worktree/.git", b"gitdir: ../.git/worktrees/worktree\n")
         os.symlink("../../scripts/hook", f"{work}/.git/hooks/post-update")
         self.file(f"{work}/.vscode/settings.json", b"{}\n")
         self.file(f"{work}/.vscode/tasks.json", b"{}\n")

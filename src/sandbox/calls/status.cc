@@ -195,6 +195,8 @@ Reply serve_truncate(Call& call) {
   if (S_ISDIR(found.type)) return Reply::error(EISDIR);
   if (!S_ISREG(found.type)) return Reply::error(EINVAL);
   if (!found.is_path) return Reply::error(EACCES);
+  // What is left of git's file that says where a folder is names another one.
+  if (auto no = refuse_above_block(call, found.canonical, found.type)) return std::move(*no);
   return result(::truncate(OwnLink(found.fd.get()).text, length));
 }
 

@@ -362,6 +362,8 @@ Reply serve_link(Call& call) {
       if (auto no = refuse_name(call, kind, spelling, from.canonical)) return std::move(*no);
     if (auto no = call.refuse_unless(Kind::kRead, from.canonical)) return std::move(*no);
     if (auto no = call.refuse_unless(Kind::kWrite, from.canonical)) return std::move(*no);
+    // By its second name it could be written.
+    if (auto no = refuse_above_block(call, from.canonical, from.type)) return std::move(*no);
   } else if (from.links != 0 || !from.held || (*from.held & O_ACCMODE) == O_RDONLY) {
     // Only what O_TMPFILE made has no name and can be given one; it is the caller's if writable.
     call.note_refusal(Kind::kWrite, from.canonical, "not a file of the compartment's own");

@@ -222,6 +222,11 @@ TEST(ServeTree, WhereABlockExpectsAFolderStandsNothingElse) {
         add(::rename((folder / "w/file").c_str(), (folder / "w/worktree/.git").c_str()));
         add(::renameat2(AT_FDCWD, (folder / "w/worktree/.git").c_str(), AT_FDCWD,
                         (folder / "w/file").c_str(), RENAME_EXCHANGE));
+        add(::truncate((folder / "w/worktree/.git").c_str(), 8));
+        // A second name, by which it could be written.
+        const Fd held(::open((folder / "w/worktree/.git").c_str(), O_RDONLY | O_CLOEXEC));
+        add(::link((folder / "w/worktree/.git").c_str(), (folder / "w/second").c_str()));
+        add(::linkat(held.get(), "", AT_FDCWD, (folder / "w/second").c_str(), AT_EMPTY_PATH));
         text += "| ";
         // As it was.
         text += read_all(folder / "w/worktree/.git") + " ";
@@ -234,7 +239,7 @@ TEST(ServeTree, WhereABlockExpectsAFolderStandsNothingElse) {
       &denied);
   EXPECT_EQ(result,
             "EACCES EACCES EACCES EACCES EACCES EACCES EACCES EACCES | EACCES EACCES EACCES EACCES "
-            "| gitdir: elsewhere ok ok EACCES ok ");
+            "EACCES EACCES EACCES | gitdir: elsewhere ok ok EACCES ok ");
   EXPECT_THAT(denied, Contains("write " + git));
 }
 
