@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "sandbox/calls/call.h"
+#include "sandbox/openat2.h"
 #include "sandbox/walker.h"
 
 namespace bulkhead {
@@ -81,6 +82,10 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
 // Nobody is asked. EXDEV for trees that are too large.
 std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
                                        std::string_view to);
+
+// What stands for all that is in a folder: a name there that no rule has. "folder/." grants the
+// folder itself, and so does who says yes to its name.
+inline std::string inside(std::string_view folder) { return entry_path(folder, "\x01"); }
 
 // True where the kernel would by itself grant `kind` on that path, and so may be told to go on.
 inline bool kernel_may(const Call& call, Kind kind, std::string_view path) {

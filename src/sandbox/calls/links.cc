@@ -113,6 +113,12 @@ bool could_be_written(std::string path) {
   }
 }
 
+// A folder, or what may become one.
+bool may_hold_others(const std::string& path) {
+  struct stat about {};
+  return ::lstat(path.c_str(), &about) != 0 || S_ISDIR(about.st_mode);
+}
+
 // More than anybody writes; each is looked up, along with all that stands before it.
 constexpr int kMostClimbs = 40;
 
@@ -168,23 +174,27 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
     return refuse(Kind::kRead, normalize(text),
                   "a link through a folder and \"..\", which may lead elsewhere later");
   const std::string path = meaning(call, std::move(text));
+  // A link to a folder is a way to all that is in it, which who may list its names need not read.
+  const std::string reach = may_hold_others(path) ? inside(path) : path;
   if (call.is_spent()) return refuse(Kind::kRead, path, "a link that leads around for too long");
   if (!policy.allows_everything(Kind::kRead)) {
     if (const char* reason = other_meaning(plan, path)) return refuse(Kind::kRead, path, reason);
     // Standard streams and the like are nobody's secret; everything else as if it were read.
     if (parse_proc(path)) return std::nullopt;
-    if (!call.would_allow(Kind::kRead, path)) {
+    const Arbiter::Ruling listing = call.would_rule(Kind::kRead, path);
+    if (reach != path && listing != Arbiter::Ruling::kDeny && !call.would_allow(Kind::kRead, reach))
+      return refuse(Kind::kRead, path, "a link to it would lead to what is in it");
+    if (listing != Arbiter::Ruling::kAllow) {
       if (asking == Asking::kNo)
         return refuse(Kind::kRead, path, "a link in the folder would lead to it");
       if (auto no = call.refuse_unless(Kind::kRead, path)) return no;
     }
-    // A folder is a way to all that lies below it.
     if (policy.above_read_block(path))
       return refuse(Kind::kRead, path, "a link to it would lead to a blocked path below");
   }
   // Nobody is asked: who makes a link seldom means that somebody shall write through it.
   if (!is_within(path, "/proc") && could_be_written(path)) {
-    if (!call.would_allow(Kind::kWrite, path))
+    if (!call.would_allow(Kind::kWrite, reach))
       return refuse(Kind::kWrite, path, "who writes to the link outside would write there");
     if (policy.above_block(path))
       return refuse(Kind::kWrite, path, "a link to it would lead to a blocked path below");

@@ -97,6 +97,37 @@ TEST(ServeLinks, ALinkLeadsToWhatMayBeRead) {
   EXPECT_THAT(denied, Contains("read " + (folder / "partly")));
 }
 
+// Who may list a folder, by a grant or a person's answer, may not read what is in it.
+TEST(ServeLinks, ALinkToAFolderLeadsToWhatIsInIt) {
+  const Folder folder;
+  folder.file("list/key", "secret");
+  folder.folder("w/sub");
+  std::vector<std::string> denied;
+  const auto code = [&] {
+    std::string text;
+    const auto add = [&](long value) { text += outcome_of(value) + " "; };
+    const Fd names(::open((folder / "list").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    add(names.get());
+    add(::symlink((folder / "list").c_str(), (folder / "w/l").c_str()));
+    add(::symlink("../../list", (folder / "w/sub/l").c_str()));
+    add(::symlink("../list", (folder / "w/sub/l").c_str()));
+    add(::rename((folder / "w/sub/l").c_str(), (folder / "w/l").c_str()));
+    ::unlink((folder / "w/sub/l").c_str());
+    ::unlink((folder / "w/l").c_str());
+    return text;
+  };
+  // Writing is granted, for the link would be refused for that alone.
+  const std::vector<std::string> writable = {folder / "w", folder / "list"};
+  EXPECT_EQ(serve({.read = {folder / "w", folder / "list/."}, .write = writable}, code, &denied),
+            "ok EACCES EACCES ok EACCES ");
+  EXPECT_THAT(denied, Contains("read " + (folder / "list")));
+  EXPECT_EQ(serve({.read = {folder / "w"},
+                   .write = writable,
+                   .ask = [](const std::string&) { return true; }},
+                  code, nullptr),
+            "ok EACCES EACCES ok EACCES ");
+}
+
 TEST(ServeLinks, AMovedLinkIsJudgedWhereItComesToStand) {
   const Folder folder;
   folder.file("key", "secret");

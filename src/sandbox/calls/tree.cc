@@ -128,10 +128,9 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
   if (plan.rule_places == nullptr || plan.enforcement == Enforcement::kAuditOnly)
     return std::nullopt;
   const auto may = [&call](const LandlockRule& rule) {
-    // A folder's rule speaks of what is in it: a name that no rule has.
-    const std::string inside = entry_path(rule.path, "\x01");
+    // A folder's rule speaks of what is in it.
     const auto loses = [&](uint64_t rights, Kind kind) {
-      return (rule.access & rights) != 0 && !call.would_allow(kind, inside);
+      return (rule.access & rights) != 0 && !call.would_allow(kind, inside(rule.path));
     };
     return !loses(kLandlockRead, Kind::kRead) && !loses(kLandlockWrite, Kind::kWrite) &&
            !loses(kLandlockExecute, Kind::kRun);
@@ -145,22 +144,20 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
 std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
                                  const Name& new_name) {
   const bool folder = moved.type == S_IFDIR;
-  // A name that no rule has: "folder/." grants the folder and nothing in it.
-  const auto inside = [](const Name& name) { return entry_path(name.path(), "\x01"); };
   const auto could_be = [&call](Kind kind, const std::string& path) {
     return call.would_rule(kind, path) != Arbiter::Ruling::kDeny;
   };
-  if (folder && could_be(Kind::kWrite, inside(new_name)) &&
-      !call.would_allow(Kind::kWrite, inside(old_name))) {
+  if (folder && could_be(Kind::kWrite, inside(new_name.path())) &&
+      !call.would_allow(Kind::kWrite, inside(old_name.path()))) {
     call.note_refusal(Kind::kWrite, old_name.path(),
                       "what is in it could be written by the new name");
     return Reply::error(EACCES);
   }
   if (!could_be(Kind::kRead, new_name.path()) &&
       !(folder && (call.service().arbiter.policy().above_read_grant(new_name.path()) ||
-                   could_be(Kind::kRead, inside(new_name)))))
+                   could_be(Kind::kRead, inside(new_name.path())))))
     return std::nullopt;
-  if (folder && !call.would_allow(Kind::kRead, inside(old_name))) {
+  if (folder && !call.would_allow(Kind::kRead, inside(old_name.path()))) {
     call.note_refusal(Kind::kRead, old_name.path(), "what is in it could be read by the new name");
     return Reply::error(EACCES);
   }
