@@ -54,6 +54,9 @@ struct Request {
 // The checks of the kernel's build_open_flags(), in its order. 0 or errno.
 int check(Request* request) {
   int& flags = request->flags;
+  // Both modes at once is good for a device's commands alone, and Landlock is asked for no right:
+  // the kernel would open whatever the path names when it reads that again.
+  if ((flags & (O_ACCMODE | O_PATH)) == O_ACCMODE) return EINVAL;
   if ((flags & kTmpfile) != 0) {
     if ((flags & (O_DIRECTORY | O_CREAT)) != O_DIRECTORY) return EINVAL;
     if ((flags & O_ACCMODE) == O_RDONLY) return EINVAL;
