@@ -41,12 +41,14 @@ std::optional<Reply> refuse_device(Call& call, bool is_path, const std::string& 
   return Reply::error(EPERM);
 }
 
-void note_taken(const Call& call, int fd, uint64_t bytes) {
+bool is_in_memory(int fd) noexcept {
   struct statfs status {};
-  if (!call.service().plan.limits.written || ::fstatfs(fd, &status) != 0 ||
-      status.f_type == TMPFS_MAGIC)
-    return;
-  call.service().processes.note_taken(bytes);
+  return ::fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
+}
+
+void note_taken(const Call& call, int fd, uint64_t bytes) {
+  if (call.service().plan.limits.written && !is_in_memory(fd))
+    call.service().processes.note_taken(bytes);
 }
 
 bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK; }

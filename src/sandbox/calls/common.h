@@ -42,6 +42,9 @@ bool is_in_dev(std::string_view path) noexcept;
 // Reads and spells the path at `address`, relative to `folder`. 0 or errno.
 int spell_argument(const Call& call, int folder, uint64_t address, Spelling* spelling);
 
+// The file system is memory (tmpfs), as that of memfds is.
+bool is_in_memory(int fd) noexcept;
+
 // Counts `bytes` of the file system that `fd` is on as written by the compartment, where that is
 // limited and no memory: what a call takes there without writing, the kernel counts for nobody.
 void note_taken(const Call& call, int fd, uint64_t bytes);

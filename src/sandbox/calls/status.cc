@@ -314,6 +314,9 @@ Reply serve_xattr(Call& call) {
   if (S_ISLNK(found.type)) return Reply::error(name->starts_with("user.") ? EPERM : EOPNOTSUPP);
   const OwnLink link(found.fd.get());
   if (removing) return result(::removexattr(link.text, name->c_str()));
+  // The kernel would charge their memory to us, and counts a memfd's nowhere. As before Linux 6.6.
+  if (call.service().plan.limits.memory && is_in_memory(found.fd.get()))
+    return Reply::error(EOPNOTSUPP);
   note_taken(call, found.fd.get(), value.size());
   return result(::setxattr(link.text, name->c_str(), value.data(), value.size(), flags));
 }
