@@ -330,6 +330,21 @@ class Keeper final : public LimitKeeper {
     soon(kKernelKills);
   }
 
+  // The kernel charges to the supervisor what that makes for the program: names in the private
+  // trees, and what is open. The files' content, which is charged where it is written, is memory
+  // too.
+  void check_made_for_it() {
+    uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
+    const Result<std::vector<pid_t>> pids = proc_->processes();
+    if (!pids.ok()) return note_unseen(pids.error());
+    for (const pid_t pid : *pids) bytes += proc_->descriptor_bytes(pid);
+    if (bytes > *limits_.memory)
+      breach(LimitBreached::Which::kMemory,
+             fmt::format("memory: {} in files and descriptors, {} allowed",
+                         size_text(bytes, *limits_.memory),
+                         size_text(*limits_.memory, *limits_.memory)));
+  }
+
   static bool read_word(std::string_view text, std::string_view name, uint64_t* value) {
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
@@ -344,6 +359,7 @@ class Keeper final : public LimitKeeper {
 
   void sample() {
     const bool samples_cpu = how_.cpu_time == Mechanism::kSampling;
+    if (how_.memory == Mechanism::kCgroup) check_made_for_it();
     if (how_.cpu_time == Mechanism::kCgroup) check_cpu_cgroup();
     if (!samples_memory_ && !samples_cpu && !limits_.written) return;
     const Result<std::vector<pid_t>> pids = proc_->processes();

@@ -146,10 +146,6 @@ std::optional<ProcessStat> ProcReader::stat(pid_t pid) const {
 bool ProcReader::resident(pid_t pid, Resident* memory) const {
   constexpr uint64_t kThread = uint64_t{24}
                                << 10U;  // its stack in the kernel, and what is told of it
-  // What is open takes the kernel's memory, and is a descriptor or several (dup, fork). So the
-  // first are free: no more than usual programs have, and what a process has beside them weighs
-  // more.
-  constexpr uint64_t kFreeDescriptors = 1024, kDescriptor = 1536;
   *memory = {};
   uint64_t threads = 0;
   std::string_view text;
@@ -160,10 +156,14 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
   (void)parse_field(text, "VmSwap", &memory->swapped);
   (void)parse_field(text, "VmPTE", &memory->kernel);
   (void)parse_field(text, "Threads", &threads);
-  memory->kernel += threads * kThread;
-  const uint64_t open = descriptors(pid);
-  memory->kernel += (open - std::min(open, kFreeDescriptors)) * kDescriptor;
+  memory->kernel += threads * kThread + descriptor_bytes(pid);
   return true;
+}
+
+uint64_t ProcReader::descriptor_bytes(pid_t pid) const {
+  constexpr uint64_t kFree = 1024, kEach = 1536;
+  const uint64_t open = descriptors(pid);
+  return (open - std::min(open, kFree)) * kEach;
 }
 
 uint64_t ProcReader::descriptors(pid_t pid) const {

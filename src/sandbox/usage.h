@@ -68,6 +68,10 @@ class ProcReader {
     uint64_t pages = 0, swapped = 0, kernel = 0;
   };
   bool resident(pid_t pid, Resident* memory) const;
+  // What is open takes the kernel's memory, and is a descriptor or several (dup, fork). So the
+  // first are free: no more than usual programs have, and what a process has beside them weighs
+  // more.
+  uint64_t descriptor_bytes(pid_t pid) const;
   // Each page divided by the number of processes that map it, with swap; slower. Shared memory
   // (tmpfs files, memfds, shared anonymous memory) apart, because it may be counted elsewhere too.
   struct Proportional {

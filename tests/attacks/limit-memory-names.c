@@ -1,4 +1,5 @@
-// Fills /tmp, which is memory in a compartment, with files that hold nothing: each is an object of the kernel's.
+// Fills /tmp, which is memory in a compartment, with pipes: each name is an object of the kernel's, and one
+// that the supervisor makes, so that a control group of the program's is not charged for it.
 // class: OS sandboxes: memory filling
 // plain: say
 // flags: --memory 64MiB
@@ -13,7 +14,7 @@ int main(int argc, char** argv) {
   if (mkdir(folder, 0700) != 0 || chdir(folder) != 0) return 1;
   int made = 0;
   for (; made < kFiles; ++made) {
-    if (mknod(text("%d", made), S_IFREG | 0600, 0) != 0) break;
+    if (mknod(text("%d", made), S_IFIFO | 0600, 0) != 0) break;
     if (made % 1000 == 0) nap(10);
   }
   if (made < kFiles) refused("a file");
