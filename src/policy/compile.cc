@@ -233,7 +233,9 @@ void Compiler::add_extras(Verdict verdict, Rule::Source source) {
     List list;
     list.source = source;
     list.verdict = verdict;
-    list.follow = !grants || source == Rule::Source::kCommandLine;
+    // A typed path was followed when it was typed; what a workspace's links lead to was not meant.
+    list.follow = !grants || (source == Rule::Source::kCommandLine &&
+                              !extra.entry.text.starts_with("${workspace}"));
     const std::vector<Entry> one = {extra.entry};
     switch (extra.kind) {
       case Kind::kRead:

@@ -1,13 +1,17 @@
 // How one entry of a manifest or a blocklist becomes rules.
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
+#include "base/fd.h"
 #include "base/path.h"
 #include "base/spelling.h"
 #include "policy/compiler.h"
@@ -121,6 +125,10 @@ void Compiler::add_path(const Entry& entry, const List& list) {
   as_named.follow = list.follow && parsed->variable != kOwnFiles;
   for (const std::string& value : values)
     if (is_canonical(value)) add_pattern(entry, as_named, below(value, parsed->pattern));
+  if (list.verdict == Verdict::kDeny && list.follow && parsed->pattern.is_concrete())
+    if (const std::string* value = only_value(parsed->variable, inputs_.variables);
+        is_of_home(value) && is_canonical(*value))
+      add_targets_in(entry, list, below(*value, parsed->pattern).path());
 }
 
 // What parses a rule's resolved text as a path pattern fails on "/a/.", and so
@@ -159,6 +167,11 @@ void Compiler::add_folder_itself(const Entry& entry, const List& list) {
     if (is_canonical(value)) add(below(value, parsed->pattern));
 }
 
+bool Compiler::is_of_home(const std::string* value) const {
+  return value != nullptr &&
+         (value == &inputs_.variables.home || value == &inputs_.variables.config);
+}
+
 bool Compiler::add_plain_path(const Entry& entry, const List& list) {
   constexpr size_t kLongest = 256;  // bytes: too few for more components than a pattern may have
   std::string_view rest = entry.text;
@@ -189,12 +202,18 @@ bool Compiler::add_plain_path(const Entry& entry, const List& list) {
   new_rule(entry, list, list.kinds, buffer_);
   const bool grants = list.verdict == Verdict::kAllow;
   if (grants) concrete_grants_.push_back(buffer_);
-  if (!follow || !links_.may_lead_elsewhere(buffer_)) return true;
-  const std::string real = links_.follow(buffer_);
+  if (!follow) return true;
+  const LinkFollower::State state = links_.state(buffer_);
+  if (!grants && state == LinkFollower::State::kThere && is_of_home(value))
+    add_targets_in(entry, list, buffer_);
+  if (state != LinkFollower::State::kLinked) return true;
+  std::vector<std::string> passed;
+  const std::string real = follow_links(buffer_, passed);
   if (real == buffer_) return true;
   const PathPattern target = below(real, {});
   data_->paths.add(target, list.channels, new_rule(entry, list, list.kinds, target.text()));
   if (grants) concrete_grants_.push_back(real);
+  if (!grants) add_way(entry, list, buffer_, passed);
   return true;
 }
 
@@ -258,6 +277,7 @@ void Compiler::add_path_of_home(const Entry& entry, const List& list, const Path
   there.text = home.text() + std::string(place->second) + entry.text.substr(place->first.size());
   const size_t first = data_->rules.size();
   add_path(there, list);
+  if (home.is_concrete()) add_targets_in(there, list, there.text);
   for (size_t i = first; i < data_->rules.size(); ++i) data_->rules[i].text = entry.text;
 }
 
@@ -304,6 +324,11 @@ void Compiler::add_pattern(const Entry& entry, const List& list, const PathPatte
     const std::string written = start.path();
     const std::string real = links_.follow(written);
     if (real != written) {
+      if (list.verdict == Verdict::kDeny) {
+        std::vector<std::string> passed;
+        follow_links(written, passed);
+        add_way(entry, list, written, passed);
+      }
       PathPattern rest;
       rest.components.assign(
           pattern.components.begin() + static_cast<std::ptrdiff_t>(start.components.size()),
@@ -318,13 +343,17 @@ namespace {
 // The links directly in a folder; none where it is no folder.
 std::vector<std::string> links_in(const std::string& folder) {
   std::vector<std::string> links;
-  const auto close = [](DIR* dir) { ::closedir(dir); };
-  const std::unique_ptr<DIR, decltype(close)> open(::opendir(folder.c_str()), close);
-  while (open) {
-    const struct dirent* each = ::readdir(open.get());
-    if (each == nullptr) break;
-    if (each->d_type == DT_LNK || each->d_type == DT_UNKNOWN)
-      links.push_back(join(folder, each->d_name));
+  const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  alignas(struct dirent64) char buffer[16384];
+  while (fd) {
+    const long size = ::syscall(SYS_getdents64, fd.get(), buffer, sizeof buffer);
+    if (size <= 0) break;
+    for (long at = 0; at < size;) {
+      const auto* each = reinterpret_cast<const struct dirent64*>(buffer + at);
+      at += each->d_reclen;
+      if (each->d_type == DT_LNK || each->d_type == DT_UNKNOWN)
+        links.push_back(join(folder, each->d_name));
+    }
   }
   std::sort(links.begin(), links.end());
   return links;
@@ -342,42 +371,62 @@ void Compiler::add_named_links(const Entry& entry, const List& list, const PathP
     if (component.empty() || component == "." || component == "..") return;
     name.components.push_back(std::move(component));
   }
-  List writes = list;
-  writes.kinds = kWriteKinds;
-  writes.channels = {Channel::kBlockWrite};
   const bool blocks_write = std::find(list.channels.begin(), list.channels.end(),
                                       Channel::kBlockWrite) != list.channels.end();
   for (const std::string& workspace : inputs_.variables.workspace) {
     if (!is_canonical(workspace)) continue;
     const std::string path = below(workspace, name).path();
-    if (links_.is_missing(path)) continue;
-    if (links_.may_lead_elsewhere(path)) add_target_of(entry, list, path);
-    // Who reads through a link in a blocked folder names that folder, and is refused. Who writes
-    // what it leads to does not.
-    if (blocks_write)
-      for (const std::string& link : links_in(path)) add_target_of(entry, writes, link);
+    const LinkFollower::State state = links_.state(path);
+    if (state == LinkFollower::State::kMissing) continue;
+    if (state == LinkFollower::State::kLinked) add_target_of(entry, list, path);
+    if (blocks_write) add_targets_in(entry, list, path);
   }
 }
 
 void Compiler::add_target_of(const Entry& entry, const List& list, const std::string& link) {
   std::vector<std::string> passed;
   const std::string real = follow_links(link, passed);
-  if (real == link || passed.empty()) return;
-  const auto add = [&](const std::string& path, const List& blocks) {
-    List because = blocks;
-    because.reason =
-        fmt::format("The link {} leads there. {}", escape_for_display(link), blocks.reason);
-    const PathPattern pattern = below(path, {});
-    data_->paths.add(pattern, blocks.channels,
-                     new_rule(entry, because, blocks.kinds, pattern.text()));
-  };
-  add(real, list);
-  // Putting another link or folder in the way would be as good.
+  if (real != link && !passed.empty()) add_linked(entry, list, link, real, passed);
+}
+
+// Who reads through a link in a blocked folder names that folder, and is refused. Who writes what
+// it leads to does not. In a home too: people keep their settings in a project of their own, where
+// ~/.ssh/config, ~/.config/fish/* and our own grants.json are links to.
+void Compiler::add_targets_in(const Entry& entry, const List& list, const std::string& folder) {
+  for (const std::string& link : links_in(folder)) {
+    std::vector<std::string> passed;
+    const std::string real = follow_links(link, passed);
+    // What holds the folder itself, such as the home, is not what is obeyed there.
+    if (passed.empty() || is_within(link, real)) continue;
+    List writes = list;
+    writes.kinds = kWriteKinds;
+    writes.channels = {Channel::kBlockWrite};
+    add_linked(entry, writes, link, real, passed);
+  }
+}
+
+void Compiler::add_linked(const Entry& entry, const List& list, const std::string& link,
+                          const std::string& real, const std::vector<std::string>& passed) {
+  List because = list;
+  because.reason =
+      fmt::format("The link {} leads there. {}", escape_for_display(link), list.reason);
+  const PathPattern pattern = below(real, {});
+  data_->paths.add(pattern, because.channels,
+                   new_rule(entry, because, because.kinds, pattern.text()));
+  add_way(entry, because, link, passed);
+}
+
+void Compiler::add_way(const Entry& entry, const List& list, const std::string& path,
+                       const std::vector<std::string>& passed) {
   List writes = list;
   writes.kinds = kWriteKinds;
   writes.channels = {Channel::kBlockWrite};
-  for (const std::string& way : passed)
-    if (way != link) add(way, writes);
+  for (const std::string& way : passed) {
+    if (way == path) continue;
+    const PathPattern pattern = below(way, {});
+    data_->paths.add(pattern, writes.channels,
+                     new_rule(entry, writes, writes.kinds, pattern.text()));
+  }
 }
 
 void Compiler::add_networks(const std::vector<Entry>& entries, const List& list) {

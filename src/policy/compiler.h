@@ -64,6 +64,8 @@ class Compiler {
   // The usual entry, a path without wildcards or escapes, added without taking it apart; false,
   // with nothing done, where it is anything else.
   bool add_plain_path(const Entry& entry, const List& list);
+  // The value of a variable whose files are a person's settings.
+  bool is_of_home(const std::string* value) const;
   // "/a/.": the folder without what is in it.
   void add_folder_itself(const Entry& entry, const List& list);
   void add_set(const Entry& entry, const List& list);
@@ -74,6 +76,14 @@ class Compiler {
   // Of a block of "**/…": what links of that name at the top of a workspace lead to.
   void add_named_links(const Entry& entry, const List& list, const PathPattern& pattern);
   void add_target_of(const Entry& entry, const List& list, const std::string& link);
+  // For writing, what the links directly in a blocked folder lead to.
+  void add_targets_in(const Entry& entry, const List& list, const std::string& folder);
+  // `passed`, from the link on: the links on the way to `real`.
+  void add_linked(const Entry& entry, const List& list, const std::string& link,
+                  const std::string& real, const std::vector<std::string>& passed);
+  // The links on the way to what is blocked: another one in the place of one would be as good.
+  void add_way(const Entry& entry, const List& list, const std::string& path,
+               const std::vector<std::string>& passed);
   void add_networks(const std::vector<Entry>& entries, const List& list);
   void add_programs(const std::vector<Entry>& entries, const List& list);
   // `has_rule`: a rule for the file itself stands already.

@@ -258,16 +258,10 @@ LinkFollower::Folder& LinkFollower::folder(std::string_view path) {
   return *last_;
 }
 
-bool LinkFollower::may_lead_elsewhere(std::string_view path) {
-  if (last_ != nullptr && last_path_ == path) return last_->state == State::kLinked;
+LinkFollower::State LinkFollower::state(std::string_view path) {
+  if (last_ != nullptr && last_path_ == path) return last_->state;
   const auto known = folders_.find(path);
-  return (known != folders_.end() ? known->second.state : look(path)) == State::kLinked;
-}
-
-bool LinkFollower::is_missing(std::string_view path) {
-  if (last_ != nullptr && last_path_ == path) return last_->state == State::kMissing;
-  const auto known = folders_.find(path);
-  return (known != folders_.end() ? known->second.state : look(path)) == State::kMissing;
+  return known != folders_.end() ? known->second.state : look(path);
 }
 
 std::string LinkFollower::follow(const std::string& path) {

@@ -31,18 +31,16 @@ std::vector<std::string> names_of(const std::string& path);
 // it is there, and then, by listing it, which of the names asked for it can hold.
 class LinkFollower {
  public:
-  // False: `path`, canonical in form, leads where it says. Cheap.
-  bool may_lead_elsewhere(std::string_view path);
-  std::string follow(const std::string& path);
-  // Nothing is there, and no link before it. Cheap as well.
-  bool is_missing(std::string_view path);
-
- private:
   enum class State : uint8_t {
     kThere,    // no link on the way
     kMissing,  // no link before the part that is missing
     kLinked,   // a link on the way, or nothing that can be said
   };
+  // Of a path that is canonical in form. Cheap.
+  State state(std::string_view path);
+  std::string follow(const std::string& path);
+
+ private:
   // By hash, so that a name may be taken for another one: kNoLink may be missing. What leads
   // elsewhere is never taken for anything but kUnknown.
   enum class Entry : uint8_t { kUnknown, kMissing, kNoLink };

@@ -121,5 +121,47 @@ TEST_F(NamedLinks, NothingElse) {
   EXPECT_EQ(blocks, 3U);
 }
 
+// A folder of settings is a project like any other, and ~/.ssh/config a link to there.
+TEST_F(NamedLinks, WhatStandsInABlockedFolderOfAHomeIsNotWrittenWhereItLies) {
+  const std::string home = root_ + "-home";
+  fs::create_directories(home + "/.ssh");
+  fs::create_directories(home + "/.config/bulkhead");
+  file("dot/ssh_config");
+  file("dot/other");
+  fs::create_symlink(root_ + "/dot/ssh_config", home + "/.ssh/config");
+  fs::create_symlink(root_, home + "/.ssh/project");
+  fs::create_symlink(home, home + "/.ssh/home");
+  fs::create_symlink(root_ + "/dot/grants.json", home + "/.config/bulkhead/grants.json");
+  file("real/bashrc");
+  link("current", "real");
+  fs::create_symlink(root_ + "/current/bashrc", home + "/.bashrc");
+  in_.variables.workspace = {root_ + "/dot"};
+  in_.manifest.files.read = entries({"${workspace}", "/"});
+  in_.manifest.files.write = entries({"/"});
+  BlockGroup group;
+  group.name = "settings";
+  group.reason = "Why.";
+  group.block = entries({"${home}/.ssh", "${config}"});
+  group.block_write = entries({"${home}/.bashrc"});
+  in_.blocklists = {blocklist(Blocklist::Source::kBuiltin, std::move(group))};
+  const auto check = [&] {
+    EXPECT_EQ(verdict(Kind::kWrite, "dot/ssh_config"), kDeny);
+    EXPECT_EQ(verdict(Kind::kRead, "dot/ssh_config"), kAllow);
+    EXPECT_EQ(verdict(Kind::kWrite, "dot/grants.json"), kDeny);
+    EXPECT_EQ(verdict(Kind::kWrite, "dot/other"), kDeny) << "by ~/.ssh/project";
+    EXPECT_EQ(verdict(Kind::kWrite, "real/bashrc"), kDeny);
+    EXPECT_EQ(compiled(in_)->decide_path(Kind::kWrite, home + "/notes").verdict, kAllow)
+        << "a link to what holds it means nothing";
+  };
+  in_.variables.home = home;
+  in_.variables.config = home + "/.config/bulkhead";
+  check();
+  EXPECT_EQ(verdict(Kind::kWrite, "current"), kDeny) << "another link could take its place";
+  in_.variables.home = in_.variables.config = "/no-such/home";
+  in_.variables.other_homes = {home};
+  check();
+  fs::remove_all(home);
+}
+
 }  // namespace
 }  // namespace bulkhead
