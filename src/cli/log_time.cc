@@ -45,7 +45,8 @@ std::optional<Clock::time_point> parse_since(std::string_view text, Clock::time_
   if (const auto age = parse_age(text, now)) return age;
   struct tm fields = {};
   const auto year = number(text, 4);
-  if (!year || !skip(text, "-")) return std::nullopt;
+  // What a clock that counts nanoseconds can tell.
+  if (!year || *year < 1700 || *year > 2200 || !skip(text, "-")) return std::nullopt;
   const auto month = number(text, 2);
   if (!month || !skip(text, "-")) return std::nullopt;
   const auto day = number(text, 2);
