@@ -60,6 +60,27 @@ Result<std::string> path_entry(const std::string& folder, const std::string& tex
   return (base == "/" ? "" : quote_path(base)) + "/" + pattern;
 }
 
+// A link in the project may be somebody else's work, and lead to what was not meant.
+Status stays_in_project(const Session& session, const std::string& text) {
+  const std::vector<std::string>& folders = session.inputs.variables.workspace;
+  const auto in_project = [&](const std::string& path) {
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const std::string& folder) { return is_within(path, folder); });
+  };
+  const std::string before = text.substr(0, text.find('*'));
+  std::vector<std::string> names =
+      names_on_the_way(before.starts_with('/') ? before : session.folder + "/" + before);
+  if (names.empty() || in_project(names.back())) return {};
+  const std::string real = std::move(names.back());
+  names.pop_back();
+  const auto link = std::find_if(names.begin(), names.end(), in_project);
+  if (link == names.end()) return {};
+  return Error{.message = fmt::format("{} is a link that leads out of the workspace; where that is "
+                                      "meant, name {}",
+                                      *link, real),
+               .errno_value = ELOOP};
+}
+
 Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session& session) {
   const std::string& folder = session.folder;
   std::vector<Extra> extras;
@@ -70,6 +91,10 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
       const bool written =
           std::find(options.write.begin(), options.write.end(), text) != options.write.end();
       auto entry = path_entry(folder, text, written ? Kind::kWrite : kind);
+      // What runs is in the compartment, wherever it stands: .venv/bin/python is such a link.
+      if (entry.ok() && kind != Kind::kRun && !is_language(text))
+        if (Status stays = stays_in_project(session, text); !stays.ok())
+          entry = std::move(stays).error();
       if (!entry.ok())
         return Error{.message = fmt::format("{} {}: {}", name, text, entry.error().message),
                      .errno_value = entry.error().errno_value};

@@ -447,6 +447,23 @@ class Refusing(Flow):
             self.assertTrue(done.stderr.startswith("bulkhead: "), done.stderr)
             self.assertIn(words[1].split("/")[0], done.stderr)
 
+    def test_a_link_of_the_project_grants_nothing_outside(self):
+        elsewhere = self.folder("elsewhere")
+        os.symlink(elsewhere, os.path.join(self.project, "dist"))
+        os.symlink(".", os.path.join(self.project, "here"))
+        os.symlink("/usr/bin/true", os.path.join(self.project, "tool"))
+        for words in (["--write", "dist"], ["--read", "here/dist"], ["--write", "dist/new"], ["--write", "dist/*"],
+                      ["--read", os.path.join(self.project, "dist")]):
+            done = self.run_program(*words, "--", "touch", os.path.join(elsewhere, "made"))
+            self.assertEqual(done.returncode, 125, words)
+            self.assertIn("is a link that leads out of the workspace", done.stderr)
+            self.assertIn(f"name {elsewhere}", done.stderr)
+        self.run_program("--write", "${workspace}/dist", "--", "touch", os.path.join(elsewhere, "made"))
+        self.assertEqual(os.listdir(elsewhere), [])
+        for words in (["--write", "here"], ["--run", "./tool"], ["--write", elsewhere],
+                      ["--workspace", "dist", "--read", "dist"]):
+            self.assertEqual(self.run_program(*words, "--", "true").returncode, 0, words)
+
     def test_options_without_a_value_and_twice(self):
         for words, said in ((["--memory", ""], "--memory: must not be empty"), (["--manifest", ""], "--manifest: must not be empty"),
                             (["--workspace", ""], "--workspace: must not be empty"),
