@@ -351,6 +351,9 @@ class Linter {
              at != blocks.end() && at->first.starts_with(below); ++at) {
           const Rule* const block = at->second;
           if (!speaks_of(*block, kind)) continue;
+          // As "**/…": a name that no project has written, whatever its manifest grants.
+          if (block->source == Rule::Source::kBuiltin && block->text.starts_with("${workspace}/"))
+            continue;
           Partly& one = partly[{grant->where.file, grant->where.line, grant->where.column, kind}];
           one.grant = grant;
           one.places.insert(fmt::format(

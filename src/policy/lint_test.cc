@@ -22,7 +22,7 @@ PolicyInputs inputs(const std::string& text) {
                                                    R"({"blocklist":1,"groups":[
                           {"name":"ssh-keys","block":["${home}/.ssh"]},
                           {"name":"rc","block-write":["${home}/.bashrc"]},
-                          {"name":"hooks","block-write":["**/.git/hooks"]},
+                          {"name":"hooks","block-write":["**/.git/hooks","${workspace}/auto.toml"]},
                           {"name":"metadata","network":["169.254.169.254:*"]},
                           {"name":"tokens","environment":["AWS_*"]}]})"),
                                  Blocklist::Source::kBuiltin);
@@ -151,6 +151,7 @@ TEST(Lint, GrantsThatABlockTakesBackInPart) {
       ElementsAre(HasSubstr("grants the whole home folder"),
                   HasSubstr("note: files.read[0]: \"/home/me\" does not grant all in it for "
                             "reading: blocked are \"${home}/.ssh\" (ssh-keys)")));
+  EXPECT_THAT(lint_of(files(R"("read":["${workspace}"],"write":["${workspace}"])")), IsEmpty());
 }
 
 TEST(Lint, BlocksOfWhatNothingGrants) {

@@ -238,7 +238,19 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/dev/tty1",
                            "/dev/video0",
                            "/dev/kvm",
-                           "/home/me/.config/Code/User/globalStorage/state.vscdb"}) {
+                           "/home/me/.config/Code/User/globalStorage/state.vscdb",
+                           "/home/me/.vsce",
+                           "/home/me/.mcp-auth/mcp-remote-1/x_tokens.json",
+                           "/home/me/.claude.json.backup",
+                           "/home/me/.copilot/config.json",
+                           "/home/me/.config/cursor/auth.json",
+                           "/home/me/.awsvault/keys/x",
+                           "/home/me/.dbt/profiles.yml",
+                           "/home/me/.modal.toml",
+                           "/home/me/.muttrc",
+                           "/home/me/.config/curlrc",
+                           "/home/me/.ansible/cp/x",
+                           "/home/me/.local/share/sequoia/keystore/x"}) {
     denied(Kind::kRead, path);
     denied(Kind::kWrite, path);
   }
@@ -305,6 +317,36 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/home/me/p/.venv/pip.conf",
                            "/home/me/p/.cargo/config.toml",
                            "/home/me/p/.mvn/extensions.xml",
+                           "/home/me/.zshrc.zwc",
+                           "/home/me/.zcompdump-host-5.9.zwc",
+                           "/home/me/.cache/p10k-instant-prompt-me.zsh",
+                           "/home/me/.p10k.zsh",
+                           "/home/me/.fzf.bash",
+                           "/home/me/.cargo/env",
+                           "/home/me/.config/bash_completion",
+                           "/home/me/.local/share/bash-completion/completions/git",
+                           "/home/me/.config/user-dirs.dirs",
+                           "/home/me/.xinputrc",
+                           "/home/me/.config/jj/config.toml",
+                           "/home/me/.config/bat/config",
+                           "/home/me/.config/nix/nix.conf",
+                           "/home/me/.cache/nvim/luac/x",
+                           "/home/me/.cache/pre-commit/x",
+                           "/home/me/.cache/node/corepack/v1/pnpm/x",
+                           "/home/me/.local/share/claude/versions/x",
+                           "/home/me/.config/pipewire/pipewire.conf",
+                           "/home/me/p/.factory/mcp.json",
+                           "/home/me/p/.crush.json",
+                           "/home/me/p/.codebuddy/mcp.json",
+                           "/home/me/p/nuget.config",
+                           "/home/me/project/mise.toml",
+                           "/home/me/project/.mise/config.toml",
+                           "/home/me/project/.config/mise/conf.d/x.toml",
+                           "/home/me/project/.tool-versions",
+                           "/home/me/project/rust-toolchain.toml",
+                           "/home/me/project/x.sublime-project",
+                           "/home/me/project/.agent/rules/x.md",
+                           "/home/me/project/.yarn/releases/yarn-4.cjs",
                            "/proc/sys/kernel/core_pattern",
                            "/sys/kernel/x",
                            "/run/systemd/notify",
@@ -312,6 +354,11 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
                            "/etc/ld.so.preload",
                            "/etc/sudoers"})
     denied(Kind::kWrite, path);
+  PolicyInputs tokens = everything_granted();
+  tokens.manifest.environment = {Entry{"NPM_*", {}}, Entry{"npm_*", {}}, Entry{"CLAUDE_*", {}}};
+  for (const char* name :
+       {"NPM_TOKEN", "NPM_CONFIG__AUTHTOKEN", "npm_config__auth", "CLAUDE_CODE_OAUTH_TOKEN"})
+    EXPECT_EQ(compile(tokens)->decide_environment(name).verdict, Verdict::kDeny) << name;
   // Blocked for writing only.
   for (const char* path :
        {"/home/me/.bashrc", "/home/me/p/.git/config", "/home/me/p/.vscode/settings.json",
@@ -323,7 +370,11 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
         "/dev/null", "/home/me/.sshx", "/proc/10/status", "/proc/9/memx",
         "/home/me/project/.ssh/id_rsa.pub", "/home/me/.local/share/x", "/home/me/p/AGENTS.md",
         "/home/me/p/.github/workflows/ci.yml", "/home/me/p/.prettierrc", "/home/me/p/.geminirc",
-        "/home/me/p/.gitignore", "/home/me/p/.rootrc"})
+        "/home/me/p/.gitignore", "/home/me/p/.rootrc", "/home/me/p/.factoryx",
+        // Of packages that are unpacked: nothing reads them by itself.
+        "/home/me/project/node_modules/a/mise.toml",
+        "/home/me/project/vendor/a/rust-toolchain.toml", "/home/me/project/.yarn/cache/a.zip",
+        "/home/me/.zshrcx"})
     EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
 }
 
