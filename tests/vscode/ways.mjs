@@ -493,6 +493,11 @@ export const WAYS = [
         await editor.page.keyboard.press("Control+Space");
         await click(editor, editor.page.locator(".suggest-widget .monaco-list-row", { hasText: "proof-twice" }));
       }, loots()),
+      name: when(async ({ editor }) => {
+        await editor.page.keyboard.press("Control+End");
+        await editor.page.keyboard.type("#");
+        await click(editor, editor.page.locator(".notifications-toasts").getByText("proof-name"));
+      }, loots()),
       markdown: when(({ editor }) => follow(editor, "raw.md"), loots()),
       hover: when(async ({ editor }) => {
         await editor.openFile("style.css");

@@ -557,6 +557,8 @@
       }
     },
     fontOf,
+    /** Whether a message is an extension's in a compartment. @param {string | undefined} id whose it is; none of the window's own */
+    isLookedThrough: (id) => typeof id === "string" && names.has(id.toLowerCase()),
     /** Whose tools are the editor's. @param {Description} description */
     isEditors: (description) => !isForeign(description),
     /**

@@ -501,6 +501,12 @@ test("a walkthrough's page runs the commands of its own extension", () => {
   for (const command of ["npm.mine", "workbench.action.terminal.new", "vscode.openFolder", "paste"]) assert.ok(!mine.includes(command), command);
 });
 
+test("whose messages the broker has looked through", () => {
+  const { bulkhead, extension } = page();
+  bulkhead.disarm([extension("Me.mine", { commands: OWN }), structuredClone(NPM)], []);
+  assert.deepEqual(["me.Mine", "vscode.npm", "un.known", undefined].map(bulkhead.isLookedThrough), [true, false, false, false]);
+});
+
 test("keys of a webview run what is harmless, and its extension's own", () => {
   const { bulkhead, extension } = page();
   bulkhead.disarm([extension("Me.mine", { commands: OWN }), structuredClone(NPM)], []);

