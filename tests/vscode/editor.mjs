@@ -310,7 +310,7 @@ export class Editor {
     const request = this.page.locator(".notification-list-item", { hasText: name }).filter({ hasText: "wants to run for the first time" }).first();
     await request.waitFor({ timeout: PATIENCE });
     before();
-    await request.getByRole("button", { name: "Review" }).click({ timeout: PATIENCE });
+    await request.getByRole("button", { name: "Review" }).click({ timeout: PATIENCE, delay: 1000 });
     const page = await until("the review", async () => {
       for (const frame of this.page.frames()) if (await frame.getByRole("button", { name: /^Allow/ }).count().catch(() => 0)) return frame;
       return undefined;

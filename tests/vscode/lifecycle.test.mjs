@@ -310,7 +310,7 @@ for (const mode of modes) {
         await editor.command("Ask first");
         await toast(editor, /asked/).waitFor({ timeout: PATIENCE });
         assert.equal(await toast(other, /asked/).count(), 0);
-        await toast(editor, /asked/).getByRole("button", { name: "Once" }).click();
+        await toast(editor, /asked/).getByRole("button", { name: "Once" }).click({ delay: 1000 });
         await says(editor, "first 0 allowed");
         await says(other, "first 0");
         assert.ok(!(await status(other)).includes("first 0 allowed"));
@@ -402,7 +402,7 @@ for (const mode of modes) {
           for (const pid of before) assert.ok(during.includes(pid), "the others go on");
           // VS Code takes it away after ten seconds, and keeps it in its list.
           if ((await toast(editor, /third/).count()) === 0) await editor.command("Notifications: Show Notifications");
-          await editor.page.locator(".notification-list-item", { hasText: /third/ }).first().getByRole("button", { name: "Review" }).click();
+          await editor.page.locator(".notification-list-item", { hasText: /third/ }).first().getByRole("button", { name: "Review" }).click({ delay: 1000 });
           await (await reviewPage(editor)).getByRole("button", { name: /^Allow/ }).first().click();
         }
         await says(editor, `third 0 ${may("app=rw")}`);
@@ -448,7 +448,7 @@ for (const mode of modes) {
         if (!plain) {
           await toast(editor, /second.*asks for more than you allowed/).waitFor({ timeout: PATIENCE });
           assert.ok(!(await status(editor)).some((each) => each.startsWith("second")), "it runs before its review");
-          await toast(editor, /second/).getByRole("button", { name: "Review" }).click();
+          await toast(editor, /second/).getByRole("button", { name: "Review" }).click({ delay: 1000 });
           const page = await reviewPage(editor);
           assert.match(await page.locator("section.card").innerText(), /New with this version[^]*example\.com/);
           await page.getByRole("button", { name: /^Allow/ }).click();

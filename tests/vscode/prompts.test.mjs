@@ -32,6 +32,7 @@ for (const mode of modes) {
     try {
       for (let i = 0; i < FILES; i += 1) world.write(`home/projects/other/flood-${i}.txt`, `${world.secrets.other}\n`);
       world.write("home/projects/other/stand.txt", "");
+      world.write("home/projects/other/bait.txt", "clicked\n");
       world.write("home/projects/app/.proof/facts.json", JSON.stringify(world.facts()));
       editor = await Editor.start({ mode, world, extensions: ["canary", "spoof", "flood"].map(fixture), settings: { "workbench.colorTheme": "Unsigned" } });
       for (const name of ["spoof", "flood"]) await started(world, name);
@@ -138,6 +139,26 @@ for (const mode of modes) {
           assert.ok(!texts.some((text) => /did not respond/.test(text)), texts.join(" | "));
           await editor.clearNotifications();
           assert.match((await standing).error ?? "it was read", /EACCES/);
+        });
+      if (!plain)
+        await step("a click that was meant for what stood there before answers no question", async () => {
+          const answer = attack(world, "flood", "bait");
+          const button = (/** @type {string} */ text, /** @type {string} */ name) => toasts.filter({ hasText: text }).first().getByRole("button", { name });
+          await button("Click me", "Again").waitFor();
+          await new Promise((resolve) => setTimeout(resolve, 1000)); // it comes by a movement
+          const bait = (await button("Click me", "Again").boundingBox()) ?? assert.fail("no button");
+          const [x, y] = [bait.x + 5, bait.y + bait.height / 2]; // where "Always" will be
+          for (let clicks = 0; clicks < 25; clicks += 1) {
+            await page.mouse.click(x, y);
+            await new Promise((resolve) => setTimeout(resolve, 100));
+          }
+          await editor.photograph("bait");
+          assert.equal(await button("bait.txt", "Always").count(), 1, "it is still asked");
+          const place = await button("bait.txt", "Always").boundingBox();
+          assert.ok(place && x > place.x && x < place.x + place.width && y > place.y && y < place.y + place.height, `it came where the clicks were: ${JSON.stringify([place, x, y])}`);
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          await button("bait.txt", "Once").click();
+          assert.match((await answer).value ?? "", /clicked/);
         });
       await step("questions without end", async () => {
         let [most, over] = [0, false];

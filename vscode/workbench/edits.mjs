@@ -432,6 +432,17 @@ const others = (location) => {
         `.render(${notice}.message,{callback:${link}=>this.openerService.open(${uri}(${link}),{allowCommands:globalThis.bulkhead.isLookedThrough(${notice}.sourceId)||${JSON.stringify(TRUSTED)}})`,
     },
     {
+      name: "notice-buttons",
+      what: "a button of Bulkhead's takes no click that was meant for what stood in its place",
+      times: 1,
+      shape: shape(
+        String.raw`(renderButtons\(NAME\)\{[^]{0,900}?)this\.inputDisposables\.add\(NAME\.onDidClick\(NAME=>\{\4&&(NAME\.stop\(\4,!0\)),(NAME\.run\(NAME\))\}\)\)`,
+      ),
+      text: (before, notice, button, event, stop, _1, run) =>
+        `${before}globalThis.bulkhead.watchButton(${notice}.sourceId,${button}.element),` +
+        `this.inputDisposables.add(${button}.onDidClick(${event}=>{${event}&&${stop},globalThis.bulkhead.isMeant(${button}.element,${event})&&${run}}))`,
+    },
+    {
       name: "hint-title",
       what: "an inlay hint's hover runs the hint's command with its arguments, whatever the title holds",
       times: 1,

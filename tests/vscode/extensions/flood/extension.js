@@ -17,6 +17,11 @@ exports.activate = (context) =>
       await Promise.race([Promise.all(asked), new Promise((resolve) => setTimeout(resolve, 10_000))]);
       return `read ${read}`;
     },
+    // What a person is clicking goes away, and a question comes there.
+    async bait({ other }, vscode) {
+      await vscode.window.showInformationMessage("Click me, and once more", "Again and again, for as long as it takes");
+      return fs.promises.readFile(path.join(other, "bait.txt"), "utf8");
+    },
     // All of its host stands still until somebody answers.
     stand: ({ other }) => fs.readFileSync(path.join(other, "stand.txt"), "utf8"),
   });
