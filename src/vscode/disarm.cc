@@ -145,22 +145,32 @@ size_t strip_pictures(std::string& text, bool files) {
 
 // The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay,
 // and are no command's.
-std::optional<std::string> linked_command(const Json& link, bool is_link) {
-  constexpr std::string_view kScheme = "command:";
-  if (link.is_string()) {
-    const std::string& text = link.get_ref<const std::string&>();
-    if (!is_link || lower_case(text.substr(0, kScheme.size())) != kScheme) return std::nullopt;
-    return text.substr(kScheme.size(), text.find_first_of("?#") - kScheme.size());
-  }
-  if (!link.is_object()) return std::nullopt;
-  const auto scheme = link.find("scheme");
-  // VS Code makes a text of a list: "command" of ["command"].
-  if (scheme != link.end() && scheme->is_array() && link.contains("path")) return std::string();
-  if (scheme == link.end() || !scheme->is_string() ||
-      lower_case(scheme->get_ref<const std::string&>()) != "command")
+constexpr std::string_view kCommand = "command";
+
+std::optional<std::string> linked_command(std::string_view address) {
+  if (!stands_at(address, 0, kCommand) || !address.substr(kCommand.size()).starts_with(':'))
     return std::nullopt;
-  const auto path = link.find("path");
-  return path != link.end() && path->is_string() ? path->get<std::string>() : std::string();
+  address.remove_prefix(kCommand.size() + 1);
+  return std::string(address.substr(0, address.find_first_of("?#")));
+}
+
+std::optional<std::string> linked_command(const Json& link, bool is_link) {
+  if (link.is_string())
+    return is_link ? linked_command(link.get_ref<const std::string&>()) : std::nullopt;
+  if (!link.is_object()) return std::nullopt;
+  const auto part = [&](const char* key) -> std::string_view {
+    const auto found = link.find(key);
+    if (found == link.end() || !found->is_string()) return {};
+    return found->get_ref<const std::string&>();
+  };
+  // VS Code makes a text of a list: "command" of ["command"].
+  if (const auto scheme = link.find("scheme");
+      scheme != link.end() && scheme->is_array() && link.contains("path"))
+    return std::string();
+  const std::string_view scheme = part("scheme"), path = part("path");
+  if (scheme.size() == kCommand.size() && stands_at(scheme, 0, kCommand)) return std::string(path);
+  // Where VS Code makes one text of it, that is read anew: each part may hold all of an address.
+  return linked_command(scheme.empty() ? path : scheme);
 }
 
 std::string dumped_plainly(const Json& value) {
@@ -275,7 +285,11 @@ bool is_fetched(const Json& picture) {
   }
   if (!picture.is_object()) return false;
   const auto scheme = picture.find("scheme");
-  if (scheme == picture.end()) return picture.contains("authority");
+  if (scheme == picture.end()) {  // the path may be all of it
+    const auto path = picture.find("path");
+    return picture.contains("authority") ||
+           (path != picture.end() && path->is_string() && is_fetched(*path));
+  }
   // VS Code makes a text of what is none: "https" of ["https"].
   if (!scheme->is_string()) return true;
   const std::string& text = scheme->get_ref<const std::string&>();

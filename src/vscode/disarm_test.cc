@@ -48,6 +48,14 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
   expect(R"j({"learnMore": "command:run.it", "a": {"scheme": "COMMAND", "path": "run.it"}})j",
          "{}");
   expect(R"j({"learnMore": "COMMAND:run.it"})j", "{}");
+  // What VS Code writes of these is a link that it reads anew.
+  for (const char* target : {R"j({"path": "command:run.it", "query": "[1]"})j",
+                             R"j({"scheme": "", "path": "Command:run.it"})j",
+                             R"j({"scheme": "command:run.it?[1]#", "path": ""})j"})
+    expect((std::string(R"j({"target": )j") + target + "}").c_str(), "{}");
+  for (const char* target : {R"j({"target": {"path": "command:mine.x"}})j",
+                             R"j({"target": {"scheme": "file", "path": "command:run.it"}})j"})
+    expect(target, target);
   // Whoever opens the links of these does not look at what is named in isTrusted.
   expect(R"j([{"tooltip": {"value": "[a](command:mine.x)", "isTrusted": true}}])j",
          R"j([{"tooltip": {"value": "[a](command:mine.x)"}}])j", Disarm::Strings::kPicks);
@@ -139,6 +147,15 @@ TEST(Disarm, NothingIsFetchedByLooking) {
   }
   expect(R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j",
          R"j({"iconPath": {"$mid": 1, "scheme": "vscode-remote", "path": "/i.png"}})j");
+}
+
+// Without a scheme a path is the whole address.
+TEST(Disarm, AnAddressInAPathIsFetchedToo) {
+  for (const char* path : {"https://a/b.png", "//a/b.png", " HTTPS://a", "\\\\a/b"})
+    EXPECT_TRUE(is_fetched({{"path", path}})) << path;
+  for (const char* path : {"/a/b.png", "a.png"}) EXPECT_FALSE(is_fetched({{"path", path}})) << path;
+  EXPECT_FALSE(is_fetched({{"scheme", "file"}, {"path", "//a/b.png"}}));
+  expect(R"j([{"icon": {"path": "https://a/b.png"}, "x": 1}])j", R"j([{"x": 1}])j");
 }
 
 TEST(Disarm, TextOfDocumentsStaysAsItIs) {
