@@ -324,8 +324,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         return may_name(text, {"fsPath", "external"});
       };
       auto strings = Disarm::Strings::kText;
-      for (const char* method :
-           {"$showMessage", "$startProgress", "$progressReport", "$setLanguageStatus"})
+      for (const char* method : {"$showMessage", "$startProgress", "$progressReport",
+                                 "$setLanguageStatus", "$setMessage"})
         if (request.method == method) strings = Disarm::Strings::kMessages;
       if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
       RpcRequest changed = request;

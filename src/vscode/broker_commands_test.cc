@@ -401,6 +401,30 @@ TEST_F(BrokerTest, WhatAPersonWouldOnlyClickOnDoesNotRunOutside) {
 }
 
 // A command that may be run with some arguments is offered with these alone, and not in a text.
+// The window reads a link's escapes, and runs what it names then.
+TEST_F(BrokerTest, ALinkNamesNoCommandByEscapes) {
+  start({"me.mine"}, nullptr, R"("@editor","commands","commands-foreign")");
+  const auto links = [this](const std::string& command) {
+    EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {command}), "passed");
+    const std::string link = "](command:" + command + "?[1])";
+    const Json sent = passed("MainThreadMessageService", "$showMessage",
+                             {1, "[x" + link, Json::object(), Json::array()});
+    return sent.dump().find(link) != std::string::npos;
+  };
+  EXPECT_TRUE(links("mine.hello"));
+  for (const char* other : {"workbench%2Eaction%2Etasks%2Erun", "bad%2Ecommand", "%62ad.command"})
+    EXPECT_FALSE(links(other)) << other;
+}
+
+// A line of it that is a link is a button, and nobody looks whether its commands are trusted.
+TEST_F(BrokerTest, TheMessageOfAViewRunsOwnCommandsOnly) {
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  const Json sent =
+      passed("MainThreadTreeViews", "$setMessage",
+             {"mine.view", Json{{"value", "[a](command:mine.hello?1)\n[b](command:bad.x?1)"}}});
+  EXPECT_EQ(sent[1]["value"], "[a](command:mine.hello?1)\n[b](#command:bad.x?1)");
+}
+
 TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
   start({"me.mine"}, nullptr, R"("@editor","commands","workspace-edit","clipboard","scm")");
   const auto lens = [&](const std::string& id, const Json& arguments) {
