@@ -20,14 +20,19 @@ namespace {
 constexpr size_t kWhole = SIZE_MAX;            // not one argument: all of them
 constexpr std::string_view kAgent = "agent ";  // before handles of participants of chats
 
-// A kernel's scripts would run in the pages of notebooks, beside what others put out there.
-size_t strip_preloads(Json& value) {
+// A kernel's scripts would run in the pages of notebooks, beside what others put out there; and
+// what lies below its place, all of these may read.
+size_t strip_kernels(Json& value) {
   size_t changed = 0;
   if (value.is_array())
-    for (Json& each : value) changed += strip_preloads(each);
-  if (!value.is_object() || !value.contains("preloads")) return changed;
-  value["preloads"] = Json::array();
-  return changed + 1;
+    for (Json& each : value) changed += strip_kernels(each);
+  for (const auto& [key, instead] :
+       {std::pair<const char*, Json>("preloads", Json::array()), {"extensionLocation", nowhere()}})
+    if (value.is_object() && value.contains(key)) {
+      value[key] = instead;
+      ++changed;
+    }
+  return changed;
 }
 
 // Resources of a source control come as lists, in which what a click runs and the pictures have no
@@ -383,7 +388,8 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         // What an extension only keeps for itself is shown to nobody.
         const bool is_kept = request.method == "$setValue";
         const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
-        const bool loads = request.method.ends_with("Kernel") && may_name(text, {"preloads"});
+        const bool loads =
+            request.method.ends_with("Kernel") && may_name(text, {"preloads", "extensionLocation"});
         const bool resources =
             request.method == "$spliceResourceStates" || request.method == "$registerGroups";
         const bool roots = may_name(text, {"localResourceRoots"});
@@ -404,7 +410,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         }
         const size_t here =
             (spelt ? strip_cached_spellings(value) : 0) +
-            (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_preloads(value) : 0) +
+            (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_kernels(value) : 0) +
             (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
             (styles ? strip_styles(value, granted("open-external")) : 0) +
             (types ? strip_typed(value) : 0) + (prints ? plain_outputs(value) : 0) +

@@ -378,6 +378,40 @@ TEST_F(ForgedTest, SerializersBringNoFoldersIntoPages) {
   EXPECT_EQ(sent.find("location"), std::string::npos);
 }
 
+TEST_F(ForgedTest, KernelsBringNoFoldersIntoPages) {
+  const Json kernel = {{"id", "me.mine/x"},
+                       {"extensionId", {{"value", "me.mine"}}},
+                       {"extensionLocation", uri("/home")},
+                       {"preloads", {{{"uri", uri("/home/x.js")}}}}};
+  const Json sent = passed("MainThreadNotebookKernels", "$addKernel", {1, kernel});
+  EXPECT_EQ(sent[1]["extensionLocation"]["scheme"], "bulkhead");
+  EXPECT_EQ(sent[1]["preloads"], Json::array());
+}
+
+// The window keeps these with a page that it shows anew, and reads there what that may load and
+// run.
+TEST_F(ForgedTest, OptionsOfAPageSayNothingElse) {
+  with(R"("webview","window")");
+  const Json options = {{"retainContextWhenHidden", true},
+                        {"enableFindWidget", "yes"},
+                        {"localResourceRoots", Json::array({uri("/")})},
+                        {"enableCommandUris", true},
+                        {"customClasses", "over-all"}};
+  const Json extension = {{"id", {{"value", "me.mine"}}}};
+  const Json kept = {{"retainContextWhenHidden", true}};
+  EXPECT_EQ(passed("MainThreadWebviewViews", "$registerWebviewViewProvider",
+                   {extension, "mine.view", options})[2],
+            kept);
+  for (const char* method : {"$registerCustomEditorProvider", "$registerTextEditorProvider"}) {
+    for (const Json& given : {options, Json::array({1})})
+      EXPECT_EQ(passed("MainThreadCustomEditors", method,
+                       {extension, "mine.view", given, Json::object()})[2],
+                given.is_object() ? kept : Json::object())
+          << method;
+    EXPECT_EQ(call("MainThreadCustomEditors", method, {extension, "mine.view", nullptr}), "passed");
+  }
+}
+
 // What is no text has no name: VS Code takes it as it is.
 TEST_F(ForgedTest, InputsOfASourceControlHaveItsName) {
   with(R"("scm")");

@@ -334,6 +334,11 @@ inline DeclaredParts declared_parts(const Json& description) {
   return found;
 }
 
+// In place of a resource that others would read.
+inline Json nowhere() {
+  return {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};
+}
+
 inline const Json kNull;
 inline const Json& at(const Json& array, size_t i) {
   return array.is_array() && i < array.size() ? array[i] : kNull;

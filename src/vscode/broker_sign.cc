@@ -53,6 +53,14 @@ constexpr Member kQuickInput[] = {
     {"keepScrollPosition", &Json::is_boolean},
 };
 
+// Of pages: the window keeps all that stands there, and takes it for what a page may load and run
+// when it shows that again.
+constexpr Member kPageOptions[] = {
+    {"enableFindWidget", &Json::is_boolean},
+    {"retainContextWhenHidden", &Json::is_boolean},
+    {"serializeBuffersForPostMessage", &Json::is_boolean},
+};
+
 // Takes out whatever else there is. How many.
 size_t keep(Json& object, std::span<const Member> members) {
   size_t gone = 0;
@@ -379,6 +387,13 @@ std::optional<std::vector<uint8_t>> Broker::without_claims(const RpcRequest& req
       if (knows(builtin_views_, "authentication/" + name)) return;
       provider.erase("supportedAuthorizationServers");
       provider.erase("resourceServer");
+    });
+  else if (is_given(request, "$registerCustomEditorProvider", 2) ||
+           is_given(request, "$registerTextEditorProvider", 2) ||
+           is_given(request, "$registerWebviewViewProvider", 2))
+    changed = with_argument(request, 2, [](Json& options) {
+      if (!options.is_object()) options = Json::object();
+      keep(options, kPageOptions);
     });
   // A tab is called as its notebook is.
   else if (is_given(request, "$tryShowNotebookDocument", 2))
