@@ -185,6 +185,14 @@ test("what runs cells runs whatever has the kernel", () => {
   assert.equal(needed("notebook.cell.edit"), "notebooks");
 });
 
+test("what runs tests runs those of others too", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  const running = new Set([...workbench.matchAll(/"(testing\.(?:\w+\.)?(?:run|reRun|debug|coverage|startContinuousRun)(?![a-z])\w*)"/g)].map(([, command]) => command));
+  assert.ok(running.size >= 20, [...running].join());
+  for (const command of running) assert.equal(needed(command), "commands-foreign", command);
+  assert.equal(needed("testing.showMostRecentOutput"), "testing");
+});
+
 test("what a person says in a chat nobody says for them", () => {
   const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
   for (const command of [
