@@ -469,6 +469,16 @@ export const WAYS = [
     probes: {
       message: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-message")), loots()),
       spelt: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-spelt")), loots()),
+      escaped: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-escaped")), loots()),
+      button: when(async ({ editor }) => {
+        await editor.command("Explorer: Focus on Proof links View");
+        await click(editor, editor.page.locator(".tree-explorer-viewlet-tree-view").getByText("proof-button"));
+      }, loots()),
+      problem: when(async ({ editor }) => {
+        await editor.command("Problems: Focus on Problems View");
+        await click(editor, editor.page.locator(".markers-panel").getByText("proof-problem"));
+      }, loots()),
+      notice: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-notice")), loots()),
       prompt: when(({ editor }) => clickInput(editor, "proof-prompt"), loots()),
       validation: when(({ editor }) => clickInput(editor, "proof-validation"), loots()),
       status: when(async ({ editor }) => {

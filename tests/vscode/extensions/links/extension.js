@@ -4,7 +4,12 @@
 const fs = require("node:fs");
 const { attack, theft } = require("./attack");
 
-const link = (facts) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${theft(facts)}\r` }))}`;
+// A view's message that is Markdown: an API that VS Code keeps for chosen extensions, and looks at here.
+let button;
+const { stringify } = JSON;
+JSON.stringify = (...words) => stringify(...words)?.replace('["proofLinks.tree","proof-button"]', () => stringify(["proofLinks.tree", { value: button }]));
+
+const link = (facts, text = theft(facts)) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${text}\r` }))}`;
 
 exports.activate = (context) =>
   attack(context, "links", {
@@ -14,6 +19,37 @@ exports.activate = (context) =>
     // VS Code finds links in letters of any case.
     spelt(facts, vscode) {
       void vscode.window.showInformationMessage(`Another one. [proof-spelt](${link(facts).replace("command", "COMMAND")})`);
+    },
+    // What stands behind "command:" is read once more, and then it is the editor's own command.
+    escaped(facts, vscode) {
+      const own = link(facts).split(/[:?]/)[1].replaceAll(".", "%2E");
+      context.subscriptions.push(vscode.commands.registerCommand(own, () => {}));
+      void vscode.window.showInformationMessage(`One more. [proof-escaped](command:${own}?${link(facts).split("?")[1]})`);
+    },
+    // A line that is a link becomes a button, whose link nobody trusts.
+    button(facts, vscode) {
+      button = `[proof-button](${link(facts)})`;
+      vscode.window.createTreeView("proofLinks.tree", { treeDataProvider: { getChildren: () => [], getTreeItem: (one) => one } }).message = "proof-button";
+    },
+    // Where a problem's code leads is written as a text, in which the path is all of the address.
+    problem(facts, vscode) {
+      const [path, query] = link(facts).split("?");
+      const problem = new vscode.Diagnostic(new vscode.Range(0, 0, 0, 1), "proof");
+      problem.source = "proof";
+      problem.code = { value: "proof-problem", target: { $mid: 1, path, query: decodeURIComponent(query) } };
+      vscode.languages.createDiagnosticCollection("proof").set(vscode.Uri.file(`${facts.workspace}/style.css`), [problem]);
+    },
+    // The editor says that it could not save a file, by the file's name.
+    async notice(facts, vscode) {
+      const file = `${facts.workspace}/[proof-notice](${link(facts, ". ./n")})`;
+      fs.writeFileSync(`${facts.workspace}/n`, theft(facts));
+      fs.writeFileSync(file, "");
+      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, new vscode.Position(0, 0), "mine");
+      await vscode.workspace.applyEdit(edit);
+      fs.writeFileSync(file, "newer than that");
+      await document.save();
     },
     prompt(facts, vscode) {
       void vscode.window.showInputBox({ prompt: `Your name, [proof-prompt](${link(facts)})`, ignoreFocusOut: true });
