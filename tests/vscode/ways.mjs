@@ -478,7 +478,6 @@ export const WAYS = [
         await editor.command("Problems: Focus on Problems View");
         await click(editor, editor.page.locator(".markers-panel").getByText("proof-problem"));
       }, loots()),
-      notice: when(({ editor }) => click(editor, editor.page.locator(".notifications-toasts").getByText("proof-notice")), loots()),
       prompt: when(({ editor }) => clickInput(editor, "proof-prompt"), loots()),
       validation: when(({ editor }) => clickInput(editor, "proof-validation"), loots()),
       status: when(async ({ editor }) => {

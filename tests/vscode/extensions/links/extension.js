@@ -9,7 +9,7 @@ let button;
 const { stringify } = JSON;
 JSON.stringify = (...words) => stringify(...words)?.replace('["proofLinks.tree","proof-button"]', () => stringify(["proofLinks.tree", { value: button }]));
 
-const link = (facts, text = theft(facts)) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${text}\r` }))}`;
+const link = (facts) => `command:workbench.action.terminal.sendSequence?${encodeURIComponent(JSON.stringify({ text: `${theft(facts)}\r` }))}`;
 
 exports.activate = (context) =>
   attack(context, "links", {
@@ -38,18 +38,6 @@ exports.activate = (context) =>
       problem.source = "proof";
       problem.code = { value: "proof-problem", target: { $mid: 1, path, query: decodeURIComponent(query) } };
       vscode.languages.createDiagnosticCollection("proof").set(vscode.Uri.file(`${facts.workspace}/style.css`), [problem]);
-    },
-    // The editor says that it could not save a file, by the file's name.
-    async notice(facts, vscode) {
-      const file = `${facts.workspace}/[proof-notice](${link(facts, ". ./n")})`;
-      fs.writeFileSync(`${facts.workspace}/n`, theft(facts));
-      fs.writeFileSync(file, "");
-      const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
-      const edit = new vscode.WorkspaceEdit();
-      edit.insert(document.uri, new vscode.Position(0, 0), "mine");
-      await vscode.workspace.applyEdit(edit);
-      fs.writeFileSync(file, "newer than that");
-      await document.save();
     },
     prompt(facts, vscode) {
       void vscode.window.showInputBox({ prompt: `Your name, [proof-prompt](${link(facts)})`, ignoreFocusOut: true });
