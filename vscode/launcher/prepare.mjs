@@ -179,8 +179,8 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const { version, commit, called } = published(server);
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
-  // placement.js first: declarations.js adds to what it made.
-  const placed = ["placement.js", "declarations.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
+  // placement.js first: the others add to what it made.
+  const placed = ["placement.js", "declarations.js", "buttons.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
   // A copy has passed what these say.
   const passed = ["workbench/edits.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));

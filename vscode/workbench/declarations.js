@@ -524,21 +524,6 @@
     "workbench\\.action\\.(?:files\\.(?:newUntitledFile|openFile|openFolder|openFileFolder)|(?:next|previous)Editor.*|openEditorAtIndex\\d|splitEditor.*|zoom.*)",
     "workbench\\.action\\.(?:open(?:Next|Previous)RecentlyUsedEditor.*|quickOpen(?:Next|Previous|Least).*|quickchat\\.toggle)",
   ].join("|")})$`);
-  /** ms that a button of ours has stood still, and nobody has clicked there, before it takes a click. */
-  const SETTLED = 500;
-  /** How often it is looked whether it does. */
-  const LOOK = 100;
-  /** @type {WeakMap<Element, { place: string, since: number }>} buttons of ours */
-  const standing = new WeakMap();
-  /** Where it is, and since when. @param {Element} button */
-  const standOf = (button) => {
-    const { x, y } = button.getBoundingClientRect();
-    const place = `${x} ${y}`;
-    const before = standing.get(button);
-    const stand = before?.place === place ? before : { place, since: performance.now() };
-    standing.set(button, stand);
-    return stand;
-  };
   /** @type {{ id: string | undefined } | undefined} whose webview says that a key was pressed in it */
   let pressed;
   Object.assign(globalThis.bulkhead, {
@@ -579,30 +564,8 @@
     fontOf,
     /** Whether a message is an extension's in a compartment. @param {string | undefined} id whose it is; none of the window's own */
     isLookedThrough: (id) => typeof id === "string" && names.has(id.toLowerCase()),
-    /**
-     * A button of a message. Where a person clicks again and again an extension can have a question of ours come, or come down.
-     * @param {string | undefined} id whose message it is
-     * @param {Element} button
-     */
-    watchButton(id, button) {
-      if (id === undefined || id.toLowerCase() !== asker) return;
-      standOf(button);
-      let gone = 0;
-      const timer = setInterval(() => {
-        standOf(button);
-        gone = button.isConnected ? 0 : gone + 1;
-        if (gone > 50) clearInterval(timer);
-      }, LOOK);
-    },
-    /** Whether a click, or a key, was for this button. @param {Element} button @param {Event | undefined} event */
-    isMeant(button, event) {
-      if (!standing.has(button) || event?.type === "keydown") return true;
-      const stand = standOf(button);
-      const now = performance.now();
-      if (now - stand.since >= SETTLED) return true;
-      stand.since = now;
-      return false;
-    },
+    /** Whether a message is Bulkhead's. @param {string | undefined} id whose it is; none of the window's own */
+    isAskers: (id) => id !== undefined && id.toLowerCase() === asker,
     /** Whose tools are the editor's. @param {Description} description */
     isEditors: (description) => !isForeign(description),
     /**

@@ -501,52 +501,16 @@ test("a walkthrough's page runs the commands of its own extension", () => {
   for (const command of ["npm.mine", "workbench.action.terminal.new", "vscode.openFolder", "paste"]) assert.ok(!mine.includes(command), command);
 });
 
+test("a message is Bulkhead's where the companion says it", () => {
+  const { bulkhead, extension } = page();
+  bulkhead.disarm([extension("bulkhead.companion", {}, { extensionLocation: { path: "/opt/companion" } }), extension("me.mine", {})], []);
+  assert.deepEqual(["Bulkhead.Companion", "me.mine", "vscode.git", undefined].map(bulkhead.isAskers), [true, false, false, false]);
+});
+
 test("whose messages the broker has looked through", () => {
   const { bulkhead, extension } = page();
   bulkhead.disarm([extension("Me.mine", { commands: OWN }), structuredClone(NPM)], []);
   assert.deepEqual(["me.Mine", "vscode.npm", "un.known", undefined].map(bulkhead.isLookedThrough), [true, false, false, false]);
-});
-
-test("a button of ours takes a click where it has stood still, and nobody clicked meanwhile", () => {
-  const { bulkhead, context, extension } = page();
-  let [now, look] = [0, () => {}];
-  let ended = false;
-  Object.assign(context, { performance: { now: () => now }, setInterval: (/** @type {() => void} */ run) => void (look = run), clearInterval: () => (ended = true) });
-  const made = () => {
-    const place = { x: 1, y: 1 };
-    return { place, isConnected: true, getBoundingClientRect: () => place };
-  };
-  const pass = (/** @type {number} */ time) => {
-    now += time;
-    look();
-  };
-  const click = { type: "click" };
-  bulkhead.disarm([extension("bulkhead.companion", {}, { extensionLocation: { path: "/opt/companion" } }), extension("me.mine", {})], []);
-  const ours = made();
-  bulkhead.watchButton("Bulkhead.Companion", ours);
-  const meant = (event = click) => bulkhead.isMeant(ours, event);
-  assert.equal(meant(), false, "it has just come");
-  assert.equal(meant({ type: "keydown" }), true);
-  pass(499);
-  assert.equal(meant(), false);
-  pass(499);
-  assert.equal(meant(), false, "clicks one after the other");
-  pass(500);
-  assert.equal(meant(), true);
-  ours.place = { x: 1, y: 2 };
-  assert.equal(bulkhead.isMeant(ours, { type: "-monaco-gesturetap" }), true, "until then it was there");
-  ours.getBoundingClientRect = () => ours.place;
-  assert.equal(meant(), false, "what was above came down");
-  pass(500);
-  assert.equal(meant(), true);
-  ours.isConnected = false;
-  for (let looks = 0; looks < 52; looks += 1) pass(100);
-  assert.ok(ended);
-  for (const id of ["me.mine", "vscode.git", undefined]) {
-    const other = made();
-    bulkhead.watchButton(id, other);
-    assert.equal(bulkhead.isMeant(other, click), true);
-  }
 });
 
 test("keys of a webview run what is harmless, and its extension's own", () => {
