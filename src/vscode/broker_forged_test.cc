@@ -381,8 +381,8 @@ TEST_F(ForgedTest, SerializersBringNoFoldersIntoPages) {
 TEST_F(ForgedTest, KernelsBringNoFoldersIntoPages) {
   const Json kernel = {{"id", "me.mine/x"},
                        {"extensionId", {{"value", "me.mine"}}},
-                       {"extensionLocation", uri("/home")},
-                       {"preloads", {{{"uri", uri("/home/x.js")}}}}};
+                       {"extensionLocation", uri("/folder")},
+                       {"preloads", {{{"uri", uri("/folder/x.js")}}}}};
   const Json sent = passed("MainThreadNotebookKernels", "$addKernel", {1, kernel});
   EXPECT_EQ(sent[1]["extensionLocation"]["scheme"], "bulkhead");
   EXPECT_EQ(sent[1]["preloads"], Json::array());
