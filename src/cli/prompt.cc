@@ -40,9 +40,9 @@ constexpr int kLook = 50;  // milliseconds
 constexpr unsigned kLooksBetweenPasses = 4;
 // Beyond the child's own time: it says by itself that nobody answered, if it can.
 constexpr std::chrono::seconds kLastWord{1};
-constexpr std::string_view kKeys = "Allow? [o]nce, for this [r]un, [a]lways, ne[v]er, [N]o: ";
+constexpr std::string_view kKeys = "Allow? [once], for this [run], [always], ne[v]er, [N]o: ";
 constexpr std::string_view kTooLate = "\nbulkhead: no answer in time: no\n";
-constexpr std::string_view kAgain = "  one of o, r, a, v, n, then Enter: ";
+constexpr std::string_view kAgain = "  one of once, run, always, v, n, then Enter: ";
 
 std::string_view verb_of(Kind kind) {
   switch (kind) {
@@ -328,11 +328,13 @@ std::optional<Answer> parse_answer(std::string_view line) {
     std::string_view text;
     Answer answer;
   };
+  // What allows is a whole word, and the end of nothing that denies: who has left the session can
+  // read the terminal still (setsid(2)), the first letter of "no" alone, and a terminal's replies
+  // end in letters.
   static constexpr std::array kWords = {
-      Word{"", Answer::kNo},         Word{"n", Answer::kNo},        Word{"no", Answer::kNo},
-      Word{"o", Answer::kOnce},      Word{"once", Answer::kOnce},   Word{"r", Answer::kThisRun},
-      Word{"run", Answer::kThisRun}, Word{"a", Answer::kAlways},    Word{"always", Answer::kAlways},
-      Word{"v", Answer::kNever},     Word{"never", Answer::kNever},
+      Word{"", Answer::kNo},       Word{"n", Answer::kNo},        Word{"no", Answer::kNo},
+      Word{"once", Answer::kOnce}, Word{"run", Answer::kThisRun}, Word{"always", Answer::kAlways},
+      Word{"v", Answer::kNever},   Word{"never", Answer::kNever},
   };
   const auto same = [line](std::string_view word) {
     return std::equal(line.begin(), line.end(), word.begin(), word.end(), [](char a, char b) {

@@ -146,7 +146,7 @@ TEST(TerminalAsker, TakesAnAnswer) {
   Session session([](int) { return ask_once({}); });
   ASSERT_TRUE(session.wait_for("[N]o: ")) << session.screen();
   EXPECT_THAT(session.screen(), HasSubstr("bulkhead: /bin/p wants to read"));
-  session.type("a\n");
+  session.type("always\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kAlways));
 }
 
@@ -155,7 +155,7 @@ TEST(TerminalAsker, AsksAgainThenGivesUp) {
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("yes\n");
   ASSERT_TRUE(session.wait_for("then Enter: "));
-  session.type("o\n");
+  session.type("once\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
 
@@ -168,7 +168,7 @@ TEST(TerminalAsker, ForgetsWhatWasTypedBefore) {
     return ask_once({});
   });
   ASSERT_EQ(session.report(), 'r');
-  session.type("a\n");
+  session.type("always\n");
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("n\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
@@ -200,7 +200,7 @@ TEST(TerminalAsker, PutsModesAndForegroundBack) {
     return tcgetpgrp(0) == getpgrp() ? code : 95;
   });
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("r\n");
+  session.type("run\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kThisRun));
 }
 
@@ -237,7 +237,7 @@ TEST(TerminalAsker, NoModeOfTheProgramsMakesALine) {
     });
   });
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("r");
+  session.type("run");
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   session.type("x\n");
   ASSERT_TRUE(session.wait_for("then Enter: ")) << session.screen();
@@ -247,13 +247,13 @@ TEST(TerminalAsker, NoModeOfTheProgramsMakesALine) {
 
 TEST(TerminalAsker, OnlyAWholeLineAnswers) {
   for (const std::string& pieces :
-       {std::string("r\x04\n"), std::string("\x16\nr\x04\n"), std::string(256, 'x') + "r\n",
-        std::string(255, 'x') + "\x04r\n"}) {
+       {std::string("run\x04\n"), std::string("\x16\nrun\x04\n"), std::string(256, 'x') + "run\n",
+        std::string(255, 'x') + "\x04run\n"}) {
     Session session([](int) { return ask_once({}); });
     ASSERT_TRUE(session.wait_for("[N]o: "));
     session.type(pieces);
     ASSERT_TRUE(session.wait_for("then Enter: ")) << session.screen();
-    session.type("o\n");
+    session.type("once\n");
     EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
   }
 }
@@ -298,7 +298,7 @@ TEST(TerminalAsker, WhoSetsTheModesMeanwhileAnswersNothing) {
   });
   ASSERT_EQ(session.report(), 's');
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("a\n");
+  session.type("always\n");
   ASSERT_TRUE(session.wait_for("[N]o: ")) << session.screen();
   session.type("n\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
@@ -359,7 +359,7 @@ int judge_reader(pid_t reader, int report, int code) {
 
 void expect_answer_and_line(Session& session) {
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("a\n");
+  session.type("always\n");
   ASSERT_EQ(session.report(), 'd');
   session.type("mine\n");
   ASSERT_EQ(session.exit_code(), answer(Answer::kAlways));
@@ -428,7 +428,7 @@ TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {
   ASSERT_EQ(session.report(), 's');
   ASSERT_TRUE(session.wait_for("[N]o: "));
   EXPECT_THAT(session.screen(), Not(HasSubstr("PAINT")));
-  session.type("o\n");
+  session.type("once\n");
   EXPECT_TRUE(session.wait_for("PAINT"));
   EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
@@ -436,7 +436,7 @@ TEST(TerminalAsker, AProgramThatWritesMeanwhileIsStopped) {
 TEST(TerminalAsker, AProgramThatHoldsTheOutputHidesNoQuestion) {
   Session session([](int) { return tcflow(0, TCOOFF) == 0 ? ask_once({}) : 97; });
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("o\n");
+  session.type("once\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
 
@@ -481,7 +481,7 @@ TEST(TerminalAsker, CtrlCRightBehindTheAnswerReachesTheJob) {
       return 0;
     });
     ASSERT_TRUE(session.wait_for("[N]o: "));
-    session.type("o\n");
+    session.type("once\n");
     std::this_thread::sleep_for(later);
     session.type("\x03");
     ASSERT_EQ(session.exit_code(), 0) << later.count();
@@ -564,7 +564,7 @@ TEST(TerminalAsker, TakesTheTerminalBackFromItsOwnJob) {
     return tcgetpgrp(0) == getpgrp() ? kBase + static_cast<int>(got) : 96;
   });
   ASSERT_EQ(session.report(), 's');
-  while (session.wait_for("[N]o: ")) session.type("o\n");  // asked again
+  while (session.wait_for("[N]o: ")) session.type("once\n");  // asked again
   EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
 
@@ -588,7 +588,7 @@ TEST(TerminalAsker, AShellThatTookTheTerminalKeepsItAndTheQuestionEnds) {
   });
   ASSERT_EQ(session.report(), 's');
   ASSERT_TRUE(session.wait_for("[N]o: "));
-  session.type("o\n");
+  session.type("once\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kNotAsked));
 }
 
@@ -621,7 +621,7 @@ TEST(TerminalAsker, AsksOnlySoOften) {
   });
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(session.wait_for("[N]o: "));
-    session.type("o\n");
+    session.type("once\n");
   }
   EXPECT_EQ(session.exit_code(), answer(Answer::kNotAsked));
 }

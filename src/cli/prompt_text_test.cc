@@ -73,8 +73,8 @@ TEST(ParseAnswer, KeysAndWords) {
   EXPECT_EQ(parse_answer(""), Answer::kNo);
   EXPECT_EQ(parse_answer("\n"), Answer::kNo);
   EXPECT_EQ(parse_answer("n\n"), Answer::kNo);
-  EXPECT_EQ(parse_answer("O\n"), Answer::kOnce);
-  EXPECT_EQ(parse_answer(" r \r\n"), Answer::kThisRun);
+  EXPECT_EQ(parse_answer("Once\n"), Answer::kOnce);
+  EXPECT_EQ(parse_answer(" run \r\n"), Answer::kThisRun);
   EXPECT_EQ(parse_answer("Always"), Answer::kAlways);
   EXPECT_EQ(parse_answer("v"), Answer::kNever);
   EXPECT_EQ(parse_answer("never\n"), Answer::kNever);
@@ -83,6 +83,19 @@ TEST(ParseAnswer, KeysAndWords) {
 TEST(ParseAnswer, AnythingElseIsNoAnswer) {
   for (const char* text : {"y", "yes", "aa", "o r", "oo", "1", "\x1b[A", "alway"})
     EXPECT_EQ(parse_answer(text), std::nullopt) << text;
+}
+
+TEST(ParseAnswer, TheEndOfAnAnswerAllowsNoMore) {
+  const auto allows = [](std::string_view text) {
+    const auto answer = parse_answer(text).value_or(Answer::kNo);
+    return answer == Answer::kNever ? Answer::kNo : answer;
+  };
+  for (const std::string_view word : {"n", "no", "v", "never", "once", "run", "always"})
+    for (size_t gone = 1; gone <= word.size(); ++gone)
+      EXPECT_EQ(allows(word.substr(gone)), Answer::kNo) << word << " without " << gone;
+  // What terminals reply, where somebody takes all but the last letter.
+  for (char letter = ' '; letter <= '~'; ++letter)
+    EXPECT_EQ(allows(std::string(1, letter)), Answer::kNo) << letter;
 }
 
 }  // namespace

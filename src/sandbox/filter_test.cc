@@ -451,7 +451,8 @@ TEST_F(Filter, Ioctl) {
   }
   for (uint64_t command : {uint64_t{TCSETS}, uint64_t{TCSETSW}, uint64_t{TCSETSF}, uint64_t{TCSETA},
                            uint64_t{TCSETAW}, uint64_t{TCSETAF}, uint64_t{0x402c542b} /* TCSETS2 */,
-                           uint64_t{0x402c542c}, uint64_t{0x402c542d}, TCSETS | kHigh})
+                           uint64_t{0x402c542c}, uint64_t{0x402c542d}, TCSETS | kHigh,
+                           uint64_t{TCXONC}, uint64_t{TCFLSH}, TCFLSH | kHigh, uint64_t{TIOCEXCL}})
     EXPECT_EQ(run(__NR_ioctl, {0, command}), kNotify) << std::hex << command;
   EXPECT_EQ(run(__NR_ioctl, {0, 0x8927 /* SIOCGIFHWADDR */}), fails(EPERM));
   EXPECT_EQ(run(__NR_ioctl, {0, 0x89f0 /* SIOCDEVPRIVATE */}), fails(EPERM));

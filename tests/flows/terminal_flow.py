@@ -46,12 +46,12 @@ class AtATerminal(Flow):
         terminal.type("what\n")
         terminal.wait_for("then Enter: ")
         self.assertNotIn(word, terminal.screen[seen:])
-        terminal.type("o\n")
+        terminal.type("once\n")
 
     def test_once(self):
         terminal = self.terminal("--", "cat", self.secret)
         self.assertEqual(terminal.wait_for(QUESTION).group(1), self.secret)
-        terminal.type("o\n")
+        terminal.type("once\n")
         terminal.wait_for("the secret")
         self.assertEqual(terminal.exit_code(), 0)
         again = self.terminal("--", "cat", self.secret)
@@ -87,7 +87,7 @@ class AtATerminal(Flow):
         terminal = self.terminal("--", "sh", "-c", f"cat {self.secret}; cat {self.secret}")
         for kind in ("run", "read"):  # cat, then the file; each once though there are two of them
             terminal.wait_for(rf"wants to {kind}.*\[N\]o: ")
-            terminal.type("r\n")
+            terminal.type("run\n")
         terminal.wait_for("the secret.*the secret")
         self.assertEqual(terminal.exit_code(), 0)
 
@@ -106,7 +106,7 @@ class AtATerminal(Flow):
     def test_always_for_one_program_is_not_for_another(self):
         terminal = self.terminal("--", "cat", self.secret)
         terminal.wait_for(QUESTION)
-        terminal.type("a\n")
+        terminal.type("always\n")
         self.assertEqual(terminal.exit_code(), 0)
         other = self.terminal("--", "head", self.secret)
         other.wait_for(QUESTION)
@@ -117,7 +117,7 @@ class AtATerminal(Flow):
         program = self.file("project/ask.py", f"open({self.secret!r})")
         terminal = self.terminal("--", "/usr/bin/python3", "-IS", program, columns=200)
         terminal.wait_for(rf"python3\S* \({program}\) wants to read.*\[N\]o: ")
-        terminal.type("a\n")
+        terminal.type("always\n")
         self.assertEqual(terminal.exit_code(), 0)
         with open(os.path.join(self.home, ".config/bulkhead/grants.json"), encoding="utf-8") as file:
             self.assertIn(f'"{program}"', file.read())
@@ -126,7 +126,7 @@ class AtATerminal(Flow):
         terminal = self.terminal("--run", "/bin/bash", "--run", "cat", "--", "bash", "--norc", "-i")
         terminal.type(f"PS1='ready> '; cat {self.secret}\n")
         while terminal.wait_for(r"\[N\]o: |the secret").group(0) != "the secret":
-            terminal.type("o\n")
+            terminal.type("once\n")
         terminal.wait_for("ready> ")
         terminal.type("exit 5\n")
         self.assertEqual(terminal.exit_code(), 5)
@@ -147,7 +147,7 @@ print("line:", lines[0])
         for _ in range(20):
             if terminal.wait_for(r"\[N\]o: |the secret").group(0) == "the secret":
                 break
-            terminal.type("o\n")
+            terminal.type("once\n")
         terminal.type("mine\n")
         terminal.wait_for("line: mine")
         self.assertEqual(terminal.exit_code(), 0)
@@ -194,7 +194,7 @@ input()
         for script in (f"{run}; echo after", f"{run} | cat; echo after", f"sh -c '{run}; true'; echo after"):
             terminal = self.script(script)
             terminal.wait_for(QUESTION)
-            terminal.type("o\n")
+            terminal.type("once\n")
             terminal.wait_for("the secret.*after")
             self.assertEqual(terminal.exit_code(), 0)
             self.assertNotIn("[stopped]", terminal.screen)
@@ -214,7 +214,7 @@ input()
         run = f"{options.bulkhead} run"
         terminal = self.script(f"{run} -- cat {self.secret} & {run} -- sh -c 'echo tick; echo gone'; wait; echo after")
         while terminal.wait_for(r"\[N\]o: |the secret.*after").group(0).endswith("[N]o: "):
-            terminal.type("o\n")
+            terminal.type("once\n")
         self.assertIn("gone", terminal.screen)
         self.assertEqual(terminal.exit_code(), 0)
 
@@ -242,7 +242,7 @@ print(open({self.secret!r}).read(), flush=True)
         move()  # long before the question's time is up
         terminal.wait_for(r"PAINT.*" + QUESTION, seconds=20)
         move()  # and just before an answer, which then is none
-        terminal.type("o\n")
+        terminal.type("once\n")
         terminal.wait_for(QUESTION)
         self.answer_undisturbed(terminal, "PAINT")
         terminal.wait_for("the secret")
@@ -253,7 +253,7 @@ print(open({self.secret!r}).read(), flush=True)
         terminal = self.script(f"set -m; ({beside}; echo done beside) & {options.bulkhead} run -- cat {self.secret}; wait", Alone)
         terminal.wait_for(QUESTION)
         terminal.wait_for("done beside")
-        terminal.type("o\n")
+        terminal.type("once\n")
         terminal.wait_for("the secret")
 
     def test_nobody_in_the_background_sets_the_modes_of_a_question(self):
@@ -298,6 +298,66 @@ for number in range(500):
             self.assertFalse(os.path.exists(os.path.join(self.home, ".config/bulkhead/grants.json")))
             os.unlink(said)
 
+    def test_nobody_in_the_background_throws_away_what_is_typed(self):
+        # What stays of it would be another answer. Nor does anybody there hold the output (here it is let
+        # go, which is harmless), or shut the terminal. Plain, typed letters do go.
+        program = self.file("project/flushes.py", """
+import fcntl, os, signal, sys, termios, time
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU, signal.SIGTTIN})
+calls = [(termios.TCFLSH, termios.TCIFLUSH), (termios.TCXONC, termios.TCOON), (termios.TIOCEXCL, 0)]
+said = set()
+for number in range(500):
+    for call, argument in calls[:int(sys.argv[1])]:
+        try:
+            said.add(fcntl.ioctl(1, call, argument))
+        except OSError as error:
+            said.add(error.errno)
+    with open("said.new", "w") as file:
+        file.write(str(said))
+    os.replace("said.new", "said")
+    time.sleep(0.1)
+""")
+        said = os.path.join(self.project, "said")
+        run = f"{options.bulkhead} run"
+        for under, calls in ((f"{run} --quiet --", 3), ("", 1)):
+            terminal = self.script(f"set -m; {under} /usr/bin/python3 {program} {calls} & first=$!; until [ -s said ]; do :; done; "
+                                   f"{run} -- cat {self.secret}; kill -9 -$first; echo after", Alone)
+            terminal.wait_for(QUESTION)
+            terminal.type("x")
+            time.sleep(0.3)
+            terminal.type("once\n")
+            if under:
+                terminal.wait_for("then Enter: ")
+                terminal.type("n\n")
+                with open(said, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), str({errno.EIO}))
+            terminal.wait_for("Permission denied.*after" if under else "the secret.*after")
+            os.unlink(said)
+
+    def test_what_somebody_leaves_of_an_answer_allows_nothing(self):
+        # Who has left the session reads the terminal, and takes the first letter of "no".
+        program = self.file("project/takes.py", """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    with open("reads", "w") as file:
+        file.write("x")
+    taken = os.read(1, 1)
+    with open("taken", "wb") as file:
+        file.write(taken)
+time.sleep(60)
+""")
+        run = f"{options.bulkhead} run"
+        terminal = self.script(f"set -m; {run} --quiet -- /usr/bin/python3 {program} & first=$!; until [ -s reads ]; do :; done; sleep 0.2; "
+                               f"{run} -- cat {self.secret}; kill -9 -$first; echo after", Alone)
+        terminal.wait_for(QUESTION)
+        terminal.type("no\n")
+        terminal.wait_for("then Enter: ")
+        terminal.type("n\n")
+        terminal.wait_for("Permission denied.*after")
+        with open(os.path.join(self.project, "taken"), "rb") as file:
+            self.assertEqual(file.read(), b"n")
+
     def test_who_sets_modes_in_the_background_is_stopped_until_it_has_the_terminal(self):
         # As the kernel does; of terminals that the program makes itself nothing is kept from it.
         program = self.file("project/sets.py", """
@@ -334,7 +394,7 @@ for terminal in (os.openpty()[1], os.openpty()[0], 1):
             self.assertEqual(termios.tcgetattr(terminal.master), before)
             terminal.resume()
             terminal.wait_for(QUESTION)
-            terminal.type("o\n")
+            terminal.type("once\n")
             terminal.wait_for("the secret")
             self.assertEqual(terminal.exit_code(), 0)
         # Where no shell would see it, the key does nothing, as for any program.
@@ -342,7 +402,7 @@ for terminal in (os.openpty()[1], os.openpty()[0], 1):
         terminal.wait_for(QUESTION)
         terminal.type("\x1a\n")
         terminal.wait_for("then Enter: ")
-        terminal.type("o\n")
+        terminal.type("once\n")
         terminal.wait_for("the secret")
 
     def test_ctrl_z_as_the_question_is_put_anew_is_not_lost(self):
@@ -369,7 +429,7 @@ print(open({self.secret!r}).read(), flush=True)
             terminal.wait_for(r"\[stopped\]")
             terminal.resume()
             terminal.wait_for(QUESTION)
-            terminal.type("o\n")
+            terminal.type("once\n")
             terminal.wait_for("the secret")
             self.assertEqual(terminal.exit_code(), 0)
 
@@ -411,9 +471,9 @@ while True:
         self.assertFalse(os.path.exists(ended))
         self.assertTrue(flow.wait_for(lambda: os.path.exists(ended)))
         # Who moved as that run ended makes an answer none, and it is asked again.
-        terminal.type("o\n")
+        terminal.type("once\n")
         while terminal.wait_for(r"\[N\]o: |the secret").group(0) != "the secret":
-            terminal.type("o\n")
+            terminal.type("once\n")
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_a_terminal_that_is_closed_at_the_question_ends_the_job(self):
@@ -594,7 +654,7 @@ for number in range(100):
     def test_answers_are_journalled(self):
         terminal = self.terminal("--", "cat", self.secret)
         terminal.wait_for(QUESTION)
-        terminal.type("o\n")
+        terminal.type("once\n")
         self.assertEqual(terminal.exit_code(), 0)
         rows = [r for r in self.journal() if r["resource"] == self.secret]
         self.assertEqual([(r["verdict"], r["asked"]) for r in rows], [("allow", True)], json.dumps(rows))

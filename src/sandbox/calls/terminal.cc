@@ -1,8 +1,10 @@
-// ioctl(fd, TCSETS…), as tcsetattr(3) calls it: a terminal's modes are for who has its foreground.
+// ioctl(fd, TCSETS…), as tcsetattr(3) calls it, tcflush(3), tcflow(3), TIOCEXCL: a terminal's
+// modes, what is typed there, and its output are for who has its foreground.
 //
-// The kernel stops others by SIGTTOU, but lets those set them who block that signal or have left
-// the session. So a program in the background could have another run's question read by a line that
-// it did not end, or by keys that make "no" of "always".
+// The kernel stops others by SIGTTOU (not at TIOCEXCL), but lets those go on who block that signal
+// or have left the session. So a program in the background could have another run's question read
+// by a line that it did not end, or by keys that make "no" of "always"; throw away the "n" of a
+// "no", which leaves "o", once; and leave the terminal without output, or closed to who opens it.
 //
 // What this does not stop: modes of a terminal that is not the supervisor's own, by a run that was
 // started on one or whose descriptors are another.
@@ -24,9 +26,10 @@ namespace {
 
 constexpr int kRestart = 512;  // ERESTARTSYS: the call is made anew once the caller goes on
 
-// Bytes of what the command reads; 0 where it sets no modes. The structures are the kernel's own,
-// which libc's headers do not have side by side with its own.
-size_t size_of_modes(uint32_t command) {
+// Bytes of what the command reads at its argument, 0 where that is a number; nullopt: another
+// command. The structures are the kernel's own, which libc's headers do not have side by side with
+// its own.
+std::optional<size_t> size_of_argument(uint32_t command) {
   switch (command) {
     case TCSETS:
     case TCSETSW:
@@ -40,8 +43,12 @@ size_t size_of_modes(uint32_t command) {
     case 0x402c542c:
     case 0x402c542d:
       return 44;
-    default:
+    case TCXONC:
+    case TCFLSH:
+    case TIOCEXCL:
       return 0;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -68,8 +75,8 @@ Reply refuse_in_background(Call& call, pid_t group) {
 Reply serve_ioctl(Call& call) {
   const uint32_t command = call.flags_arg(1);
   if (command == FIOASYNC) return serve_async(call);
-  const size_t size = size_of_modes(command);
-  if (size == 0) return serve_refusal(call);
+  const auto size = size_of_argument(command);
+  if (!size) return serve_refusal(call);
   const auto own = stat_of("/proc/self");
   const auto caller = stat_of(folder_of(call.tid()));
   if (!own || !caller) return Reply::error(EIO);
@@ -83,12 +90,14 @@ Reply serve_ioctl(Call& call) {
   if (!terminal.ok()) return Reply::error(terminal.error().errno_value);
   if (::isatty(terminal->get()) == 0) return Reply::error(errno);
   if (is_own_terminal(terminal->get())) return refuse_in_background(call, caller->group);
-  if (const Status read = call.memory().read(call.arg(2), modes.data(), size); !read.ok())
-    return Reply::error(EFAULT);
+  uint64_t argument = call.arg(2);
+  if (*size > 0) {
+    if (!call.memory().read(argument, modes.data(), *size).ok()) return Reply::error(EFAULT);
+    argument = reinterpret_cast<uint64_t>(modes.data());
+  }
   if (!call.still_valid()) return Reply::error(ESRCH);
   const Waiting waiting;
-  return ::ioctl(terminal->get(), command, modes.data()) == 0 ? Reply::value(0)
-                                                              : Reply::error(errno);
+  return ::ioctl(terminal->get(), command, argument) == 0 ? Reply::value(0) : Reply::error(errno);
 }
 
 }  // namespace bulkhead
