@@ -92,7 +92,7 @@ class AtATerminal(Flow):
         self.assertEqual(terminal.exit_code(), 0)
 
     def test_always_and_never_are_remembered(self):
-        for key, code in (("a", 0), ("v", 1)):
+        for key, code in (("always", 0), ("v", 1)):
             terminal = self.terminal("--", "cat", self.secret)
             terminal.wait_for(QUESTION)
             terminal.type(key + "\n")
@@ -306,7 +306,7 @@ import fcntl, os, signal, sys, termios, time
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU, signal.SIGTTIN})
 calls = [(termios.TCFLSH, termios.TCIFLUSH), (termios.TCXONC, termios.TCOON), (termios.TIOCEXCL, 0)]
 said = set()
-for number in range(500):
+while not os.path.exists("typed"):
     for call, argument in calls[:int(sys.argv[1])]:
         try:
             said.add(fcntl.ioctl(1, call, argument))
@@ -315,15 +315,18 @@ for number in range(500):
     with open("said.new", "w") as file:
         file.write(str(said))
     os.replace("said.new", "said")
-    time.sleep(0.1)
+    time.sleep(0.01)
 """)
+        typed = os.path.join(self.project, "typed")
         said = os.path.join(self.project, "said")
         run = f"{options.bulkhead} run"
         for under, calls in ((f"{run} --quiet --", 3), ("", 1)):
             terminal = self.script(f"set -m; {under} /usr/bin/python3 {program} {calls} & first=$!; until [ -s said ]; do :; done; "
-                                   f"{run} -- cat {self.secret}; kill -9 -$first; echo after", Alone)
+                                   f"{run} -- cat {self.secret}; wait; echo after", Alone)
             terminal.wait_for(QUESTION)
             terminal.type("x")
+            time.sleep(0.3)
+            self.file("project/typed", "")
             time.sleep(0.3)
             terminal.type("once\n")
             if under:
@@ -333,6 +336,7 @@ for number in range(500):
                     self.assertEqual(file.read(), str({errno.EIO}))
             terminal.wait_for("Permission denied.*after" if under else "the secret.*after")
             os.unlink(said)
+            os.unlink(typed)
 
     def test_what_somebody_leaves_of_an_answer_allows_nothing(self):
         # Who has left the session reads the terminal, and takes the first letter of "no".
