@@ -1,9 +1,9 @@
 // Says that somebody else edits the lines (EXTPROC): a read returns then whatever is there, without Enter.
-// Who types "o", erases it and types "n" has said "once"; and of the terminal's own replies any letter counts.
+// Who pastes "once", erases it and types "n" has said "once"; and of the terminal's own replies any word counts.
 // class: a question read with the modes that the program has set
 // plain: say
 // act: prompt
-// types: o\x7fn
+// types: {once}\x7f\x7f\x7f\x7fn
 // otherwise: ask
 #include <termios.h>
 
@@ -27,7 +27,9 @@ int main(int argc, char** argv) {
   tcflush(0, TCIFLUSH);
   printf("Allow? [N]o:\n");
   char line[64] = "";
-  for (int tries = 0; tries < 3 && line[0] != 'o'; ++tries)  // what was typed before may come first
-    if (read(0, line, sizeof line) == 1 && line[0] == 'o') effect("once, without Enter");
+  for (int tries = 0; tries < 3 && memcmp(line, "once", 5) != 0; ++tries) {  // what was typed before may come first
+    memset(line, 0, sizeof line);
+    if (read(0, line, sizeof line - 1) == 4 && !memcmp(line, "once", 5)) effect("once, without Enter");
+  }
   return 0;
 }

@@ -13,7 +13,7 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     as:       root | user, where only one of them can attack
     act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
-    types:    what the person types before Enter at each question, key by key (`\\xNN`) after a quarter of a second (default:
+    types:    what the person types before Enter at each question, key by key (`\\xNN`; at once in `{}`) after a quarter of a second (default:
               nothing, at once)
     descriptors: N, the most that the attack and bulkhead may have open (RLIMIT_NOFILE)
     summary:  yes, where what bulkhead itself says at the end belongs to what is judged
@@ -501,7 +501,7 @@ class World:
         if act == "replace":
             threading.Thread(target=self.replace, args=[started], daemon=True).start()
         if act == "prompt":
-            os.write(master, b"a\na\n")  # typed before anything is asked: must answer nothing
+            os.write(master, b"always\nalways\n")  # typed before anything is asked: must answer nothing
         if master is None:
             if act == "kill-supervisor":
                 started.wait()  # survivors would keep the pipe open
@@ -512,6 +512,7 @@ class World:
             output = b""
             reader_done, answered, replied, due = False, 0, 0, []
             types = self.header.one("types").encode().decode("unicode_escape")
+            keys = [key.strip("{}") for key in re.findall(r"\{[^}]*\}|[^{]", types + "\n")]
             os.set_blocking(master, False)
             while not reader_done:
                 ended = started.poll() is not None
@@ -519,7 +520,7 @@ class World:
                     output += os.read(master, 65536)
                     while act == "prompt" and output.count(b"[N]o:") > answered:
                         now = time.monotonic() + (0.25 if types else 0)
-                        due += [(now + number * 0.03, key.encode()) for number, key in enumerate(types + "\n")]
+                        due += [(now + number * 0.03, key.encode()) for number, key in enumerate(keys)]
                         answered += 1
                     while act == "prompt" and output.count(COLOUR_ASKED) > replied:
                         due.append((time.monotonic() + 0.1, COLOUR))  # through tmux and ssh
