@@ -147,7 +147,7 @@ static int act(int number, const char* p) {
     OPENED(16, "open path creat", open(p, O_PATH | O_CREAT | O_TRUNC, 0644));
     OPENED(17, "open tmpfile", open(p, O_TMPFILE | O_RDWR, 0600));
     OPENED(18, "open tmpfile rdonly", open(p, O_TMPFILE | O_RDONLY, 0600));
-    OPENED(19, "open mode 3", open(p, 3 | O_NONBLOCK));
+    OPENED(19, "open path mode 3", open(p, 3 | O_PATH));  // without O_PATH it is EINVAL, by design
     OPENED(20, "open noatime", open(p, O_RDONLY | O_NOATIME | O_NONBLOCK));
     OPENED(21, "open sync", open(p, O_WRONLY | O_SYNC | O_NONBLOCK));
     OPENED(22, "open excl alone", open(p, O_RDONLY | O_EXCL | O_NONBLOCK));
