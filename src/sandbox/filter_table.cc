@@ -157,6 +157,8 @@ VALUES(kThread, 0x00010000 /* CLONE_THREAD */);
 // nobody's.
 constexpr CallAction kOwnDescriptors{Type::kErrnoIfMemoryCounts, ENOMEM};
 constexpr uint32_t kFilesFlag = 0x400;  // CLONE_FILES
+// Nor does a pipe take pages of a process: one byte of a huge page keeps all of it, as nobody's.
+constexpr CallAction kOwnPages{Type::kErrnoIfMemoryCounts, ENOSYS};
 VALUES(kFiles, kFilesFlag);
 TESTS(kThreadApart, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread}, {0, kFilesFlag, kNone});
 TESTS(kNoNamespaceThread, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread});
@@ -408,7 +410,8 @@ constexpr CallRule kRules[] = {
     ALLOW(newfstatat), NOTIFY(unlinkat), NOTIFY(renameat), NOTIFY(linkat), NOTIFY(symlinkat),
     NOTIFY(readlinkat), NOTIFY(fchmodat), CASES(faccessat, kAccessAt, kAllow), ALLOW(pselect6), ALLOW(ppoll),
     CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
-    ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), ALLOW(vmsplice), REFUSE(move_pages, EPERM),
+    ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), {__NR_vmsplice, "vmsplice", kOwnPages, {}},
+    REFUSE(move_pages, EPERM),
     NOTIFY(utimensat),  // a null path means the descriptor's file
     ALLOW(epoll_pwait), ALLOW(signalfd), ALLOW(timerfd_create), ALLOW(eventfd),
     {__NR_fallocate, "fallocate", {Type::kErrnoIfWritesCount, EOPNOTSUPP}, {}},

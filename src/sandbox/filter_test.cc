@@ -408,6 +408,11 @@ TEST_F(Filter, CountedWrites) {
   EXPECT_EQ(run(__NR_fallocate, {}, {.count_written = true}), fails(EOPNOTSUPP));
 }
 
+TEST_F(Filter, CountedMemoryKeepsPagesInProcesses) {
+  EXPECT_EQ(run(__NR_vmsplice), kAllow);
+  EXPECT_EQ(run(__NR_vmsplice, {}, {.count_memory = true}), fails(ENOSYS));
+}
+
 TEST_F(Filter, CountedMemoryKeepsDescriptorsTogether) {
   constexpr uint64_t kApart = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
   const FilterOptions counted{.count_memory = true};
