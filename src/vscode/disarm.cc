@@ -143,10 +143,9 @@ size_t strip_pictures(std::string& text, bool files) {
   return changed;
 }
 
-// The command of "command:ID?ARGUMENTS", a text or taken apart; escapes in it stay,
-// and are no command's.
 constexpr std::string_view kCommand = "command";
 
+// The command of "command:ID?ARGUMENTS"; escapes in it stay, and are no command's.
 std::optional<std::string> linked_command(std::string_view address) {
   if (!stands_at(address, 0, kCommand) || !address.substr(kCommand.size()).starts_with(':'))
     return std::nullopt;
@@ -154,6 +153,7 @@ std::optional<std::string> linked_command(std::string_view address) {
   return std::string(address.substr(0, address.find_first_of("?#")));
 }
 
+// The same of a text, where it is a link, or of an address taken apart.
 std::optional<std::string> linked_command(const Json& link, bool is_link) {
   if (link.is_string())
     return is_link ? linked_command(link.get_ref<const std::string&>()) : std::nullopt;
