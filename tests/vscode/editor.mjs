@@ -258,6 +258,8 @@ export class Editor {
     const exact = this.page.locator(".quick-input-widget .monaco-list-row").filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`^(.*: )?${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`) }) }).first();
     await exact.waitFor({ timeout: PATIENCE });
     await exact.click();
+    // The list may have been made anew below the click.
+    if (!(await exact.waitFor({ state: "hidden", timeout: PATIENCE / 6 }).then(() => true, () => false))) await exact.click();
   }
 
   /** A webview that was clicked in keeps the keys. */
