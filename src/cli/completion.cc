@@ -212,8 +212,10 @@ std::string zsh() {
                                          option->get_name(true), zsh_action(type)));
     }
     if (verb.rest != nullptr)
-      cases += verb.takes_command() ? " \\\n          '*:: : _normal'"
-                                    : " \\\n          '*:file:_files'";
+      cases += verb.takes_command()
+                   ? " \\\n          '*:: :{ [[ $words[1] == -- ]] && shift words && "
+                     "(( CURRENT-- )); _normal }'"
+                   : " \\\n          '*:file:_files'";
     cases += " ;;\n";
   }
   return fmt::format(R"(#compdef bulkhead
@@ -283,7 +285,8 @@ std::string fish() {
     if (verb.rest != nullptr && !verb.takes_command())
       out += fmt::format("complete -c bulkhead -n {} -F\n", when);
     if (verb.takes_command())
-      out += fmt::format("complete -c bulkhead -n {} -x -a '(__fish_complete_subcommand)'\n", when);
+      out += fmt::format(
+          "complete -c bulkhead -n {} -x -a '(__fish_complete_subcommand --fcs-skip=2)'\n", when);
   }
   return out;
 }

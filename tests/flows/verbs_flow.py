@@ -497,6 +497,8 @@ class Completing(Flow):
         self.assertEqual(complete("bulkhead ex"), ["explain"])
         self.assertIn("--manifest", complete("bulkhead run --man"))
         self.assertEqual(sorted(complete("bulkhead run --otherwise ")), ["ask", "deny"])
+        for dashes in ("", "-- ", "--quiet -- "):
+            self.assertIn("sleep", complete(f"bulkhead run {dashes}slee"), "the program to be run")
 
     def test_zsh_loads(self):
         code = (f"autoload -Uz compinit; compinit -D -u; source {self.script('zsh')}; "
