@@ -353,10 +353,11 @@ void Compiler::check_name_blocks() {
       const Rule& rule = data_->rules[grant.rule];
       const Rule& blocking = data_->rules[block.rule];
       complain(Entry{rule.text, rule.where},
-               fmt::format("grants every host, beside which the block of {} by name in the {}{} "
+               fmt::format("grants every host, beside which the block of {} by name in the {}{}{} "
                            "cannot be enforced",
                            quoted(blocking.text), label(blocking.source),
-                           blocking.group.empty() ? "" : " (" + blocking.group + ")"),
+                           blocking.group.empty() ? "" : " (" + blocking.group + ")",
+                           blocking.where.file.empty() ? "" : " at " + place(blocking.where)),
                "grant the hosts by name, or block addresses");
       break;
     }

@@ -41,12 +41,6 @@ std::string json_text(std::string_view text) {
   return is_utf8(text) ? nlohmann::json(text).dump(-1, ' ', !shown) : in_quotes(text);
 }
 
-std::string place(const Location& where) {
-  std::string text = escape_for_display(where.file);
-  if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
-  return text;
-}
-
 // The run flag for a kind; empty where there is none.
 std::string_view flag_of(Kind kind) {
   switch (kind) {

@@ -277,6 +277,12 @@ Result<T> whole(Draft<T> draft) {
 
 }  // namespace
 
+std::string place(const Location& where) {
+  std::string text = escape_for_display(where.file);
+  if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
+  return text;
+}
+
 Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
   static constexpr std::array<std::string_view, 10> kKnown = {
       "$schema", "manifest",    "extension", "files",  "network",

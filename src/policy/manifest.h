@@ -42,6 +42,7 @@ struct Location {
   int column = 0;     // 1-based, bytes
   std::string field;  // JSON path: files.read[2]
 };
+std::string place(const Location& where);  // FILE:LINE:COLUMN, to be shown
 
 // One string of a manifest's list, with its place.
 struct Entry {

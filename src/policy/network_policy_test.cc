@@ -124,6 +124,9 @@ TEST(NetworkPolicy, AnyHostBesideABlockByNameIsRefused) {
   group.network = entries({"evil.com:443"});
   in.blocklists.push_back(blocklist(Blocklist::Source::kUser, group));
   EXPECT_THAT(refused(in), HasSubstr("cannot be enforced"));
+  // Who never wrote that block by hand, but answered "never" once, learns where to take it back.
+  in.blocklists.back().groups.back().network.back().where = {"/g.json", 4, 5, "answers[0]"};
+  EXPECT_THAT(refused(in), HasSubstr("at /g.json:4:5"));
   in.manifest.network = entries({"0.0.0.0/0:*"});
   EXPECT_THAT(refused(in), HasSubstr("cannot be enforced"));
   in.manifest.network = entries({"*:80"});
