@@ -324,6 +324,17 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
     std::set<std::string> others;  // which may be run with some arguments alone
     if (listed)
       for (const Json& each : (*trusted)["enabledCommands"]) {
+        if (each.is_object()) {  // with these arguments alone
+          const Json command = each.value("command", Json()),
+                     arguments = each.value("arguments", Json());
+          if (!command.is_string() || !arguments.is_string()) continue;
+          const std::string id = command.get<std::string>(), given = arguments.get<std::string>();
+          if (rules_.may_run(id))
+            enable(id + "?" + given, {{"command", id}, {"arguments", given}});
+          else
+            others.insert(id);
+          continue;
+        }
         if (!each.is_string()) continue;
         if (rules_.may_run(each.get<std::string>()))
           enable(each.get<std::string>(), each);

@@ -81,6 +81,11 @@ TEST(Disarm, LinksRunWhatMayBeRunWithTheirArguments) {
       open);
   EXPECT_EQ(enabled("[x](command:open.it?%5B%22a%20b%22%5D)", {{"enabledCommands", {"open.it"}}}),
             open);
+  const Json mine = {{"command", "mine.y"}, {"arguments", "[1]"}};
+  EXPECT_EQ(enabled("[x](command:mine.y?%5B2%5D)",
+                    {{"enabledCommands",
+                      Json::array({mine, {{"command", "run.it"}}, {{"command", 1}}})}}),
+            Json::array({mine}));
   EXPECT_EQ(enabled("[x](command:open.it?%5B%22a%20b%22%5D)", {{"enabledCommands", {"other"}}}),
             Json::array());
   for (const char* arguments : {"", "?", "?%5B%22other%22%5D", "?%5B%22a%20b%22%5D%20",

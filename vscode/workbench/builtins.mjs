@@ -119,6 +119,21 @@ const BUILTINS = [
       },
     ],
   },
+  {
+    extension: "git",
+    file: "dist/main.js",
+    edits: [
+      {
+        name: "git-hover",
+        // In it stands the message of a commit, which is Markdown of whoever wrote that.
+        what: "the hover of a commit runs its own links, and nothing that the commit's message names",
+        times: 1,
+        shape: shape(String.raw`return NAME\.isTrusted=\{enabledCommands:NAME\?\.flat\(\)\.map\(NAME=>\3\.command\)\?\?\[\]\},`),
+        text: (hover, commands) =>
+          `return ${hover}.isTrusted={enabledCommands:${commands}?.flat().map(one=>({command:one.command,arguments:JSON.stringify(one.arguments)}))??[]},`,
+      },
+    ],
+  },
   { extension: "html-language-features", file: "client/dist/node/htmlClientMain.js", edits: NAMED },
   {
     extension: "css-language-features",

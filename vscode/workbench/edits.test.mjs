@@ -401,6 +401,18 @@ test("the npm extension asks npm outside of the package's folder", () => {
   execFileSync(process.execPath, ["--check", path.join(folder, "npm.cjs")]);
 });
 
+test("the hover of a commit runs what git gives it, and nothing that the commit's message names", () => {
+  const text = editBuiltins(server).get("git")?.get("dist/main.js") ?? "";
+  const [, hover, words, markdown, parts] = /function [\w$]+(\(([\w$,]+)\)\{let [\w$]+=new (([\w$]+)\.MarkdownString)\("",!0\);return [\w$]+\.isTrusted=.*?\?\?\[\]\},)/.exec(text) ?? [];
+  assert.ok(markdown);
+  const commands = [[{ title: "x", command: "git.viewCommit", arguments: ["a b", 1] }], [{ title: "y", command: "git.copyContentToClipboard", arguments: ["c"] }]];
+  const shown = (/** @type {any} */ given) => piece(`(function(${words}){const made=new ${markdown}("",!0);${hover.slice(hover.indexOf("return") + 7).replace(/^[\w$]+/, "made").replace(/,$/, "")};return made})`, { [parts]: { MarkdownString: class {} } })(...words.split(",").map((_one, i) => (i === 6 ? given : undefined)));
+  assert.deepEqual(shown(commands).isTrusted, { enabledCommands: [{ command: "git.viewCommit", arguments: '["a b",1]' }, { command: "git.copyContentToClipboard", arguments: '["c"]' }] });
+  assert.deepEqual(shown(undefined).isTrusted, { enabledCommands: [] });
+  fs.writeFileSync(path.join(folder, "git.cjs"), text);
+  execFileSync(process.execPath, ["--check", path.join(folder, "git.cjs")]);
+});
+
 test("conditions of menu items are of the class that makes them", () => {
   const [, conditions] = /\.when=globalThis\.bulkhead\.menuCondition\([\w$]+\.description,[\w$]+\.key,([\w$]+)\.deserialize\([\w$]+\.when\),\1\)/.exec(edited()) ?? [];
   const [made] = edited().slice(edited().search(`[,;]${conditions.replaceAll("$", "\\$")}=class\\{static false`)).split("static deserialize");
