@@ -324,7 +324,13 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     });
   // Among those of a language, and by its id in the status bar where a person wants it there.
   else if (request.method == "$setLanguageStatus")
-    changed = with_argument(request, 1, [this](Json& status) { sign_language_status(status); });
+    changed = with_argument(request, 1, [this](Json& status) {
+      sign_language_status(status);
+      if (!status.is_object()) return;
+      Json markdown = {{"value", status["detail"]}};  // as the window takes it
+      disarm().disarm(markdown, Disarm::Strings::kText);
+      status["detail"] = markdown["value"];
+    });
   // That somebody else's suggestions are not shown beside its own.
   else if (is_given(request, "$registerInlineCompletionsSupport", 9))
     changed = with_argument(request, 9, [](Json& excluded) { excluded = Json::array(); });

@@ -367,6 +367,9 @@ TEST_F(BrokerTest, ALanguagesStatusSaysWhoseItIs) {
   EXPECT_EQ(forged["name"], "me.mine (Cloud)");
   EXPECT_EQ(forged["detail"], "me.mine — signed in");
   EXPECT_EQ(forged["accessibilityInfo"]["label"], label + " — Cloud");
+  EXPECT_EQ(
+      status({{"id", "x"}, {"detail", "see ![a](https://e.org/?b) [c](https://e.org)"}})["detail"],
+      "me.mine — see [a](https://e.org/?b) [c](https://e.org)");
   EXPECT_NE(forged["command"].value("tooltip", ""), "Cloud");
   EXPECT_EQ(status({{"id", "Me.Mine/sync"}, {"source", "Cloud"}})["id"], "Me.Mine/sync");
   EXPECT_EQ(status({{"id", Json::array({"me.mine/sync"})}})["source"], label);
