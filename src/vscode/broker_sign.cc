@@ -350,10 +350,13 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     changed = with_argument(request, 1, [](Json& extension) {
       if (extension.is_object()) extension.erase("location");
     });
-  // What somebody else has decided about a tool, which nobody has.
+  // What somebody else has decided about a tool, which nobody has: the window asks no person then,
+  // and makes trusted links of the words beside it.
   else if (request.method == "$invokeTool")
     changed = with_argument(request, 0, [&](Json& call) {
-      if (call.is_object()) call.erase("preToolUseResult");
+      if (!call.is_object()) return;
+      for (const char* key : {"preToolUseResult", "preApproved", "selectedCustomButton"})
+        call.erase(key);
     });
   // Of which another extension it is a tool, or VS Code's own; and by whose names it is called too.
   else if (request.method == "$registerToolWithDefinition")
