@@ -42,7 +42,7 @@ constexpr unsigned kLooksBetweenPasses = 4;
 constexpr std::chrono::seconds kLastWord{1};
 constexpr std::string_view kKeys = "Allow? [once], for this [run], [always], ne[v]er, [N]o: ";
 constexpr std::string_view kTooLate = "\nbulkhead: no answer in time: no\n";
-constexpr std::string_view kAgain = "  one of once, run, always, v, n, then Enter: ";
+constexpr std::string_view kAgain = "  one of once, run, always, never, no, then Enter: ";
 
 std::string_view verb_of(Kind kind) {
   switch (kind) {
