@@ -64,7 +64,7 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
 // What is not run with just any arguments may be run with these. The opener compares them as it
 // read them, so there is one way to write them that counts.
 TEST(Disarm, LinksRunWhatMayBeRunWithTheirArguments) {
-  const Disarm disarm({.may_run = [](const std::string&) { return false; },
+  const Disarm disarm({.may_run = [](const std::string& id) { return id == "mine.y"; },
                        .may_run_with =
                            [](const std::string& id, const Json& arguments) {
                              return id == "open.it" && arguments == Json::array({"a b"});
