@@ -226,41 +226,6 @@ test("links of a message run a compartment's commands where it is a compartment'
   }
 });
 
-test("links of an input run a compartment's commands where it is a compartment's, and start nothing otherwise", async () => {
-  const [, opens, uri] = /linkOpenerDelegate:(\([\w$]+,said\)=>\{this\.instantiationService\.invokeFunction\([\w$]+=>\{[\w$]+\.get\(([\w$]+)\)\.open\(.*?\)\}\)\})/.exec(edited()) ?? [];
-  const allowed = (/** @type {object | undefined} */ said) => {
-    let given;
-    const get = () => ({ open: (/** @type {string} */ _link, options) => (given = options.allowCommands) });
-    new Function(uri, `return (${opens})`).call({ instantiationService: { invokeFunction: (run) => run({ get }) } }, {})("command:runCommands", said);
-    return given;
-  };
-  for (const said of [undefined, {}, { bulkheadLookedThrough: false }, { bulkheadLookedThrough: "x" }]) {
-    assert.ok(allowed(said).includes("workbench.action.openSettings"));
-    assert.ok(!allowed(said).includes("runCommands"));
-  }
-  assert.equal(allowed({ bulkheadLookedThrough: true }), true);
-  // What the workbench makes for a host, of what that says.
-  const [, made] = /=(class\{constructor\([\w$,]+\)\{this\.labelService=[^]*?)[;,][\w$]+=I\(\[/.exec(edited().slice(edited().search(/class\{constructor\([\w$,]+\)\{this\.labelService=[\w$]+;this\.customEditorLabelService/) - 1)) ?? [];
-  const [, store] = /let [\w$]+=new ([\w$]+),/.exec(made) ?? [];
-  const [, actors] = /getProxy\(([\w$]+)\.ExtHostQuickOpen/.exec(made) ?? [];
-  for (const isCompartment of [true, false]) {
-    /** @type {any[]} */
-    const inputs = [];
-    const one = () => inputs[inputs.push(new Proxy({}, { get: (all, key) => all[key] ?? (() => {}), set: (all, key, value) => ((all[key] = value), true) })) - 1];
-    const asked = (/** @type {any[]} */ ...words) => (inputs.push(words.find((word) => word && !(word instanceof Promise))), Promise.resolve());
-    const host = new (piece(made, { [store]: class { add() {} }, [actors]: {} }))({ isCompartment, getProxy: () => ({}) }, { createInputBox: one, createQuickPick: one, pick: asked, input: asked });
-    host.$createOrUpdate({ id: 1, type: "inputBox" });
-    const items = [{ handle: 1, resourceUri: undefined }];
-    host.$createOrUpdate({ id: 2, type: "quickPick", items });
-    host.$show(1, { bulkheadLookedThrough: !isCompartment }, undefined);
-    host.$input({ prompt: "x" }, false, undefined);
-    assert.deepEqual([...inputs, ...items].map((each) => each.bulkheadLookedThrough), Array(5).fill(isCompartment));
-  }
-  for (const told of [/([\w$]+)\.bulkheadLookedThrough=([\w$]+)\.bulkheadLookedThrough,\1\.title=\2\.title,\2\.value&&/, /([\w$]+)\.bulkheadLookedThrough=([\w$]+)\.bulkheadLookedThrough,\1\.title=\2\.title,\1\.value=/, /callback:link=>\{this\.ui\.linkOpenerDelegate\(link,this\)\}/, /this\.linkOpenerDelegate\(link,[\w$]+\.item\)/])
-    assert.match(edited(), told);
-  assert.doesNotMatch(edited(), /linkOpenerDelegate\([\w$]+\)/, "each says whose it is");
-});
-
 test("no style sheet can ask for the token", () => {
   const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(edited()) ?? [];
   let there = true;
