@@ -183,7 +183,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const placed = ["placement.js", "declarations.js", "buttons.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
   // A copy has passed what these say.
-  const passed = ["workbench/edits.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
+  const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());
   const shipped = of(called, () => shippedIds(server));
   requireBuiltin(server, ids, shipped);

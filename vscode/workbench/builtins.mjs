@@ -2,9 +2,9 @@
 // document steer them. Anchored and refused as the workbench's own edits are.
 import fs from "node:fs";
 import path from "node:path";
-import { apply, count, shape } from "./edits.mjs";
+import { apply, count, shape } from "./shapes.mjs";
 
-/** @typedef {import("./edits.mjs").Edit} Edit */
+/** @typedef {import("./shapes.mjs").Edit} Edit */
 
 /**
  * A function of an address that a document names, for a file below one of `tops`: gives it without links, and throws where it
@@ -111,7 +111,7 @@ const BUILTINS = [
       },
       {
         name: "npm-hover",
-        // What a text may run that is trusted as a whole starts nothing (edits.mjs, "trusted-text").
+        // What a text may run that is trusted as a whole starts nothing (links.mjs).
         what: "the hover of a script runs scripts, and nothing else",
         times: 1,
         shape: shape(String.raw`NAME\.isTrusted=!0,(\1\.appendMarkdown\(this\.createRunScriptMarkdown\()`),

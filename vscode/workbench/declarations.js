@@ -526,7 +526,10 @@
   ].join("|")})$`);
   /** @type {{ id: string | undefined } | undefined} whose webview says that a key was pressed in it */
   let pressed;
+  const anyCommand = Symbol("any command");
   Object.assign(globalThis.bulkhead, {
+    /** What a link is given that may run every command, as links.mjs says where. No host can name it. */
+    anyCommand,
     /**
      * Extensions enter the workbench's registry. Changes their descriptions.
      * @param {Description[]} added
@@ -661,13 +664,13 @@
     /**
      * For the pages of a walkthrough, which are files of the package: whose links may run which commands.
      * @param {string | undefined} step "publisher.name#walkthrough#step"; the editor's own have no "#"
-     * @returns {true | string[]} as the workbench's opener takes it
+     * @returns {symbol | string[]} as the workbench's opener takes it
      */
     walkthroughCommands(step) {
       if (typeof step !== "string") return [];
-      if (!step.includes("#")) return true;
+      if (!step.includes("#")) return anyCommand;
       const id = step.split("#")[0].toLowerCase();
-      if (trusted.has(id)) return true;
+      if (trusted.has(id)) return anyCommand;
       const found = names.get(id);
       if (!found) return [];
       return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => !id.endsWith("*") && isHarmless(id, false))];

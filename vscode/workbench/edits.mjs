@@ -1,34 +1,16 @@
 // The edits that let VS Code's workbench run one remote extension host per extension.
 //
 // VS Code can already spread local hosts over affinities; only its remote location has a fixed
-// affinity of 0. Each edit is anchored by the shape of the minified code, with names captured, never
-// by names or offsets. An edit whose shape is not found exactly as often as expected is an error that
-// names it; nothing is served then. The edited text calls into placement.js, which decides.
+// affinity of 0. An edit whose shape (shapes.mjs) is not found exactly as often as expected is an error
+// that names it; nothing is served then. The edited text calls into placement.js, which decides.
 
-/** @typedef {{name: string, what: string, times: number, shape: RegExp, text: (...groups: string[]) => string}} Edit */
+import { links } from "./links.mjs";
+import { apply, count, shape } from "./shapes.mjs";
 
-const NAME = "([A-Za-z_$][\\w$]*)";
-/** A shape of minified code: NAME stands for a name, and captures it. */
-export const shape = (/** @type {string} */ text) => new RegExp(text.replaceAll("NAME", NAME), "g");
+/** @typedef {import("./shapes.mjs").Edit} Edit */
 
 /** What starts the hosts that are missing, in the words of the workbench's extension service. */
 const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allRequestedActivateEvents.keys()))";
-
-/** What links in text of the window's own run. None starts or ends anything, or loses it, with any arguments. */
-const TRUSTED = [
-  "editor.action.hideLongLineWarningHover",
-  "editor.action.unicodeHighlight.showExcludeOptions",
-  "vscode.peekTestError",
-  "workbench.action.chat.editToolApproval",
-  "workbench.action.files.setActiveEditorWriteableInSession",
-  "workbench.action.files.toggleActiveEditorReadonlyInSession",
-  "workbench.action.openSettings",
-  "workbench.extensions.action.listWorkspaceUnsupportedExtensions",
-  "workbench.mcp.editStoredInput",
-  "workbench.mcp.serverOptions",
-  "workbench.mcp.skipAutostart",
-  "workbench.trust.manage",
-];
 
 /** What would end a title or a label of Markdown, or begin a link or a tag in it. */
 const MARKS = String.raw`/["\\[\]<\x00-\x1f]/g`;
@@ -59,6 +41,7 @@ const location = {
 const others = (location) => {
   const LOCATION = location.replaceAll("$", "\\$");
   return [
+    ...links,
     {
       name: "place-initial",
       what: "extensions present at start are placed",
@@ -355,32 +338,6 @@ const others = (location) => {
       text: (icon) => `content: \${globalThis.bulkhead.cssText(${icon}.fontCharacter)};`,
     },
     {
-      name: "walkthrough-picture",
-      what: "links in a walkthrough's picture run its own commands",
-      times: 1,
-      shape: shape(
-        String.raw`\((NAME\(NAME,NAME\.https\)\|\|NAME\(NAME,NAME\.http\)\|\|NAME\(NAME,NAME\.command\))\)&&this\.openerService\.open\(\3,\{allowCommands:!0\}\)\}\)\)\}else if\(NAME\.media\.type==="markdown"\)`,
-      ),
-      text: (test, _1, link, _3, _4, _5, _6, _7, _8, _9, step) =>
-        `(${test})&&this.openerService.open(${link},{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id)})}))}` +
-        `else if(${step}.media.type==="markdown")`,
-    },
-    {
-      name: "walkthrough-page",
-      what: "links and boxes in a walkthrough's page run its own commands",
-      times: 1,
-      shape: shape(
-        String.raw`let NAME=NAME\.media,NAME=await this\.detailsRenderer\.renderMarkdown\(([^]{0,1500}?)` +
-          String.raw`this\.focusSideEditorGroup\(\)\),this\.openerService\.open\(NAME,\{allowCommands:!0,openToSide:NAME\}\)([^]{0,1500}?)` +
-          String.raw`if\(NAME\.startsWith\("command:"\)\)this\.openerService\.open\(\8,\{allowCommands:!0\}\)`,
-      ),
-      text: (media, step, page, between, link, aside, further, message) =>
-        `let ${media}=${step}.media,${page}=await this.detailsRenderer.renderMarkdown(${between}` +
-        `this.focusSideEditorGroup()),this.openerService.open(${link},` +
-        `{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id),openToSide:${aside}})${further}` +
-        `if(${message}.startsWith("command:"))this.openerService.open(${message},{allowCommands:globalThis.bulkhead.walkthroughCommands(${step}.id)})`,
-    },
-    {
       name: "invalid-packages",
       what: "what VS Code quotes of a package that it cannot read holds no links, which would be trusted",
       times: 1,
@@ -395,17 +352,6 @@ const others = (location) => {
       text: (host, actors) => `if(this.bulkheadIsCompartment=${host}.isCompartment,this._proxy=${host}.getProxy(${actors}.ExtHostLanguageFeatures),`,
     },
     {
-      name: "document-links",
-      what: "what stands in a document is no link that runs a command, whatever the editor's own extensions make of it",
-      times: 1,
-      shape: shape(
-        String.raw`return\{links:NAME\.links\.map\(NAME\._reviveLinkDTO\),([^]{0,300}?)this\._proxy\.\$resolveDocumentLink\(([\w$.,]+)\)\.then\(NAME=>\5&&\2\._reviveLinkDTO\(\5\)\)`,
-      ),
-      text: (found, features, between, words, link) =>
-        `return{links:globalThis.bulkhead.documentLinks(${found}.links,this.bulkheadIsCompartment).map(${features}._reviveLinkDTO),${between}` +
-        `this._proxy.$resolveDocumentLink(${words}).then(${link}=>${link}&&${features}._reviveLinkDTO(globalThis.bulkhead.documentLinks([${link}],this.bulkheadIsCompartment)[0]??{...${link},url:void 0}))`,
-    },
-    {
       name: "language-configuration",
       what: "what packages have the window type by itself, in every document of a language, is looked through as it is read",
       times: 1,
@@ -415,21 +361,6 @@ const others = (location) => {
       text: (file, text, errors, value, parse, between) =>
         `async _readConfigFile(${file}){try{let ${text}=await this._extensionResourceLoaderService.readExtensionResource(${file}),${errors}=[],${value}=${parse}(${text},${errors});` +
         `${between}${value}={}),globalThis.bulkhead.languageConfiguration(${file},${value})}catch`,
-    },
-    {
-      name: "trusted-text",
-      what: "text that the window trusts as a whole has links for what it says itself: names and tooltips of others stand in it",
-      times: 1,
-      shape: shape(String.raw`(function NAME\(NAME\)\{return )\3===!0\?!0:\3&&Array\.isArray\(\3\.enabledCommands\)`),
-      text: (before, _1, trusted) => `${before}${trusted}===!0?${JSON.stringify(TRUSTED)}:${trusted}&&Array.isArray(${trusted}.enabledCommands)`,
-    },
-    {
-      name: "notice-links",
-      what: "links of a message of the window's own, in which the name of a file or a package may stand, start nothing",
-      times: 1,
-      shape: shape(String.raw`\.render\((NAME)\.message,\{callback:NAME=>this\.openerService\.open\((NAME\.parse)\(\3\),\{allowCommands:!0\}\)`),
-      text: (notice, _1, link, uri) =>
-        `.render(${notice}.message,{callback:${link}=>this.openerService.open(${uri}(${link}),{allowCommands:globalThis.bulkhead.isLookedThrough(${notice}.sourceId)||${JSON.stringify(TRUSTED)}})`,
     },
     {
       name: "notice-buttons",
@@ -470,13 +401,6 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`tooltip:(NAME\.command\?\.tooltip\|\|new NAME\(NAME\.detail),\{isTrusted:!0,supportThemeIcons:!0\}\)`),
       text: (before) => `tooltip:${before},{supportThemeIcons:!0})`,
-    },
-    {
-      name: "link-arguments",
-      what: "a link may be allowed with its arguments alone",
-      times: 1,
-      shape: shape(String.raw`Array\.isArray\(NAME\.allowCommands\)&&!\1\.allowCommands\.includes\(NAME\.path\)\)\)return!0`),
-      text: (options, link) => `Array.isArray(${options}.allowCommands)&&!${options}.allowCommands.some(one=>one===${link}.path||one.command===${link}.path&&one.arguments===${link}.query)))return!0`,
     },
     {
       name: "code-editors",
@@ -595,36 +519,6 @@ const others = (location) => {
     },
   ];
 };
-
-/** Thrown where VS Code is not of a shape that we know. */
-export class EditError extends Error {
-  /** @param {{name: string, what: string, found: number, wanted: number}[]} failed */
-  constructor(failed) {
-    const lines = failed.map((f) => `  ${f.name}: found ${f.found} times, expected ${f.wanted} (${f.what})`);
-    super(`this version of VS Code cannot be edited:\n${lines.join("\n")}`);
-    this.name = "EditError";
-    this.failed = failed;
-  }
-}
-
-/**
- * How often each edit's shape occurs.
- * @param {string} source
- * @param {Edit[]} edits
- */
-export const count = (source, edits) =>
-  edits.map((edit) => ({ name: edit.name, what: edit.what, wanted: edit.times, found: [...source.matchAll(edit.shape)].length }));
-
-/**
- * The source with all edits. Throws EditError and edits nothing where one does not fit.
- * @param {string} source
- * @param {Edit[]} edits
- */
-export function apply(source, edits) {
-  const failed = count(source, edits).filter((found) => found.found !== found.wanted);
-  if (failed.length > 0) throw new EditError(failed);
-  return edits.reduce((text, one) => text.replace(one.shape, (_whole, ...rest) => one.text(...rest.slice(0, -2))), source);
-}
 
 /** @param {string} source workbench.js as published */
 function editsOf(source) {

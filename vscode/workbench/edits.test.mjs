@@ -8,7 +8,8 @@ import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
 import { editBuiltins, inspectBuiltins } from "./builtins.mjs";
-import { edit, EditError, inspect } from "./edits.mjs";
+import { edit, inspect } from "./edits.mjs";
+import { EditError } from "./shapes.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
@@ -26,15 +27,6 @@ test("every edit fits the installed build, once", () => {
   assert.ok(inspect(edited()).every((found) => found.found === 0), "nothing is left to edit");
   fs.writeFileSync(path.join(folder, "edited.mjs"), edited());
   execFileSync(process.execPath, ["--check", path.join(folder, "edited.mjs")]);
-});
-
-test("nothing that a package wrote runs commands of its choice", () => {
-  for (const text of [source, edited()]) {
-    // A walkthrough's page is Markdown of a package, in which boxes say what a click is.
-    const opened = [.../\bif\([\w$]+\.startsWith\("command:"\)\)this\.openerService\.open\([\w$]+,\{allowCommands:([^}]*)\}/g[Symbol.matchAll](text)].map(([, allowed]) => allowed);
-    assert.equal(opened.length, 1);
-    assert.equal(opened[0] === "!0", text === source);
-  }
 });
 
 test("no text of a package ends its quotes in a style sheet", () => {
@@ -134,97 +126,8 @@ test("an event is not held by a compartment that has nothing to begin, or takes 
   await assert.rejects(service._activateByEvent("onElse", 0), /canceled/, "the main host is waited for");
 });
 
-test("a link is allowed by its command, or by that with its arguments", async () => {
-  const [, body] = /async open\(\w+,\w+\)(\{if\(!\w+\(\w+,\w+\.command\)\)return!1;.*?executeCommand\([^)]*\),!0\})/.exec(edited()) ?? [];
-  const [link, options] = /async open\((\w+),(\w+)\)\{if\(!\w+\(\w+,\w+\.command\)\)return!1;/.exec(source)?.slice(1) ?? [];
-  const [, is, schemes] = /if\(!(\w+)\(\w+,(\w+)\.command\)\)/.exec(body ?? "") ?? [];
-  const [, parse] = /=(\w+)\(decodeURIComponent/.exec(body ?? "") ?? [];
-  const open = new Function(link, options, is, schemes, parse, `return (async function()${body}).call(this)`);
-  const ran = async (query, allowCommands) => {
-    const calls = [];
-    await open.call({ _commandService: { executeCommand: async (...call) => calls.push(call) } }, { path: "a.b", query }, { allowCommands }, () => true, {}, JSON.parse);
-    return calls;
-  };
-  assert.deepEqual(await ran("[1]", ["a.b"]), [["a.b", 1]]);
-  const allowed = [{ command: "a.b", arguments: "[1]" }];
-  assert.deepEqual(await ran("[1]", allowed), [["a.b", 1]]);
-  for (const query of ["", "[2]", "[1] ", "%5B1%5D"]) assert.deepEqual(await ran(query, allowed), [], query);
-  for (const other of [[], ["a.b?[1]"], ["a"], [{ command: "a", arguments: "[1]" }]]) assert.deepEqual(await ran("[1]", other), []);
-});
-
 /** Calls a piece of the edited workbench, in which the given names mean something. */
 const piece = (/** @type {string} */ text, /** @type {Record<string, unknown>} */ names) => new Function(...Object.keys(names), `return ${text}`)(...Object.values(names));
-
-/** The workbench's own Markdown, as it stands in the build, and what it calls. */
-function markdownOf(/** @type {string} */ edited) {
-  const [text, name] = /\b([\w$]+)=(class [\w$]+\{static lift\(.*?appendLink\(.*?\}_escape\(.*?\}\})/s.exec(edited)?.slice(1, 3).reverse() ?? [];
-  const [, escapes] = /new RegExp\(([\w$]+)\(/.exec(text ?? "") ?? [];
-  return { name, Markdown: piece(text, { [escapes]: (/** @type {string} */ sign) => sign.replace(/[\]\\)]/g, "\\$&") }) };
-}
-
-test("the hover of an inlay hint runs the hint's command alone, whatever its title says", () => {
-  const [hover, markdown, words, uri, item] = /new ([\w$]+)\(`\[\$\{([\w$]+)\(\d+,null\)\}\]\(\$\{([\w$]+)\(([\w$]+)\.part\.command\)\} ".*?enabledCommands:.*?\}\]\}\}\)/.exec(edited()) ?? [];
-  const [, keys] = /\(\$\{([\w$]+)\}\)`,\{isTrusted/.exec(hover) ?? [];
-  for (const [args, encoded] of [[["x"], "%5B%22x%22%5D"], [undefined, ""], [[], ""]]) {
-    const command = { id: "me.mine", title: 't") [Show](command:runCommands?%5B%5D "z<\n', arguments: args };
-    const { value, isTrusted } = piece(hover, {
-      [markdown]: function (value, trust) { Object.assign(this, { value, ...trust }); },
-      [words]: () => "Execute", [uri]: () => "command:me.mine", [item]: { part: { command } }, [keys]: "ctrl",
-    });
-    assert.equal(value, '[Execute](command:me.mine "t )  Show (command:runCommands?%5B%5D  z  ") (ctrl)');
-    assert.deepEqual(isTrusted, { enabledCommands: [{ command: "me.mine", arguments: encoded }] });
-  }
-});
-
-test("the hover of a link in a document runs what the link runs, and nothing that its address or tooltip hold", () => {
-  const { name, Markdown } = markdownOf(edited());
-  const body = /function [\w$]+\(([\w$]+),([\w$]+)\)\{(let [\w$]+=\1\.url&&\/\^command:\/i\.test.*?return new [\w$]+\("",\{isTrusted:.*?\)`\))\}else/.exec(edited()) ?? [];
-  const [, link, , text] = body;
-  const words = Object.fromEntries([...text.matchAll(/\b([\w$]+)\((?:\d+),null/g)].map(([, one]) => [one, () => "Follow link"]));
-  const mac = /\?([\w$]+)\?/.exec(text)?.[1] ?? "mac";
-  const shown = (url, tooltip) => piece(`(function(${link}){${text}}})`, { ...words, [name]: Markdown, [mac]: false, [body[2]]: false })({ url, tooltip });
-  const uri = (text, scheme = "https", rest = {}) => ({ scheme, ...rest, toString: () => text });
-  const evil = "[Show](command:runCommands?%7B%7D";
-  // The signs of Markdown that could end the label or the target are all behind one backslash.
-  const target = /^\[[^\\[\]<]*\]\((?:[^\\()<\s]|\(|\\\))*(?: "[^"\\[\]<]*")?\) \(/;
-  for (const one of [shown(uri(`https://e.org/(\\\\)\\\\)${evil}#\\\\)`)), shown(uri("https://e.org"), `x\\\\](command:runCommands) [`), shown(uri("https://e.org/\n\n<x>"), "a\\"), shown(`command:a.b?${evil}`)]) {
-    assert.ok(!one.isTrusted, one.value);
-    assert.match(one.value, target);
-  }
-  assert.deepEqual(shown(uri("command:a.b?[1]", "command", { path: "a.b", query: "[1]" })).isTrusted, { enabledCommands: [{ command: "a.b", arguments: "[1]" }] });
-});
-
-test("text that the window trusts as a whole runs what is its own and starts nothing", () => {
-  const [, name, body] = /function ([\w$]+)(\([\w$]+\)\{return [\w$]+===!0\?\["editor\.action.*?\})/.exec(edited()) ?? [];
-  const commands = piece(`(function${body})`, {});
-  const trusted = commands(true);
-  assert.ok(name && trusted.includes("workbench.action.openSettings"));
-  for (const id of trusted) assert.ok(source.includes(`"${id}"`), `${id} is known`);
-  for (const id of ["runCommands", "vscode.open", "vscode.openFolder", "npm.runScriptFromHover", "git.clone"]) assert.ok(!trusted.includes(id));
-  assert.ok(!trusted.some((/** @type {string} */ id) => /terminal|task|debug|install|reload/i.test(id)));
-  assert.deepEqual(commands({ enabledCommands: ["a"] }), ["a"]);
-  for (const none of [undefined, false, {}, { enabledCommands: true }]) assert.equal(commands(none) || false, false);
-});
-
-test("links of a message run a compartment's commands where it is a compartment's, and start nothing otherwise", () => {
-  const opened = (/** @type {string} */ text) => {
-    const [, name, rendered] = /renderMessage\(([\w$]+),[\w$]+\)\{[^]{0,200}?\.render\(\1\.message,\{callback:([\w$]+=>this\.openerService\.open\(.*?\)),toDispose/.exec(text) ?? [];
-    const [, uri] = /open\(([\w$]+)\.parse/.exec(rendered ?? "") ?? [];
-    return (/** @type {object} */ notice) => {
-      const allowed = [];
-      const bulkhead = { isLookedThrough: (/** @type {string} */ id) => id === "me.mine" };
-      new Function(name, uri, "bulkhead", `globalThis.bulkhead = bulkhead; return (${rendered})`)
-        .call({ openerService: { open: (_link, { allowCommands }) => allowed.push(allowCommands) } }, notice, { parse: String }, bulkhead)("command:runCommands");
-      return allowed[0];
-    };
-  };
-  assert.equal(opened(source)({ sourceId: undefined }), true);
-  assert.equal(opened(edited())({ sourceId: "me.mine" }), true);
-  for (const sourceId of [undefined, "vscode.git"]) {
-    const allowed = opened(edited())({ sourceId });
-    assert.ok(allowed.includes("workbench.action.openSettings") && !allowed.includes("runCommands"));
-  }
-});
 
 test("no style sheet can ask for the token", () => {
   const [, read, page, cookie, key] = /=(([\w$]+)\.options\.connectionToken\|\|.*?bulkhead-token"\]'\)\)\|\|([\w$]+)\(([\w$]+)\))/.exec(edited()) ?? [];

@@ -3,9 +3,9 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { apply, count } from "./edits.mjs";
+import { apply, count } from "./shapes.mjs";
 
-/** @typedef {import("./edits.mjs").Edit} Edit */
+/** @typedef {import("./shapes.mjs").Edit} Edit */
 
 const PAGE = "index.html";
 

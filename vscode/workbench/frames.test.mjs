@@ -7,8 +7,8 @@ import path from "node:path";
 import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
-import { EditError } from "./edits.mjs";
 import { editFrames, inspectFrames } from "./frames.mjs";
+import { EditError } from "./shapes.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
