@@ -165,3 +165,19 @@ export function linkExtensions(folder, server, files, edited = new Map()) {
   }
   return { extensions: folder, companion: own };
 }
+
+/**
+ * The packages beside VS Code's extensions stand beside their copies too: an edited file requires some (git's main.js
+ * `@vscode/fs-copyfile`), and Node looks for them in the folders above it.
+ * @param {string} folder that has the copies' folder in it
+ * @param {string} server VS Code's server, which has its packages beside its extensions
+ */
+export function linkPackages(folder, server) {
+  const link = path.join(folder, "node_modules");
+  const packages = path.join(server, "node_modules");
+  if (fs.lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() && fs.readlinkSync(link) === packages) return;
+  const temporary = `${link}.${process.pid}`;
+  fs.symlinkSync(packages, temporary);
+  fs.rmSync(link, { recursive: true, force: true });
+  fs.renameSync(temporary, link);
+}

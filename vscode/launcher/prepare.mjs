@@ -15,7 +15,7 @@ import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { editFrames, inspectFrames } from "../workbench/frames.mjs";
-import { companion, linkExtensions, requireBuiltin, shippedIds } from "./extensions.mjs";
+import { companion, linkExtensions, linkPackages, requireBuiltin, shippedIds } from "./extensions.mjs";
 import { makeFolder } from "./folders.mjs";
 
 const { FRAMES, FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
@@ -198,6 +198,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   sweep(folder);
   process.once("exit", () => sweep(folder));
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
+  linkPackages(folder, server);
   const told = { builtin: ids, shipped, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import { createRequire, isBuiltin } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
@@ -19,7 +20,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "prepare-"));
 test.after(() => fs.rmSync(folder, { recursive: true }));
 const server = path.join(folder, "server");
 fs.mkdirSync(path.join(server, path.dirname(SCRIPT)), { recursive: true });
-for (const name of ["product.json", "package.json", "extensions", "out/server-main.js", "out/vs/workbench", path.join(path.dirname(SCRIPT), "workbench.html")])
+for (const name of ["product.json", "package.json", "extensions", "node_modules", "out/server-main.js", "out/vs/workbench", path.join(path.dirname(SCRIPT), "workbench.html")])
   fs.symlinkSync(path.join(published, name), path.join(server, name));
 
 function serve(/** @type {string} */ text) {
@@ -54,6 +55,32 @@ test("a version that we know is prepared", () => {
   for (const id of ["bulkhead.companion", "vscode.git", "github.copilot-chat", "ms-vscode.js-debug"]) {
     assert.ok(launch.shipped.includes(id), id);
     assert.match(fs.readFileSync(launch.workbench, "utf8").slice(0, 100_000), new RegExp(`"shipped":\\[[^\\]]*"${id}"`));
+  }
+});
+
+test("what edited copies of VS Code's extensions require is found where it was published", () => {
+  serve(source);
+  const made = path.dirname(prepared());
+  const copies = fs.realpathSync(path.join(made, "extensions"));
+  let required = 0;
+  for (const copy of fs.readdirSync(copies, { recursive: true, encoding: "utf8" })) {
+    const file = path.join(copies, copy);
+    if (!copy.endsWith(".js") || copy.startsWith("bulkhead.companion") || fs.realpathSync(file) !== file) continue;
+    for (const [, name] of fs.readFileSync(file, "utf8").matchAll(/\brequire\("([^"]+)"\)/g)) {
+      if (name === "vscode" || isBuiltin(name)) continue;
+      const where = (/** @type {string} */ from) => createRequire(from).resolve(name);
+      assert.equal(where(file), where(path.join(published, "extensions", copy)), `${copy} requires ${name}`);
+      required += 1;
+    }
+  }
+  assert.ok(required > 0);
+
+  const link = path.join(made, "node_modules");
+  for (const spoil of [() => {}, () => fs.symlinkSync("/nowhere", link), () => fs.mkdirSync(link)]) {
+    fs.rmSync(link, { recursive: true });
+    spoil();
+    prepared();
+    assert.equal(fs.readlinkSync(link), path.join(server, "node_modules"));
   }
 });
 
