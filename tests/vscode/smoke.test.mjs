@@ -1,4 +1,4 @@
-// The least that a version of code-server has to do: the editor opens, an extension runs in a compartment once a person has
+// The least that a version of code-server has to do: the editor opens, its own Git is there, an extension runs in a compartment once a person has
 // reviewed it, formats a document, and is refused a key, of which the journal tells. `scripts/versions --smoke` runs it for others.
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -24,6 +24,7 @@ test("smoke", { timeout: 300_000 }, async (t) => {
         before: (one) => fs.cpSync(fixture, path.join(one.extensions, "proof.formatter-1.0.0"), { recursive: true }),
       });
     });
+    await step("Git knows the folder", () => editor.statusItem("main").waitFor({ timeout: 60_000 }));
     await step("an extension is reviewed", () => editor.review("Tidy Formatter"));
     await step("it formats", async () => {
       await editor.openFile("first.js");
