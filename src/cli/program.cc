@@ -93,6 +93,11 @@ std::string rule_spelling(std::string path) {
   return is_within(path, own) ? path.replace(0, own.size(), "/proc/self") : path;
 }
 
+// "~", "$HOME", "${home}", "@set": what a shell or a manifest puts something else for.
+bool looks_expanded(std::string_view name) {
+  return !name.empty() && std::string_view("~$@").find(name.front()) != std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::string> canonical_path(const std::string& folder, const std::string& path) {
@@ -102,6 +107,13 @@ Result<std::string> canonical_path(const std::string& folder, const std::string&
   while (true) {
     auto found = real(whole);
     if (found.ok()) {
+      // In quotes "~/x" is a name in this folder, which nobody means.
+      if (const std::string first = path.substr(0, path.find('/'));
+          !missing.empty() && missing.back() == first && looks_expanded(first))
+        return Error{.message = fmt::format("{}: nothing in this folder is called \"{}\", which is "
+                                            "not expanded here; write ./{} for that very name",
+                                            path, first, path),
+                     .errno_value = ENOENT};
       std::string out = *found;
       for (auto name = missing.rbegin(); name != missing.rend(); ++name)
         out += (out.ends_with('/') ? "" : "/") + *name;

@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class ProgramTest : public testing::Test {
  protected:
@@ -135,6 +136,17 @@ TEST_F(ProgramTest, CanonicalPathOfWhatIsYetToBeMade) {
   fs::create_directories(root_ + "/elsewhere/deep");
   fs::create_symlink(root_ + "/elsewhere/deep", folder + "/far");
   EXPECT_EQ(*canonical_path(folder, "far/.."), root_ + "/elsewhere");
+}
+
+TEST_F(ProgramTest, NobodyMeansANameThatAShellWouldExpand) {
+  fs::create_directories(root_ + "/project/~known");
+  const std::string folder = root_ + "/project";
+  for (const char* quoted : {"~", "~/.ssh/id_rsa", "$HOME/x", "${home}/x", "@system"})
+    EXPECT_THAT(to_string(canonical_path(folder, quoted).error()),
+                HasSubstr(std::string("write ./") + quoted));
+  EXPECT_EQ(*canonical_path(folder, "./~/x"), folder + "/~/x");
+  EXPECT_EQ(*canonical_path(folder, "~known/x"), folder + "/~known/x");
+  EXPECT_EQ(*canonical_path(folder, "new/@x"), folder + "/new/@x");
 }
 
 TEST_F(ProgramTest, CanonicalPathRefusesWhatItCannotKnow) {

@@ -77,6 +77,17 @@ class Explaining(Flow):
             self.assertTrue(done.stderr.startswith("bulkhead: "))
 
 
+    def test_what_nobody_expanded_is_no_name(self):
+        self.file("home/.ssh/id_rsa", "key")
+        for words in (["explain", "read", "~/.ssh/id_rsa"], ["explain", "read", "$HOME/.ssh/id_rsa"],
+                      ["explain", "read", "@system"], ["run", "--write", "~", "--", "true"]):
+            done = self.bulkhead(*words)
+            self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+            self.assertIn("is not expanded here", done.stderr)
+        self.assertIn(f"{self.project}/~/x", self.bulkhead("explain", "read", "./~/x").stdout)
+        self.folder("project/@scope")
+        self.assertEqual(self.bulkhead("explain", "read", "@scope/x").returncode, 0)
+
     def test_what_it_proposes_is_taken(self):
         # By a manifest: in JSON a backslash is two.
         done = self.bulkhead("explain", "read", os.path.join(self.root, "${workspace}"))
