@@ -38,8 +38,9 @@ std::string kind_names() {
 
 std::vector<std::string_view> vscode_names() {
   std::vector<std::string_view> names;
-  names.reserve(kVscodePermissions.size());
+  names.reserve(kVscodePermissions.size() + kVscodeGroups.size());
   for (const VscodePermission& permission : kVscodePermissions) names.push_back(permission.name);
+  for (const VscodeGroup& group : kVscodeGroups) names.push_back(group.name);
   return names;
 }
 
@@ -63,6 +64,10 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
         return Error{.message = fmt::format("{}: name a port too, such as {}:443", text, text)};
       return text;
     case Kind::kVscode:
+      if (const auto group = vscode_group(text))
+        return Error{.message = fmt::format("{} is a set of permissions, which are decided one by "
+                                            "one: name {}",
+                                            text, fmt::join(*group, " or "))};
       if (!is_vscode_permission(text))
         return Error{.message = fmt::format("no permission of the VS Code API is called \"{}\": {}",
                                             text, suggestion(text, vscode_names()))};

@@ -88,6 +88,12 @@ class Explaining(Flow):
         self.folder("project/@scope")
         self.assertEqual(self.bulkhead("explain", "read", "@scope/x").returncode, 0)
 
+    def test_a_set_of_permissions_says_what_it_holds(self):
+        done = self.bulkhead("explain", "vscode", "@running")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("name tasks or terminal or debug", done.stderr)
+        self.assertIn('did you mean "@editor"', self.bulkhead("explain", "vscode", "@edtor").stderr)
+
     def test_what_it_proposes_is_taken(self):
         # By a manifest: in JSON a backslash is two.
         done = self.bulkhead("explain", "read", os.path.join(self.root, "${workspace}"))
