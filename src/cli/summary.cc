@@ -44,6 +44,13 @@ bool is_remembered(const Event& event) {
   return event.rule.starts_with(fmt::format("{}:", label(Rule::Source::kRemembered)));
 }
 
+// The machine's own C library: without it nothing starts.
+bool is_system_library(const Event& event) {
+  const std::string_view name = last_of(event.resource);
+  return event.kind == Kind::kRead && name.starts_with("libc.so.") &&
+         (is_within(event.resource, "/usr/lib") || is_within(event.resource, "/lib"));
+}
+
 // A person has just said so: how to allow it is not what they want to read.
 bool is_answered_never(const Event& event) {
   return event.asked && event.rule.ends_with("(answered: never)");
@@ -98,6 +105,11 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
   if (shown < refusals.size()) out += fmt::format("  and {} more\n", refusals.size() - shown);
   // Whole, however wide: it is there to be copied.
   if (!flags.empty()) out += "  to grant:" + paint(flags, Colour::kGreen, colour) + "\n";
+  if (std::any_of(refusals.begin(), refusals.end(),
+                  [](const Refusal& refusal) { return is_system_library(refusal.event); }))
+    out +=
+        "  no program starts without the system's libraries: add \"@system\" to \"files.read\" in "
+        "the manifest, or run with --read @system\n";
   const auto remembered = [](const Refusal& refusal) { return is_remembered(refusal.event); };
   if (std::any_of(refusals.begin(), refusals.end(), remembered))
     out += "  to be asked again: remove the remembered answer from its file\n";

@@ -385,6 +385,15 @@ class Refusing(Flow):
         # What is there to be copied is never shortened.
         self.assertIn(f"--read {self.home}/f0", summary[-2])
 
+    def test_a_manifest_without_libraries_is_told(self):
+        manifest = self.file("bulkhead.json", json.dumps({"manifest": 1, "files": {"read": ["${workspace}"]}}))
+        self.file("project/in.txt", "hello\n")
+        done = self.run_program("--manifest", manifest, "--", "cat", "in.txt")
+        self.assertEqual(done.returncode, 127)
+        self.assertIn('add "@system" to "files.read" in the manifest, or run with --read @system', done.stderr)
+        done = self.run_program("--manifest", manifest, "--read", "@system", "--", "cat", "in.txt")
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+
     def test_audit_enforces_nothing_and_tells(self):
         done = self.run_program("--audit", "--", "cat", self.secret)
         self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"))
