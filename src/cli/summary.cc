@@ -44,6 +44,13 @@ bool is_remembered(const Event& event) {
   return event.rule.starts_with(fmt::format("{}:", label(Rule::Source::kRemembered)));
 }
 
+// What the address is called, or which address the name has, where both are known.
+std::string other_end(const Event& event) {
+  const size_t space = event.detail.find(' ');
+  if (event.kind != Kind::kConnect || space == std::string::npos) return "";
+  return fmt::format(" ({})", event.detail.substr(space + 1));
+}
+
 // The machine's own C library: without it nothing starts.
 bool is_system_library(const Event& event) {
   const std::string_view name = last_of(event.resource);
@@ -98,7 +105,7 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
     if (!refusal.flag.empty()) flags += " " + escape_quoted(refusal.flag);
     table.add({{fmt::format("{}×", refusal.event.count)},
                {std::string(label(refusal.event.kind))},
-               {refusal.event.resource},
+               {refusal.event.resource + other_end(refusal.event)},
                {refusal.flag.empty() ? refusal.reason : "", Colour::kDim}});
   }
   out += table.to_string(width, colour, false, 2);

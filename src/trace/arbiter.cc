@@ -1,6 +1,6 @@
 #include "trace/arbiter.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -348,20 +348,23 @@ Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
                                  std::span<const std::string_view> names, const Attempt& attempt,
                                  bool may_block) {
   const Decision decision = policy_->decide_connect(address, port, names);
+  Attempt with_other = attempt;
   // Names grant public addresses only, so only there they are what a person is asked about.
-  if (names.empty() || address.is_special())
+  if (names.empty() || address.is_special()) {
+    const std::string detail = fmt::format("{} {}", attempt.detail, fmt::join(names, ", "));
+    if (!names.empty()) with_other.detail = detail;
     return settle({.kind = Kind::kConnect, .resource = endpoint(address, port), .entry = {}},
-                  decision, attempt, may_block);
+                  decision, with_other, may_block);
+  }
   std::vector<std::string> named;
   for (const std::string_view name : names) named.push_back(fmt::format("{}:{}", name, port));
   const std::string detail = fmt::format("{} {}", attempt.detail, address.to_string());
-  Attempt with_address = attempt;
-  with_address.detail = detail;
+  with_other.detail = detail;
   return settle({.kind = Kind::kConnect,
                  .resource = named.front(),
                  .entry = {},
                  .aliases = std::span(named).subspan(1)},
-                decision, with_address, may_block);
+                decision, with_other, may_block);
 }
 
 Arbiter::Ruling Arbiter::lookup(std::string_view name, const Attempt& attempt, bool may_block) {

@@ -339,6 +339,7 @@ TEST_F(ArbiterTest, SpecialAddressesAreAskedAboutByAddress) {
   EXPECT_EQ(it.connect(inside, 443, names, attempt_, true), Ruling::kAllow);
   ASSERT_THAT(asker_.questions, SizeIs(1));
   EXPECT_EQ(asker_.questions[0].resource, "169.254.169.254:443");
+  EXPECT_EQ(last().detail, "openat api.example.com");
   std::array<uint8_t, 16> loopback{};
   loopback[15] = 1;
   EXPECT_EQ(it.connect(IpAddress::v6(loopback), 80, {}, attempt_, true), Ruling::kAllow);

@@ -180,6 +180,14 @@ class Clients(Networked):
                               ("connect", f"127.0.0.1:{self.local.port}")}, denied)
 
     @unittest.skipUnless(shutil.which("curl"), "needs curl")
+    def test_a_granted_name_that_leads_inside_is_told_with_its_address(self):
+        port = self.local.port
+        done = self.run_program("--dns", self.names.address, "--connect", f"rebound.example.com:{port}", "--",
+                                "curl", "-sS", f"http://rebound.example.com:{port}/")
+        self.assertEqual((done.returncode, done.stdout), (7, ""), done.stderr)
+        self.assertRegex(done.stderr, rf"connect +127\.0\.0\.1:{port} \(.*\brebound\.example\.com\b.*\)\n")
+
+    @unittest.skipUnless(shutil.which("curl"), "needs curl")
     def test_loopback_by_address(self):
         for url in (f"http://127.0.0.1:{self.local.port}/l", f"http://localhost:{self.local.port}/l"):
             done = self.curl([f"localhost:{self.local.port}"], url)
