@@ -194,7 +194,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   } else if (!options.quiet) {
     summary = summary_text(refusals(*session.policy, denied), run_row,
                            terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO)) +
-              withheld_text(denied, report->outcome);
+              withheld_text(*session.policy, denied, report->outcome);
   }
   const size_t unasked = options.json || options.quiet ? 0 : arbiter.unasked();
   if (!finished.ok() || !expected || !summary.empty() || unasked > 0) take_screen();

@@ -138,21 +138,40 @@ std::vector<std::string> withheld(const std::vector<Event>& denied) {
   return names;
 }
 
+// "--unblock secret-variables --env NAME"; empty where it takes more than flags.
+std::string passing_flags(const Policy& policy, const std::string& name) {
+  std::string flags;
+  for (const ChangeStep& step : explain(policy, Kind::kEnvironment, name).steps) {
+    if (step.what == ChangeStep::What::kUnblock)
+      flags += fmt::format("--unblock {} ", step.text);
+    else if (step.what != ChangeStep::What::kGrant)
+      return "";
+  }
+  return flags + "--env NAME";
+}
+
 }  // namespace
 
-std::string withheld_text(const std::vector<Event>& denied, const Outcome& outcome) {
+std::string withheld_text(const Policy& policy, const std::vector<Event>& denied,
+                          const Outcome& outcome) {
   constexpr size_t kMostNames = 8;
   const auto* exited = std::get_if<Exited>(&outcome);
   if (exited != nullptr && exited->code == 0) return "";
   if (std::all_of(denied.begin(), denied.end(), is_routine)) return "";
-  const std::vector<std::string> names = withheld(denied);
-  if (names.empty()) return "";
-  std::string list;
-  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
-    list += (i == 0 ? "" : ", ") + escape_for_display(names[i]);
-  if (names.size() > kMostNames) list += ", …";
-  return fmt::format("bulkhead: {} {} withheld: {}; --env NAME passes one\n", names.size(),
-                     names.size() == 1 ? "variable was" : "variables were", list);
+  std::map<std::string, std::vector<std::string>> by_flags;
+  for (const std::string& name : withheld(denied))
+    by_flags[passing_flags(policy, name)].push_back(name);
+  std::string out;
+  for (const auto& [flags, names] : by_flags) {
+    std::string list;
+    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+      list += (i == 0 ? "" : ", ") + escape_for_display(names[i]);
+    if (names.size() > kMostNames) list += ", …";
+    out += fmt::format("bulkhead: {} {} withheld: {}; {}\n", names.size(),
+                       names.size() == 1 ? "variable was" : "variables were", list,
+                       flags.empty() ? "blocked, which no flag lifts" : flags + " passes one");
+  }
+  return out;
 }
 
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,

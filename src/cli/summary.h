@@ -23,9 +23,11 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
 // "" where nothing was denied. `width` 0: no fitting.
 std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
                          bool colour);
-// One line about the variables that the program did not get. "" where it ended well, and where
-// nothing else was denied: there are always some, and grep's exit code 1 is no failure.
-std::string withheld_text(const std::vector<Event>& denied, const Outcome& outcome);
+// A line about the variables that the program did not get, for each way to pass them. "" where it
+// ended well, and where nothing else was denied: there are always some, and grep's exit code 1 is
+// no failure.
+std::string withheld_text(const Policy& policy, const std::vector<Event>& denied,
+                          const Outcome& outcome);
 nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run,
                             const RunReport& report, const std::vector<Event>& denied);
 

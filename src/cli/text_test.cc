@@ -9,12 +9,13 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "policy/test_inputs.h"
 
 namespace bulkhead {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Terminal, WidthOfUtf8) {
   EXPECT_EQ(display_width(""), 0U);
@@ -142,19 +143,20 @@ Event variable(const char* name, bool enforced = true) {
 }
 
 TEST(Summary, WithheldVariablesAreToldWhereTheProgramFailed) {
+  const auto policy = testing::compiled(testing::inputs());
   const std::vector<Event> denied = {
       variable("B_TOKEN"),        variable("A_\x1b"), Event{},
       variable("AUDITED", false), variable("_"),      variable("BULKHEAD_DATA")};
-  EXPECT_EQ(withheld_text(denied, Exited{1}),
+  EXPECT_EQ(withheld_text(*policy, denied, Exited{1}),
             "bulkhead: 2 variables were withheld: A_\\x1b, B_TOKEN; --env NAME passes one\n");
-  EXPECT_EQ(withheld_text({variable("X"), Event{}}, Signaled{11, false}),
+  EXPECT_EQ(withheld_text(*policy, {variable("X"), Event{}}, Signaled{11, false}),
             "bulkhead: 1 variable was withheld: X; --env NAME passes one\n");
-  EXPECT_EQ(withheld_text(denied, Exited{0}), "");
-  EXPECT_EQ(withheld_text({variable("X")}, Exited{1}), "") << "nothing else was denied";
-  EXPECT_EQ(withheld_text({Event{}}, Exited{1}), "");
+  EXPECT_EQ(withheld_text(*policy, denied, Exited{0}), "");
+  EXPECT_EQ(withheld_text(*policy, {variable("X")}, Exited{1}), "") << "nothing else was denied";
+  EXPECT_EQ(withheld_text(*policy, {Event{}}, Exited{1}), "");
   std::vector<Event> many(9, variable("V"));
   many.emplace_back();
-  EXPECT_EQ(withheld_text(many, Exited{1}),
+  EXPECT_EQ(withheld_text(*policy, many, Exited{1}),
             "bulkhead: 9 variables were withheld: V, V, V, V, V, V, V, V, …; --env NAME passes "
             "one\n");
 }

@@ -385,6 +385,14 @@ class Refusing(Flow):
         # What is there to be copied is never shortened.
         self.assertIn(f"--read {self.home}/f0", summary[-2])
 
+    def test_variables_are_told_with_what_passes_them(self):
+        variables = {"MY_COLOUR": "red", "NPM_TOKEN": "hush"}
+        done = self.run_program("--", "cat", self.secret, env=variables)
+        self.assertIn("1 variable was withheld: NPM_TOKEN; --unblock secret-variables --env NAME passes one\n", done.stderr)
+        self.assertRegex(done.stderr, r"withheld: .*MY_COLOUR.*; --env NAME passes one\n")
+        done = self.run_program("--unblock", "secret-variables", "--env", "NPM_TOKEN", "--", "env", env=variables)
+        self.assertIn("NPM_TOKEN=hush", done.stdout)
+
     def test_a_manifest_without_libraries_is_told(self):
         manifest = self.file("bulkhead.json", json.dumps({"manifest": 1, "files": {"read": ["${workspace}"]}}))
         self.file("project/in.txt", "hello\n")
