@@ -74,7 +74,7 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
   }
   std::vector<Refusal> found;
   found.reserve(merged.size());
-  for (auto& [key, event] : merged) found.push_back({std::move(event), "", ""});
+  for (auto& [key, event] : merged) found.push_back({std::move(event), "", "", ""});
   std::stable_sort(found.begin(), found.end(), [](const Refusal& a, const Refusal& b) {
     return a.event.count > b.event.count;
   });
@@ -83,6 +83,10 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
         !is_gone(policy, refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
+    if (!is_remembered(refusal.event)) continue;
+    const Explanation why = explain(policy, refusal.event.kind, refusal.event.resource);
+    for (const ChangeStep& step : why.steps)
+      if (step.source == Rule::Source::kRemembered) refusal.answer = place(step.where);
   }
   return found;
 }
@@ -117,9 +121,10 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
     out +=
         "  no program starts without the system's libraries: add \"@system\" to \"files.read\" in "
         "the manifest, or run with --read @system\n";
-  const auto remembered = [](const Refusal& refusal) { return is_remembered(refusal.event); };
-  if (std::any_of(refusals.begin(), refusals.end(), remembered))
-    out += "  to be asked again: remove the remembered answer from its file\n";
+  const auto answer = std::find_if(refusals.begin(), refusals.end(),
+                                   [](const Refusal& refusal) { return !refusal.answer.empty(); });
+  if (answer != refusals.end())
+    out += fmt::format("  to be asked again: remove the answer at {}\n", answer->answer);
   out += fmt::format("  all of them: bulkhead log --denied --run {}\n", run.id);
   return out;
 }

@@ -15,6 +15,7 @@ struct Refusal {
   Event event;
   std::string flag;    // what would grant it; empty where nothing can
   std::string reason;  // why not, or the rule
+  std::string answer;  // where the remembered answer stands that said no; empty: none did
 };
 
 // Merged by kind and resource, the most frequent first. Without variables: see withheld_text().

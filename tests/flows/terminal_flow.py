@@ -101,6 +101,8 @@ class AtATerminal(Flow):
             again = self.terminal("--", "cat", self.secret)
             self.assertEqual(again.exit_code(), code)
             self.assertNotIn("wants to", again.screen)
+            if code == 1:  # where to take it back, whole at 80 columns
+                self.assertIn(f"remove the answer at {self.home}/.config/bulkhead/grants.json:", again.screen)
             os.unlink(os.path.join(self.home, ".config/bulkhead/grants.json"))
 
     def test_always_for_one_program_is_not_for_another(self):
