@@ -202,7 +202,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (!expected) complain(describe(report->outcome));
   static_cast<void>(write_all(STDERR_FILENO, summary));
   if (unasked > 0)
-    complain(fmt::format("{} more {} not asked, which is no", unasked,
+    complain(fmt::format("{} {} not asked, which is no", unasked,
                          unasked == 1 ? "question was" : "questions were"));
   // A run whose record was lost must not look like one that went well.
   if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
