@@ -216,7 +216,12 @@ std::string in_words(const ChangeStep& step, std::string_view resource, bool fla
         return fmt::format("run with {} (no manifest can name it: JSON is UTF-8)", flag);
       const std::string manifest =
           fmt::format("add {} to \"{}\" in the manifest", json_text(step.text), field(step.kind));
-      return flag.empty() ? manifest : fmt::format("run with {}, or {}", flag, manifest);
+      // Which port comes with the connection, which a refused name never gets to.
+      return flag.empty() ? manifest
+                          : fmt::format("run with {}, or {}{}", flag, manifest,
+                                        step.kind == Kind::kLookup
+                                            ? ", with the port that is to be reached for 443"
+                                            : "");
     }
     case What::kUnblock:
       return fmt::format("run with --unblock {}", step.text);

@@ -94,6 +94,11 @@ class Explaining(Flow):
         self.assertIn("name tasks or terminal or debug", done.stderr)
         self.assertIn('did you mean "@editor"', self.bulkhead("explain", "vscode", "@edtor").stderr)
 
+    def test_the_port_for_a_name_is_a_guess(self):
+        done = self.bulkhead("explain", "lookup", "example.com")
+        self.assertIn("--connect example.com:443", done.stdout)
+        self.assertIn("with the port that is to be reached for 443", done.stdout)
+
     def test_what_it_proposes_is_taken(self):
         # By a manifest: in JSON a backslash is two.
         done = self.bulkhead("explain", "read", os.path.join(self.root, "${workspace}"))
