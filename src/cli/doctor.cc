@@ -45,9 +45,20 @@ int doctor(bool as_json) {
     }
     const size_t width = terminal_width(STDOUT_FILENO);
     out = table.to_string(width, colour);
+    // One cause takes many away.
+    std::vector<std::pair<std::string, std::string>> causes;  // and who lacks for it
     for (const Feature& feature : features) {
       if (feature.present) continue;
-      const std::string note = fmt::format("{}: {}", feature.name, feature.detail);
+      const auto told = std::find_if(causes.begin(), causes.end(), [&](const auto& cause) {
+        return cause.first == feature.detail;
+      });
+      if (told == causes.end())
+        causes.emplace_back(feature.detail, feature.name);
+      else
+        told->second += ", " + feature.name;
+    }
+    for (const auto& [cause, names] : causes) {
+      const std::string note = fmt::format("{}: {}", names, cause);
       out += '\n';
       for (const std::string& line : wrap(note, width == 0 ? note.size() : width))
         out += line + "\n";

@@ -9,6 +9,7 @@ import ctypes
 import errno
 import json
 import os
+import re
 import signal
 import struct
 
@@ -127,6 +128,15 @@ class MissingFeatures(Flow):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"pidfd-getfd +MISSING")
         self.assertIn("`bulkhead run` refuses here: 1 required feature is missing.", done.stdout)
+
+    def test_one_cause_is_told_once(self):
+        found = json.loads(self.bulkhead("doctor", "--json", preexec_fn=without(NEWUSER).install).stdout)
+        missing = {f["name"]: f["detail"] for f in found["features"] if not f["present"]}
+        said = self.bulkhead("doctor", preexec_fn=without(NEWUSER).install).stdout
+        self.assertIn("user-namespaces, mount-namespace, ", said)
+        for name, detail in missing.items():
+            self.assertRegex(said, rf"(?m)^(.*, )?{name}(, .*)?: {re.escape(detail)}$")
+            self.assertEqual(said.count(f": {detail}\n"), 1, said)
 
     def test_ends_of_children_that_nobody_is_told(self):
         # Who ignores SIGCHLD hands that down, and the kernel then keeps no child's end: a probe that
