@@ -101,7 +101,7 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
                                       run.audit ? " by the policy, and let pass (--audit)" : ""),
                           Colour::kBold, colour) +
                     "\n";
-  Table table({{"", true}, {""}, {"", false, 24}, {"", false, 16}});
+  Table table({{"", true}, {""}, {"", false, 12}, {"", false, 8}});
   std::string flags;
   const size_t shown = refusals.size() > kMostLines ? kMostLines - 1 : refusals.size();
   for (size_t i = 0; i < shown; ++i) {

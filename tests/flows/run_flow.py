@@ -385,6 +385,13 @@ class Refusing(Flow):
         # What is there to be copied is never shortened.
         self.assertIn(f"--read {self.home}/f0", summary[-2])
 
+    def test_summary_fits_a_narrow_terminal(self):
+        done = self.run_program("--", "cat", self.secret, self.file("home/.ssh/id_rsa", "key"), env={"COLUMNS": "40"})
+        rows = [line for line in done.stderr.splitlines() if re.match(r" +1×", line)]
+        self.assertEqual(len(rows), 2, done.stderr)
+        for line in rows:
+            self.assertLessEqual(len(line), 40, line)
+
     def test_variables_are_told_with_what_passes_them(self):
         variables = {"MY_COLOUR": "red", "NPM_TOKEN": "hush"}
         done = self.run_program("--", "cat", self.secret, env=variables)
