@@ -110,22 +110,30 @@ class OptionFormatter final : public CLI::Formatter {
   }
 };
 
-constexpr size_t kDescription = 34;  // the column where an option's begins
+// As wide as the terminal, in bounds that can be read; 80 where nobody looks.
+size_t help_width() {
+  const size_t width = terminal_width(STDOUT_FILENO);
+  return width == 0 ? 80 : std::clamp<size_t>(width, 40, 100);
+}
 
-// In 80 columns, but for words that have no space to break at.
-std::string in_80_columns(std::string_view text) {
+// The column where an option's description begins; on a narrow terminal that is a line of its own.
+size_t description_column() { return help_width() < 60 ? 6 : 34; }
+
+// In `width` columns, but for words that have no space to break at. Lines that begin with spaces go
+// on at `indent`.
+std::string fitted(std::string_view text, size_t width, size_t indent_of_options) {
   std::string out;
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const size_t indent = line.starts_with(' ') ? kDescription : 0;
+    const size_t indent = line.starts_with(' ') ? indent_of_options : 0;
     std::string_view before = line.substr(0, std::min(indent, line.size()));
-    if (line.size() <= 80 || (indent > 0 && before.back() != ' ')) {
+    if (line.size() <= width || (indent > 0 && before.back() != ' ')) {
       out.append(line).append("\n");
       continue;
     }
-    for (const std::string& part : wrap(line.substr(indent), 80 - indent)) {
+    for (const std::string& part : wrap(line.substr(indent), width - indent)) {
       out.append(before).append(indent - before.size(), ' ').append(part).append("\n");
       before = {};
     }
@@ -142,7 +150,7 @@ ParsedVerb parser_of(const Verb& verb) {
   parsed.app = std::make_unique<CLI::App>(verb.summary, fmt::format("bulkhead {}", verb.name));
   parsed.app->set_help_flag("--help,-h", "print this and exit");
   parsed.app->formatter(std::make_shared<OptionFormatter>());
-  parsed.app->get_formatter()->column_width(kDescription);
+  parsed.app->get_formatter()->column_width(description_column());
   parsed.action = verb.add(*parsed.app);
   return parsed;
 }
@@ -157,7 +165,7 @@ std::string help_text(const Verb& verb, const CLI::App& app) {
   // One empty line between groups, none at the end.
   for (size_t gap = 0; (gap = text.find("\n\n\n")) != std::string::npos;) text.erase(gap, 1);
   if (text.ends_with("\n\n")) text.pop_back();
-  return in_80_columns(text);
+  return fitted(text, help_width(), description_column());
 }
 
 std::string help_text() {
@@ -166,9 +174,9 @@ std::string help_text() {
       "Usage: bulkhead VERB [OPTIONS]\n\n";
   for (const Verb& verb : kVerbs) text += fmt::format("  {:<12}{}\n", verb.name, verb.summary);
   text +=
-      "\n  bulkhead help VERB   how a verb is used\n"
-      "  bulkhead --version   which version this is\n";
-  return text;
+      "\n  bulkhead help VERB  how a verb is used\n"
+      "  bulkhead --version  its version\n";
+  return fitted(text, help_width(), 14);
 }
 
 int run_command_line(int argc, const char* const* argv) {
