@@ -333,11 +333,9 @@ class Keeper final : public LimitKeeper {
   // The kernel charges to the supervisor what that makes for the program: names in the private
   // trees, and what is open. The files' content, which is charged where it is written, is memory
   // too.
-  void check_made_for_it() {
+  void check_made_for_it(const std::vector<pid_t>& pids) {
     uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
-    const Result<std::vector<pid_t>> pids = proc_->processes();
-    if (!pids.ok()) return note_unseen(pids.error());
-    for (const pid_t pid : *pids) bytes += proc_->descriptor_bytes(pid);
+    for (const pid_t pid : pids) bytes += proc_->descriptor_bytes(pid);
     if (bytes > *limits_.memory)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} in files and descriptors, {} allowed",
@@ -359,11 +357,11 @@ class Keeper final : public LimitKeeper {
 
   void sample() {
     const bool samples_cpu = how_.cpu_time == Mechanism::kSampling;
-    if (how_.memory == Mechanism::kCgroup) check_made_for_it();
     if (how_.cpu_time == Mechanism::kCgroup) check_cpu_cgroup();
-    if (!samples_memory_ && !samples_cpu && !limits_.written) return;
+    if (!limits_.memory && !samples_cpu && !limits_.written) return;
     const Result<std::vector<pid_t>> pids = proc_->processes();
     if (!pids.ok()) return note_unseen(pids.error());
+    if (how_.memory == Mechanism::kCgroup) check_made_for_it(*pids);
     if (samples_memory_) check_memory(*pids);
     if (samples_cpu || limits_.written) check_inherited(*pids, samples_cpu);
   }
@@ -372,7 +370,7 @@ class Keeper final : public LimitKeeper {
   // must not gain by it. ESRCH and ENOENT: it has ended by itself.
   void note_unseen(const Error& error) {
     if (error.errno_value == ESRCH || error.errno_value == ENOENT) return;
-    breach(samples_memory_                         ? LimitBreached::Which::kMemory
+    breach(limits_.memory                          ? LimitBreached::Which::kMemory
            : how_.cpu_time == Mechanism::kSampling ? LimitBreached::Which::kCpuTime
                                                    : LimitBreached::Which::kWritten,
            "what the processes use cannot be told any more: " + error.message);
