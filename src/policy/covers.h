@@ -6,11 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/path.h"
 #include "policy/network_rule.h"
 #include "policy/pattern.h"
 #include "policy/policy.h"
 
 namespace bulkhead {
+
+// What stands for all that is in a folder: a name there that no rule has. "folder/." grants the
+// folder itself, and so does who says yes to its name.
+inline std::string inside(std::string_view folder) { return join(folder, "\x01"); }
 
 constexpr bool speaks_of(const Rule& rule, Kind kind) {
   return (rule.kinds & (1U << static_cast<unsigned>(kind))) != 0;

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/path.h"
+#include "policy/covers.h"
 #include "policy/links.h"
 #include "sandbox/symlinks.h"
 #include "vscode/broker_parts.h"
@@ -152,8 +153,7 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked
   // Where it is no file, it goes to a file system of this host's.
   const bool shows = !new_name || readable(*new_name) ||
                      (is_folder && arbiter_.policy().above_read_grant(*new_name));
-  // A name that no rule has: "folder/." grants the folder and nothing in it.
-  if (shows && !(readable(entry) && (!is_folder || readable(join(entry, "\x01")))))
+  if (shows && !(readable(entry) && (!is_folder || readable(inside(entry)))))
     return refuse(entry, "what could be read by the new name alone");
   // What is copied is opened.
   if (Ruling ruling = decide_opened(uri, asked); !ruling.passes()) return ruling;

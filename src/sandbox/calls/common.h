@@ -86,10 +86,6 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
 std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
                                        std::string_view to);
 
-// What stands for all that is in a folder: a name there that no rule has. "folder/." grants the
-// folder itself, and so does who says yes to its name.
-inline std::string inside(std::string_view folder) { return entry_path(folder, "\x01"); }
-
 // True where the kernel would by itself grant `kind` on that path, and so may be told to go on.
 inline bool kernel_may(const Call& call, Kind kind, std::string_view path) {
   return kernel_decides(call.service().plan, kind, path) && call.would_allow(kind, path);

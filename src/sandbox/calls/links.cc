@@ -10,6 +10,7 @@
 #include <climits>
 #include <vector>
 
+#include "policy/covers.h"
 #include "sandbox/calls/common.h"
 #include "sandbox/openat2.h"
 #include "sandbox/pool.h"

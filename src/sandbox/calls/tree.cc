@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <mutex>
 
+#include "policy/covers.h"
 #include "sandbox/calls/common.h"
 #include "sandbox/openat2.h"
 #include "sandbox/rename_lock.h"
