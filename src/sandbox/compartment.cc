@@ -139,6 +139,7 @@ std::string_view advice(std::string_view step, int error) {
                : "start in a folder that you may enter";
   }
   if (step.starts_with("restrict by Landlock") && error == E2BIG) return kLandlockLayersSpent;
+  if (error == EMFILE) return "too many descriptors; see ulimit -n";
   if (step == "clone" && error == EAGAIN) return "too many processes; see ulimit -u";
   if (step == "clone" && (error == ENOSPC || error == EUSERS))
     return "too many namespaces; raise sysctl user.max_user_namespaces";
@@ -163,6 +164,10 @@ Error setup_error(std::string_view step, int error) {
 
 // Whatever step fails where the machine lacks a feature: the lack is what the reader must know.
 Error with_what_is_missing(Error error) {
+  // What this user has used up: the probes would lack it too, and say that the kernel lacks
+  // features.
+  for (const int short_of : {EMFILE, ENFILE, EAGAIN, ENOMEM})
+    if (error.errno_value == short_of) return error;
   if (const std::string missing = missing_features(); !missing.empty())
     error.message += "\n" + missing;
   return error;

@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import re
+import resource
 import signal
 import struct
 
@@ -128,6 +129,13 @@ class MissingFeatures(Flow):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"pidfd-getfd +MISSING")
         self.assertIn("`bulkhead run` refuses here: 1 required feature is missing.", done.stdout)
+
+    def test_who_has_used_up_descriptors_is_not_told_of_a_kernel(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))  # noqa: E731
+        done = self.run_program("--", "true", preexec_fn=few)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("Too many open files (too many descriptors; see ulimit -n)", done.stderr)
+        self.assertNotIn("missing on this machine", done.stderr)
 
     def test_one_cause_is_told_once(self):
         found = json.loads(self.bulkhead("doctor", "--json", preexec_fn=without(NEWUSER).install).stdout)
