@@ -90,13 +90,17 @@ std::string complaint(const CLI::App& app, const CLI::Error& error) {
                                  : fmt::format("{} needs {}", name, option->get_type_name());
   }
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    // "Could not convert: --cpu = abc"; all that is converted are numbers.
+    // "Could not convert: --cpu = abc"; all that is converted are numbers and flags.
     const std::string_view text = error.what();
     const size_t name = text.find("--");
     const size_t equals = text.find(" = ");
-    if (name < equals && equals != std::string_view::npos)
-      return fmt::format("{} {}: not a number that it takes", text.substr(name, equals - name),
-                         text.substr(equals + 3));
+    if (name < equals && equals != std::string_view::npos) {
+      const std::string typed(text.substr(name, equals - name));
+      const CLI::Option* option = app.get_option_no_throw(typed);
+      if (option != nullptr && option->get_items_expected_max() == 0)
+        return fmt::format("{} takes no value", typed);
+      return fmt::format("{} {}: not a number that it takes", typed, text.substr(equals + 3));
+    }
   }
   return error.what();
 }

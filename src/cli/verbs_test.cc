@@ -99,6 +99,8 @@ TEST(Verbs, WrongOptionsSayWhereToLook) {
   EXPECT_THAT(err, HasSubstr("ask"));
   EXPECT_EQ(run_words({"run", "--files", "many", "true"}, nullptr, &err), kExitFailed);
   EXPECT_THAT(err, HasSubstr("--files many: not a number"));
+  EXPECT_EQ(run_words({"log", "--follow=x"}, nullptr, &err), kExitFailed);
+  EXPECT_THAT(err, HasSubstr("--follow takes no value"));
   for (const char* limit : {"--memory", "--written", "--wall-time", "--cpu-time", "--cpu"}) {
     EXPECT_EQ(run_words({"run", limit, "0", "true"}, nullptr, &err), kExitFailed);
     EXPECT_THAT(err, HasSubstr(limit));
