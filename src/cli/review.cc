@@ -211,8 +211,8 @@ std::string page_of(const Reviewed& found, const std::string& folder, bool appro
                                ? package.id
                                : fmt::format("{} ({})", package.display_name, package.id);
   page.title(escape_for_display(fmt::format("{} {}", name, package.version)));
-  page.line(
-      fmt::format("{} files, {} bytes, SHA-256 {}", package.files, package.bytes, package.digest));
+  page.line(fmt::format("{} {}, {} bytes, SHA-256 {}", package.files,
+                        package.files == 1 ? "file" : "files", package.bytes, package.digest));
   page.line(fmt::format("Manifest: {}", written_by(found.manifest.origin)));
   if (package.main.empty())
     page.line(package.browser.empty()
