@@ -110,9 +110,9 @@ Result<std::string> canonical_path(const std::string& folder, const std::string&
       // In quotes "~/x" is a name in this folder, which nobody means.
       if (const std::string first = path.substr(0, path.find('/'));
           !missing.empty() && missing.back() == first && looks_expanded(first))
-        return Error{.message = fmt::format("{}: nothing in this folder is called \"{}\", which is "
+        return Error{.message = fmt::format("nothing in this folder is called \"{}\", which is "
                                             "not expanded here; write ./{} for that very name",
-                                            path, first, path),
+                                            first, path),
                      .errno_value = ENOENT};
       std::string out = *found;
       for (auto name = missing.rbegin(); name != missing.rend(); ++name)
