@@ -70,7 +70,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 53> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 32> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 33> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
     {"resources or []", ToldRule::Way::kResourcesOrNone},
@@ -95,6 +95,7 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 32> kTold = {{
     {"start-terminal", ToldRule::Way::kStartTerminal},
     {"task", ToldRule::Way::kTask},
     {"environment", ToldRule::Way::kEnvironment},
+    {"configuration", ToldRule::Way::kConfiguration},
     {"secret", ToldRule::Way::kSecret},
     {"renderer", ToldRule::Way::kRenderer},
     {"question", ToldRule::Way::kQuestion},

@@ -120,14 +120,15 @@ struct ToldRule {
     kStartTerminal,    // who did not make it has no say in whether it starts
     kTask,             // with "tasks"; its own may be terminals
     kEnvironment,      // without what other extensions give to terminals
-    kSecret,           // if it is of its own extensions
-    kRenderer,         // the same, of a page in notebooks
-    kQuestion,         // if it answers a question that this host asked in a chat
-    kChat,             // of a chat session of its own
-    kGit,              // to the built-in extension that is Git
-    kQuiet,            // is answered with nothing
-    kNone,             // is answered with an empty list
-    kRefuse,           // is answered with an error
+    kConfiguration,  // with "debug", for which a person is asked; else the answer is what was asked
+    kSecret,         // if it is of its own extensions
+    kRenderer,       // the same, of a page in notebooks
+    kQuestion,       // if it answers a question that this host asked in a chat
+    kChat,           // of a chat session of its own
+    kGit,            // to the built-in extension that is Git
+    kQuiet,          // is answered with nothing
+    kNone,           // is answered with an empty list
+    kRefuse,         // is answered with an error
   };
   Way way = Way::kRefuse;
   std::string permission;

@@ -558,27 +558,30 @@ Status Broker::from_host(Bytes body, Outbox& outbox) {
     return {};
   }
   forget(request->number);  // others need not wait for a person
-  // A person decides: this request waits on a thread of its own, all others go on.
+  const bool waits = wait_for_person(body, [this, &outbox](const RpcRequest& waiting, Bytes held) {
+    act(waiting, held, judge(waiting, true), outbox);
+  });
+  if (!waits) act(*request, body, Ruling::deny("bulkhead: too many open questions"), outbox);
+  return {};
+}
+
+// A person decides: this request waits on a thread of its own, all others go on. False: too many
+// wait.
+bool Broker::wait_for_person(Bytes body, std::function<void(const RpcRequest&, Bytes)> decide) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return {};
+  if (stopping_) return true;
   std::erase_if(asking_, [](const Asking& each) { return each.done->load(); });
   size_t held = body.size();
   for (const Asking& each : asking_) held += each.bytes;
-  if (asking_.size() >= kMaxAsking || (held > kMaxWaiting && !asking_.empty())) {
-    ruling = Ruling::deny("bulkhead: too many open questions");
-    act(*request, body, ruling, outbox);
-    return {};
-  }
+  if (asking_.size() >= kMaxAsking || (held > kMaxWaiting && !asking_.empty())) return false;
   auto done = std::make_shared<std::atomic<bool>>(false);
   asking_.push_back(
-      Asking{done, body.size(), std::jthread([this, done, held = copy(body), &outbox] {
-               if (const auto again = parse_rpc(held); again.ok()) {
-                 const auto& waiting = std::get<RpcRequest>(*again);
-                 act(waiting, held, judge(waiting, true), outbox);
-               }
+      Asking{done, body.size(), std::jthread([done, held = copy(body), decide = std::move(decide)] {
+               if (const auto again = parse_rpc(held); again.ok())
+                 decide(std::get<RpcRequest>(*again), held);
                done->store(true);
              })});
-  return {};
+  return true;
 }
 
 }  // namespace bulkhead

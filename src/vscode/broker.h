@@ -165,6 +165,7 @@ class Broker final : public Judge {
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
   std::optional<std::vector<uint8_t>> without_claims(const RpcRequest& request);
+  bool wait_for_person(Bytes body, std::function<void(const RpcRequest&, Bytes)> decide);
   bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
@@ -187,6 +188,7 @@ class Broker final : public Judge {
                        Outbox& outbox);
   bool filter_started_with(const RpcRequest& request, Outbox& outbox);
   bool filter_environment(const RpcRequest& request, Outbox& outbox);
+  void pass_configuration(const RpcRequest& request, Bytes body, bool may_block, Outbox& outbox);
   bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool knows_all(const Json& value, int depth) const;

@@ -272,6 +272,29 @@ bool Broker::filter_environment(const RpcRequest& request, Outbox& outbox) {
   return true;
 }
 
+// What a debugger makes of a configuration: the window runs the commands and tasks that it names
+// then, and debugs with whatever type it says. Registering a type needs no permission.
+void Broker::pass_configuration(const RpcRequest& request, Bytes body, bool may_block,
+                                Outbox& outbox) {
+  const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
+  const Ruling ruling = decide_permission("debug", {method, 0, may_block});
+  if (ruling.way == Ruling::Way::kAsk &&
+      wait_for_person(body, [this, &outbox](const RpcRequest& waiting, Bytes held) {
+        pass_configuration(waiting, held, true, outbox);
+      }))
+    return;
+  if (ruling.passes()) {
+    const std::lock_guard lock(mutex_);
+    unanswered_[request.number] = Awaited::kShown;
+    outbox.to_host(copy(body));
+    return;
+  }
+  constexpr size_t kGiven = 1;  // behind the folder
+  const Json arguments = arguments_of(request, [](size_t i) { return i == kGiven; });
+  const bool is_given = arguments.is_array() && arguments.size() > kGiven;
+  withhold(request, outbox, is_given ? dumped(arguments[kGiven]) : "");
+}
+
 bool Broker::filter_files(const RpcRequest& request, Json& event, Outbox& outbox) {
   bool some = false;
   size_t taken = 0;
@@ -397,6 +420,8 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     }
     case Way::kEnvironment:
       return filter_environment(request, outbox);
+    case Way::kConfiguration:  // answered before
+      return refuse("it is not asked here");
     case Way::kResources:
     case Way::kResourcesOrNone:
     case Way::kSearched:

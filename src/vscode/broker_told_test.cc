@@ -1,4 +1,6 @@
 // What the workbench tells a host, or asks of it, and what of that comes in.
+#include <future>
+
 #include "vscode/broker_fixture.h"
 
 namespace bulkhead::testing {
@@ -59,9 +61,73 @@ TEST_F(BrokerToldTest, APersonsServersAndTokensDoNotComeIn) {
 // Debugging asks its own host by that name; MCP, whichever host it chose.
 TEST_F(BrokerToldTest, AnActorsOwnRuleGoesFirst) {
   EXPECT_EQ(told("$substituteVariables", {nullptr, Json::object()}, proxy_of("ExtHostOther")),
-            "passed");
+            "{}");
   EXPECT_THAT(told("$substituteVariables", {nullptr, Json::object()}, proxy_of("ExtHostMcp")),
               HasSubstr("ExtHostMcp.$substituteVariables"));
+}
+
+// The window runs the commands and tasks that the answer names, and debugs with whatever type it
+// has.
+TEST_F(BrokerToldTest, WhoMayNotDebugLeavesAConfigurationAsItIs) {
+  const Json configuration = {{"type", "mine"}, {"program", "${workspaceFolder}/a"}};
+  const Json folder = uri(work(""));
+  EXPECT_EQ(told("$substituteVariables", {folder, configuration}), configuration.dump());
+  EXPECT_EQ(told("$substituteVariables", {folder}), "quiet");
+  RpcRequest without_folder;
+  without_folder.number = ++asked_;
+  without_folder.method = "$substituteVariables";
+  without_folder.mixed = true;
+  const std::string json = configuration.dump();
+  without_folder.arguments = {{RpcArgument::Type::kUndefined, {}, {}},
+                              {RpcArgument::Type::kJson, json, {}}};
+  sent_ = {};
+  EXPECT_TRUE(broker_->from_workbench(write_request(without_folder), sent_).ok());
+  EXPECT_TRUE(sent_.host.empty());
+  ASSERT_EQ(sent_.workbench.size(), 2U);
+  EXPECT_THAT(text(sent_.workbench[1]), HasSubstr(json));
+  const Json command = {{"type", "mine"}, {"x", "${command:workbench.action.debug.start}"}};
+  EXPECT_EQ(answer(command), "") << "it was not asked";
+  start({"me.mine"}, nullptr, R"("debug")");
+  EXPECT_EQ(told("$substituteVariables", {folder, configuration}), "passed");
+}
+
+TEST_F(BrokerToldTest, APersonIsAskedWhetherItMayDebug) {
+  struct : Asker {
+    Answer ask(const Question& question) override {
+      resource = question.resource;
+      return yes ? Answer::kOnce : Answer::kNobody;
+    }
+    void cancel() noexcept override {}
+    std::atomic<bool> yes = true;
+    std::string resource;
+  } asker;
+  struct : Outbox {
+    void to_host(std::vector<uint8_t>) override { became.set_value("passed"); }
+    void to_workbench(std::vector<uint8_t> body) override {
+      if (body.size() > 5) became.set_value(text(body));  // no acknowledgement
+    }
+    std::promise<std::string> became;
+  } outbox;
+  start({"me.mine"}, &asker, R"("@editor")");
+  const Json configuration = {{"type", "mine"}, {"program", "${file}"}};
+  const auto asks = [&] {
+    outbox.became = {};
+    const std::string json = Json::array({nullptr, configuration}).dump();
+    RpcRequest request;
+    request.number = ++asked_;
+    request.method = "$substituteVariables";
+    request.json = json;
+    auto became = outbox.became.get_future();
+    EXPECT_TRUE(broker_->from_workbench(write_request(request), outbox).ok());
+    return became.get();
+  };
+  EXPECT_EQ(asks(), "passed");
+  EXPECT_EQ(asker.resource, "debug");
+  EXPECT_NE(answer(configuration), "");
+  asker.yes = false;
+  EXPECT_THAT(asks(), HasSubstr(configuration.dump()));
+  EXPECT_EQ(answer(configuration), "") << "it was not asked";
+  broker_.reset();  // before who answers
 }
 
 TEST_F(BrokerToldTest, SecretsOfOthersAreNotEvenNamed) {

@@ -41,7 +41,7 @@ test("what names a person's files, servers and accounts does not come in as it i
     ...["$acceptDocumentsAndEditorsDelta", "$acceptModelChanged", "$acceptModelSaved", "$acceptMarkersChange", "$acceptEditorTabModel", "$onFileEvent"],
     ...["$onDidChangeMcpServerDefinitions", "$startMcp", "$onDidChangeDynamicAuthProviderTokens", "$registerDynamicAuthProvider"],
     ...["$onDidChangePassword", "$updateRemoteConnectionData", "$acceptTerminalOpened", "$initEnvironmentVariableCollections"],
-    ...["$initializeConfiguration", "$acceptConfigurationChanged", "$acceptStaticEntries", "$onDidOpenBrowserTab"],
+    ...["$initializeConfiguration", "$acceptConfigurationChanged", "$acceptStaticEntries", "$onDidOpenBrowserTab", "$substituteVariables"],
   ])
     assert.notEqual(told[method], "free", method);
 });

@@ -57,6 +57,7 @@ const NAMED = {
 
 /** The same in what a host is told, by the rule (broker_told.cc). */
 export const TOLD = {
+  configuration: 1,
   decorations: 1,
   documents: 0,
   editor: 0,
