@@ -21,7 +21,6 @@ const TRUSTED = [
   "workbench.action.openRawDefaultSettings",
   "workbench.action.openSettings",
   "workbench.extensions.action.listWorkspaceUnsupportedExtensions",
-  "workbench.mcp.editStoredInput",
   "workbench.mcp.serverOptions",
   "workbench.mcp.skipAutostart",
   "workbench.trust.configure",
@@ -98,6 +97,14 @@ export const links = [
     times: 1,
     shape: shape(String.raw`(\{href:NAME\(NAME\.command\),label:\3\.label,title:\3\.command\.title\},)void 0`),
     text: (before) => `${before}{bulkheadCommands:${ANY}}`,
+  },
+  {
+    name: "stored-inputs",
+    // To change an input is to evaluate what it is said to be: "${command:…}" runs that. Here the words are those of the user's mcp.json.
+    what: "the hover of a stored input changes and forgets it",
+    times: 1,
+    shape: shape(String.raw`(id:"workbench\.mcp\.removeStoredInput"[^{}]{0,200}\}\)\]\.join\(" \| "\),\{isTrusted:)!0`),
+    text: (before) => `${before}{enabledCommands:["workbench.mcp.editStoredInput","workbench.mcp.removeStoredInput"]}`,
   },
   {
     name: "playground-links",

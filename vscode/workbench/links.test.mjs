@@ -46,7 +46,7 @@ test("where the workbench allows commands as a whole, a link runs what starts no
   const open = openerOf(edited);
   // What else stands for yes is no more than that: "any" is no word that a host could send.
   for (const whole of [true, 1, "any", {}, Symbol("any command")]) {
-    for (const id of [path, "vscode.open", "vscode.openFolder", "npm.runScriptFromHover", "git.clone"]) assert.deepEqual(await open({ path: id, query: "" }, whole), [], id);
+    for (const id of [path, "vscode.open", "vscode.openFolder", "npm.runScriptFromHover", "git.clone", "workbench.mcp.editStoredInput"]) assert.deepEqual(await open({ path: id, query: "" }, whole), [], id);
     assert.deepEqual(await open({ path: "workbench.action.openSettings", query: "" }, whole), [["workbench.action.openSettings"]]);
   }
   assert.deepEqual(await open({ path, query: "[1]" }, anyCommand), [[path, 1]]);
@@ -64,6 +64,19 @@ test("links run any command where this is said, and nowhere else", () => {
   assert.deepEqual([...source.matchAll(anywhere)], []);
   // "Save As" says the name of a file that is there: it is the window's own text.
   assert.match(edited, /linkOpenerDelegate:[\w$]+=>\{this\.instantiationService\.invokeFunction\([\w$]+=>\{[\w$]+\.get\([\w$]+\)\.open\([\w$]+,\{allowCommands:!0,/);
+});
+
+test("the hover of a stored input runs its own links, which nothing else in the window may", async () => {
+  const [, trusted] = /workbench\.mcp\.removeStoredInput[^{}]*\}\)\]\.join\(" \| "\),\{isTrusted:([^}]*\})/.exec(edited) ?? [];
+  const { enabledCommands } = piece(`(${trusted})`, {});
+  // What an input is said to be is evaluated: "${command:…}" in an address that calls itself "toString" would run.
+  const query = JSON.stringify([{ $mid: 1, scheme: "x", path: "${command:a.b}", external: "toString" }]);
+  const open = openerOf(edited);
+  for (const path of ["workbench.mcp.editStoredInput", "workbench.mcp.removeStoredInput"]) {
+    assert.equal((await open({ path, query: "[]" }, enabledCommands)).length, 1, path);
+    assert.deepEqual(await open({ path, query }, true), [], path);
+  }
+  assert.deepEqual(await open({ path: "runCommands", query: "" }, enabledCommands), []);
 });
 
 test("links of a message run a compartment's commands where it is a compartment's, and what is harmless otherwise", () => {
