@@ -53,6 +53,12 @@ Broker::Ruling Broker::decide_test_run(const Json& value, const Asked& asked) {
     own = knows(own_controllers_, text_of(*controller));
     if (!own) break;
   }
+  // "Run again" repeats what a run says that it ran, whoever's tests these are. No host names
+  // targets: with them it is one of the workbench's own.
+  for (const char* key : {"include", "exclude"})
+    if (own && value.contains(key))
+      if (Ruling ruling = decide_tests(value[key], asked); !ruling.passes()) return ruling;
+  own = own && !value.contains("targets");
   // Of two runs of one id the workbench finds the later one, and puts there what others say.
   const std::string id = value.is_object() ? text_of(value.value("id", Json())) : "";
   if (own && !knows(shared_runs_, id)) return Ruling::pass();

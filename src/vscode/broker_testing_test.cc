@@ -113,6 +113,22 @@ TEST_F(TestingTest, RunsAreOfItsOwnControllers) {
   }
 }
 
+// "Run again" repeats it.
+TEST_F(TestingTest, ARunSaysNothingOfTestsOfOthers) {
+  const auto starts = [this](const char* key, const Json& value) {
+    return says("$startedExtensionTestRun",
+                {Json{{"id", "run"}, {"controllerId", "mine"}, {key, value}}});
+  };
+  for (const char* key : {"include", "exclude"}) {
+    EXPECT_EQ(starts(key, Json::array({"mine", test("mine")})), "passed");
+    EXPECT_EQ(starts(key, Json::array()), "passed");
+    EXPECT_THAT(starts(key, Json::array({test("mine"), test("pytest")})), HasSubstr("not its own"));
+    EXPECT_NE(starts(key, test("pytest")), "passed");
+  }
+  const Json target = {{"controllerId", "pytest"}, {"profileId", 1}, {"testIds", {"pytest"}}};
+  EXPECT_NE(starts("targets", Json::array({target})), "passed");
+}
+
 // It would debug, and saves what a person has not saved.
 TEST_F(TestingTest, TestsOfOthersAreRunLikeCommandsOfOthers) {
   const auto runs = [this](const std::vector<Json>& controllers) {
