@@ -193,6 +193,20 @@ test("what runs tests runs those of others too", () => {
   assert.equal(needed("testing.showMostRecentOutput"), "testing");
 });
 
+// With what is named there as the window names rows of a view (`$treeViewId`): lines of files, an answer in a chat.
+test("what writes the clipboard, or reads it, is no part of another permission", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  const builtins = fs.globSync(path.join(server, "extensions/*/package.json")).flatMap((file) => JSON.parse(fs.readFileSync(file, "utf8")).contributes?.commands ?? []);
+  const named = [...workbench.matchAll(/"([a-z][\w-]*(?:\.[\w-]+)+)"/g)].map(([, command]) => command).concat(builtins.map(({ command }) => command));
+  const copying = new Set(named.filter((command) => /\.(?:copy|cut|paste|clipboard)(?!(?:Lines)?(?:Up|Down))[\w]*$/i.test(command)));
+  for (const command of ["references-view.copyAll", "notebook.cellOutput.copy", "notebook.cell.paste", "workbench.action.chat.copyCodeBlock"]) assert.ok(copying.has(command), command);
+  // What runs programs outside has it without.
+  const allowed = ["commands-foreign", "refuse", "clipboard", "terminal", "debug"];
+  assert.deepEqual([...copying].filter((command) => !allowed.includes(needed(command))), []);
+  assert.equal(needed("notebook.cell.copyDown"), "notebooks");
+  assert.equal(needed("references-view.findReferences"), "commands");
+});
+
 test("what a person says in a chat nobody says for them", () => {
   const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
   for (const command of [
