@@ -340,8 +340,13 @@ export const WAYS = [
         await until("the completion", async () => (await editor.text()).includes('"proof"'));
       }, leaks()),
       write: {
-        effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example"),
+        effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("http://evil.example"),
         journal: ["vscode clipboard"],
+      },
+      references: {
+        effect: async ({ editor }) => (await editor.page.evaluate(() => navigator.clipboard.readText())).includes("evil.example/lines"),
+        journal: ["vscode commands-foreign"],
+        late: true,
       },
     },
   },

