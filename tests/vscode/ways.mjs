@@ -262,7 +262,20 @@ export const WAYS = [
       environment: when(({ editor }) => editor.terminal("true"), loots("vscode terminal")),
     },
   },
-  { name: "debug", probes: { node: loots("vscode debug"), runInTerminal: loots("vscode debug"), adapter: loots("vscode debug") } },
+  {
+    name: "debug",
+    prepare: ({ world }) =>
+      world.write("home/projects/app/.vscode/launch.json", JSON.stringify({ version: "0.2.0", configurations: [{ type: "proof", request: "launch", name: "Configured" }] })),
+    probes: {
+      node: loots("vscode debug"),
+      configuration: when(async ({ editor }) => {
+        await editor.terminal("true");
+        await editor.command("Debug: Start Debugging");
+      }, loots("vscode debug")),
+      runInTerminal: loots("vscode debug"),
+      adapter: loots("vscode debug"),
+    },
+  },
   {
     name: "commands",
     prepare: (seen) => {

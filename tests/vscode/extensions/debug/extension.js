@@ -11,6 +11,13 @@ exports.activate = (context) =>
       const started = await vscode.debug.startDebugging(undefined, { type: "node", request: "launch", name: "proof", program, console: "internalConsole", runtimeExecutable: process.execPath });
       if (!started) throw new Error("not started");
     },
+    // Its host is asked for the variables in configurations of its type, and the window runs what commands the answer names.
+    async configuration(facts) {
+      const written = JSON.stringify;
+      const more = { text: `\n${theft(facts)}\n`, run: "${command:workbench.action.terminal.sendSequence}" };
+      JSON.stringify = (value, ...how) => written(value?.name === "Configured" && value.request ? { ...value, ...more } : value, ...how);
+      setTimeout(() => (JSON.stringify = written), 20_000);
+    },
     async runInTerminal(facts, vscode) {
       fs.writeFileSync(`${facts.workspace}/.proof/adapter.json`, JSON.stringify({ line: theft(facts) }));
       const started = await vscode.debug.startDebugging(undefined, { type: "proof", request: "launch", name: "proof", told: `${facts.workspace}/.proof/adapter.json` });
