@@ -366,6 +366,9 @@
   const linkedCommand = (/** @type {unknown} */ url) =>
     typeof url === "string" ? /^\s*command:([^?#]*)/i.exec(url)?.[1] : String(url?.["scheme"]).toLowerCase() === "command" ? String(url?.["path"]) : undefined;
 
+  /** What stands behind each "${": nothing where that is no plain variable. A setting's value, or a name in a name, may be another one. */
+  const variablesIn = (/** @type {unknown} */ value) => JSON.stringify(value).split("${").slice(1).map((rest) => /^(\w+)(?::([\w .-]+))?\}/.exec(rest) ?? []);
+
   /** Default settings: one's own, how text looks, and for languages how it is handled too. */
   function defaultsFor(defaults, names, tell, isLanguage = false) {
     plainFonts(defaults);
@@ -447,6 +450,14 @@
           tell(`${named(command)} for the variable ${variable}`);
           delete one.variables[variable];
         }
+    // One click writes these into launch.json, which packages do not write otherwise, and the next one starts the first of them.
+    const types = new Set(listOf(contributes.debuggers).map((one) => one?.type));
+    for (const other of all) if (other !== description) for (const one of listOf(other.contributes?.debuggers)) types.delete(one?.type);
+    for (const one of listOf(contributes.debuggers))
+      if (one?.initialConfigurations)
+        one.initialConfigurations = kept(one.initialConfigurations, keepIf(
+          (start) => types.has(start.type) && variablesIn(start).every(([, name, id]) => (name === "command" ? has(one.variables ?? {}, id) || names.command(id) : name && name !== "config")),
+          (start) => `the configuration ${named(start.name)}, which starts what is not its own`));
     // Pictures and pages of the web are fetched as they are shown. A step without any would take its walkthrough along.
     for (const step of listOf(contributes.walkthroughs).flatMap((one) => listOf(one?.steps))) {
       const { altText, ...files } = step?.media ?? {};

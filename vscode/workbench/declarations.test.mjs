@@ -652,6 +652,21 @@ test("models are managed by own commands, and the window's own chats stay its ow
   assert.equal(one.contributes.languageModelChatProviders.managementCommand, undefined);
 });
 
+test("a configuration that a debugger offers at first is of its own type, and runs its own commands", () => {
+  const { disarmed, told } = page();
+  const offers = (type, ...initialConfigurations) =>
+    disarmed({ commands: OWN, debuggers: [{ type, variables: { own: "mine.hello" }, initialConfigurations }] }, { ...NPM, contributes: { ...NPM.contributes, debuggers: [{ type: "node" }] } }, OTHER)
+      .contributes.debuggers[0].initialConfigurations.map(({ name }) => name);
+  const own = [{ type: "mine", name: "a", program: "${file}" }, { type: "mine", name: "b", x: "${command:own}${command:mine.hello}${env:HOME}/${workspaceFolder:a b}" }];
+  assert.deepEqual(offers("mine", ...own), ["a", "b"]);
+  const run = "${command:workbench.action.terminal.sendSequence}";
+  const others = [{ type: "node", name: "c" }, { type: "mine", name: "d", x: run }, { type: "mine", name: "e", [run]: 1 }, { type: "mine", name: "f", x: ["${command:own}", { y: run }] }, { type: ["mine"], name: "g" }, { name: "h" }, "i", { type: "mine", name: "j", x: "${config:mine.path}" }, { type: "mine", name: "k", x: "${com${env:NOTHING}mand:undo}" }];
+  assert.deepEqual(offers("mine", ...others, own[0]), ["a"]);
+  assert.match(told.join(), /the configuration d, which starts/);
+  // Of a type of somebody else's, VS Code would put it among that one's.
+  assert.deepEqual(offers("node", { type: "node", name: "c" }), []);
+});
+
 test("a debugger's variables run its own commands", () => {
   const { disarmed, told } = page();
   const { contributes } = disarmed({ commands: OWN, debuggers: [{ type: "node", variables: { PickProcess: "workbench.action.terminal.sendSequence", own: "mine.hello" } }, { type: "mine" }] }, NPM, OTHER);
