@@ -271,6 +271,9 @@ export const WAYS = [
       configuration: when(async ({ editor }) => {
         await editor.terminal("true");
         await editor.command("Debug: Start Debugging");
+        // Refused, it waits for a debugger that is not heard.
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+        if (editor.mode === "compartments") await editor.command("Debug: Stop");
       }, loots("vscode debug")),
       runInTerminal: loots("vscode debug"),
       adapter: loots("vscode debug"),
