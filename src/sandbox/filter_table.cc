@@ -123,6 +123,10 @@ VALUES(kPeerPidfd, 77 /* SO_PEERPIDFD */);
 // limit counts. ENOPROTOOPT is what kernels without them say: programs then look at all that comes.
 VALUES(kSocketFilters, SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
        SO_ATTACH_REUSEPORT_EBPF);
+// Sending what is in a process without a copy: one byte of a huge page keeps all of it, as nobody's.
+VALUES(kZeroCopy, 60 /* SO_ZEROCOPY */);
+constexpr CallAction kOwnCopies{Type::kErrnoIfMemoryCounts, ENOPROTOOPT};
+TESTS(kZeroCopyTest, {1, ~0u, kLevelSocket}, {2, ~0u, kZeroCopy});
 TESTS(kSocketFilter, {1, ~0u, kLevelSocket}, {2, ~0u, kSocketFilters});
 TESTS(kPassPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPassPidfd});
 TESTS(kPeerPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPeerPidfd});
@@ -139,6 +143,7 @@ constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},
                                     {kIpGroup, refuse(ENODEV)},
                                     {kIp6Group, refuse(ENODEV)},
                                     {kSocketFilter, refuse(ENOPROTOOPT)},
+                                    {kZeroCopyTest, kOwnCopies},
                                     {kPassPidfdTest, refuse(ENOPROTOOPT)}};
 constexpr CallCase kGetsockopt[] = {{kPeerPidfdTest, refuse(ENOPROTOOPT)}};
 

@@ -411,6 +411,9 @@ TEST_F(Filter, CountedWrites) {
 TEST_F(Filter, CountedMemoryKeepsPagesInProcesses) {
   EXPECT_EQ(run(__NR_vmsplice), kAllow);
   EXPECT_EQ(run(__NR_vmsplice, {}, {.count_memory = true}), fails(ENOSYS));
+  EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_ZEROCOPY}), kAllow);
+  EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_ZEROCOPY}, {.count_memory = true}),
+            fails(ENOPROTOOPT));
 }
 
 TEST_F(Filter, CountedMemoryKeepsDescriptorsTogether) {
