@@ -123,7 +123,8 @@ VALUES(kPeerPidfd, 77 /* SO_PEERPIDFD */);
 // limit counts. ENOPROTOOPT is what kernels without them say: programs then look at all that comes.
 VALUES(kSocketFilters, SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF,
        SO_ATTACH_REUSEPORT_EBPF);
-// Sending what is in a process without a copy: one byte of a huge page keeps all of it, as nobody's.
+// Sending what is in a process without a copy: one byte of a huge page keeps all of it, as
+// nobody's.
 VALUES(kZeroCopy, 60 /* SO_ZEROCOPY */);
 constexpr CallAction kOwnCopies{Type::kErrnoIfMemoryCounts, ENOPROTOOPT};
 TESTS(kZeroCopyTest, {1, ~0u, kLevelSocket}, {2, ~0u, kZeroCopy});
@@ -186,10 +187,11 @@ VALUES(kTerminalTheft, 0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* T
        0x5423 /* TIOCSETD */, 0x5437 /* TIOCVHANGUP */, 0x4b47 /* KDSKBENT */,
        0x4b49 /* KDSKBSENT */, 0x4b4b /* KDSKBDIACR */, 0x4bfb /* KDSKBDIACRUC */,
        0x4b4d /* KDSETKEYCODE */);
-// A terminal's modes, and what is typed or shown there, are for who has it (calls/terminal.cc).
+// A terminal's foreground, its modes, and what is typed or shown there, are for who has it
+// (calls/terminal.cc).
 VALUES(kTerminalModes, 0x540a /* TCXONC */, 0x540b /* TCFLSH */, 0x540c /* TIOCEXCL */,
-       0x5402 /* TCSETS */, 0x5403 /* TCSETSW */, 0x5404 /* TCSETSF */, 0x5406 /* TCSETA */,
-       0x5407 /* TCSETAW */, 0x5408 /* TCSETAF */, 0x402c542b /* TCSETS2 */,
+       0x5410 /* TIOCSPGRP */, 0x5402 /* TCSETS */, 0x5403 /* TCSETSW */, 0x5404 /* TCSETSF */,
+       0x5406 /* TCSETA */, 0x5407 /* TCSETAW */, 0x5408 /* TCSETAF */, 0x402c542b /* TCSETS2 */,
        0x402c542c /* TCSETSW2 */, 0x402c542d /* TCSETSF2 */);
 // Attributes of files, settable through a descriptor opened for reading.
 VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SETFLAGS */,

@@ -340,6 +340,40 @@ while not os.path.exists("typed"):
             os.unlink(said)
             os.unlink(typed)
 
+    def test_nobody_in_the_background_takes_the_terminal(self):
+        # What is typed for the shell would be told to who has it. Plain, it does. Among the compartment's own
+        # groups the terminal goes as everywhere.
+        program = self.file("project/takes.py", """
+import os, signal, time
+def take(group):
+    try:
+        os.tcsetpgrp(0, group)
+        return "took"
+    except OSError as error:
+        return error.errno
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+os.setpgid(0, 0)
+beside = os.fork()
+if beside == 0:
+    time.sleep(60)
+    os._exit(0)
+os.setpgid(beside, beside)
+said = [take(os.getpgrp()), take(beside), take(os.getpgrp())]
+with open("said.new", "w") as file:
+    file.write(str(said))
+os.replace("said.new", "said")
+os.kill(beside, signal.SIGKILL)
+""")
+        said = os.path.join(self.project, "said")
+        run = f"{options.bulkhead} run --quiet --"
+        shell = "set -m; {} /usr/bin/python3 {} {} until [ -s said ]; do sleep 0.1; done; echo after"
+        for under, where, expected in ((run, "&", [errno.EIO] * 3), (run, ";", ["took"] * 3), ("", "&", ["took"] * 3)):
+            terminal = self.script(shell.format(under, program, where), Alone)
+            terminal.wait_for("after")
+            with open(said, encoding="utf-8") as file:
+                self.assertEqual(file.read(), str(expected), (under, where))
+            os.unlink(said)
+
     def test_what_somebody_leaves_of_an_answer_allows_nothing(self):
         # Who has left the session reads the terminal, and takes the first letter of "no".
         program = self.file("project/takes.py", """

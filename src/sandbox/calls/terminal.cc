@@ -1,13 +1,15 @@
-// ioctl(fd, TCSETS…), as tcsetattr(3) calls it, tcflush(3), tcflow(3), TIOCEXCL: a terminal's
-// modes, what is typed there, and its output are for who has its foreground.
+// ioctl(fd, TCSETS…), as tcsetattr(3) calls it, tcflush(3), tcflow(3), TIOCEXCL, tcsetpgrp(3): a
+// terminal's modes, what is typed there, its output and its foreground are for who has that.
 //
 // The kernel stops others by SIGTTOU (not at TIOCEXCL), but lets those go on who block that signal
 // or have left the session. So a program in the background could have another run's question read
 // by a line that it did not end, or by keys that make "no" of "always"; throw away the "n" of a
-// "no", which leaves "o", once; and leave the terminal without output, or closed to who opens it.
+// "no", which leaves "o", once; leave the terminal without output, or closed to who opens it; and
+// take it from the shell, to be typed into in its place.
 //
 // What this does not stop: modes of a terminal that is not the supervisor's own, by a run that was
 // started on one or whose descriptors are another.
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -20,6 +22,7 @@
 #include "sandbox/pool.h"
 #include "sandbox/process_stat.h"
 #include "sandbox/processes.h"
+#include "sandbox/walker.h"
 
 namespace bulkhead {
 namespace {
@@ -59,6 +62,17 @@ bool is_own_terminal(int fd) {
   return ::tcgetpgrp(fd) >= 0 && ::ioctl(fd, TIOCGPTN, &number) != 0;
 }
 
+// True where a group of the compartment has the caller's terminal, if only until a moment ago: a
+// shell's job that has ended. Others have no number there.
+bool has_foreground(const Call& call) {
+  const Service& service = call.service();
+  const auto status = service.processes.status(call.tid());
+  const auto seen = status ? stat_of(fmt::format("/proc/self/fd/{}{}", service.walker.root(),
+                                                 folder_of(status->inner_process)))
+                           : std::nullopt;
+  return seen && seen->foreground > 0;
+}
+
 // As the kernel answers who has not got the terminal, but for those whom it would let.
 Reply refuse_in_background(Call& call, pid_t group) {
   if (has_signal(folder_of(call.tid()), {"SigBlk", "SigIgn"}, SIGTTOU)) {
@@ -76,13 +90,16 @@ Reply serve_ioctl(Call& call) {
   const uint32_t command = call.flags_arg(1);
   if (command == FIOASYNC) return serve_async(call);
   const auto size = size_of_argument(command);
-  if (!size) return serve_refusal(call);
+  if (!size && command != TIOCSPGRP) return serve_refusal(call);
   const auto own = stat_of("/proc/self");
   const auto caller = stat_of(folder_of(call.tid()));
   if (!own || !caller) return Reply::error(EIO);
   // Our terminal is this run's, or there is none: any may be set, and the kernel decides.
   if (own->foreground < 0 || own->foreground == own->group || own->foreground == caller->group)
     return Reply::go_on();
+  // Of another session's the kernel lets nobody have ours.
+  const bool takes = command == TIOCSPGRP;
+  if (takes && (caller->session != own->session || has_foreground(call))) return Reply::go_on();
   // Somebody else's. Set here, since another thread could make the descriptor mean that one.
   if (!call.may_block()) return Reply::later();
   const auto terminal = call.service().processes.borrow(call.tid(), call.fd_arg(0));
@@ -90,8 +107,9 @@ Reply serve_ioctl(Call& call) {
   if (!terminal.ok()) return Reply::error(terminal.error().errno_value);
   if (::isatty(terminal->get()) == 0) return Reply::error(errno);
   if (is_own_terminal(terminal->get())) return refuse_in_background(call, caller->group);
+  if (takes) return Reply::error(ENOTTY);
   uint64_t argument = call.arg(2);
-  if (*size > 0) {
+  if (size && *size > 0) {
     if (!call.memory().read(argument, modes.data(), *size).ok()) return Reply::error(EFAULT);
     argument = reinterpret_cast<uint64_t>(modes.data());
   }
