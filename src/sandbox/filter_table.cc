@@ -163,8 +163,10 @@ VALUES(kThread, 0x00010000 /* CLONE_THREAD */);
 // nobody's.
 constexpr CallAction kOwnDescriptors{Type::kErrnoIfMemoryCounts, ENOMEM};
 constexpr uint32_t kFilesFlag = 0x400;  // CLONE_FILES
-// Nor does a pipe take pages of a process: one byte of a huge page keeps all of it, as nobody's.
+// Nor does a pipe take pages of a process, or a pipe or socket those of a file: one byte of a huge
+// page keeps all of it, as nobody's. EINVAL is what a file system without splice says.
 constexpr CallAction kOwnPages{Type::kErrnoIfMemoryCounts, ENOSYS};
+constexpr CallAction kFilesPages{Type::kErrnoIfMemoryCounts, EINVAL};
 VALUES(kFiles, kFilesFlag);
 TESTS(kThreadApart, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread}, {0, kFilesFlag, kNone});
 TESTS(kNoNamespaceThread, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread});
@@ -350,7 +352,7 @@ constexpr CallRule kRules[] = {
     // System V memory, semaphores and queues: the compartment has an IPC namespace of its own.
     CASES(shmget, kShmget, kAllow), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
     ALLOW(nanosleep), ALLOW(getitimer), ALLOW(alarm), ALLOW(setitimer), ALLOW(getpid),
-    ALLOW(sendfile), CASES(socket, kSocket, attempt(EAFNOSUPPORT)), NOTIFY(connect), ALLOW(accept),
+    {__NR_sendfile, "sendfile", kFilesPages, {}}, CASES(socket, kSocket, attempt(EAFNOSUPPORT)), NOTIFY(connect), ALLOW(accept),
     CASES(sendto, kSendto, kAllow), ALLOW(recvfrom), CASES(sendmsg, kSendmsg, kAllow),
     ALLOW(recvmsg), ALLOW(shutdown), NOTIFY(bind),
     NOTIFY(listen),  // shutdown can make a socket from outside listenable
@@ -417,7 +419,8 @@ constexpr CallRule kRules[] = {
     ALLOW(newfstatat), NOTIFY(unlinkat), NOTIFY(renameat), NOTIFY(linkat), NOTIFY(symlinkat),
     NOTIFY(readlinkat), NOTIFY(fchmodat), CASES(faccessat, kAccessAt, kAllow), ALLOW(pselect6), ALLOW(ppoll),
     CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
-    ALLOW(splice), ALLOW(tee), ALLOW(sync_file_range), {__NR_vmsplice, "vmsplice", kOwnPages, {}},
+    {__NR_splice, "splice", kFilesPages, {}}, ALLOW(tee), ALLOW(sync_file_range),
+    {__NR_vmsplice, "vmsplice", kOwnPages, {}},
     REFUSE(move_pages, EPERM),
     NOTIFY(utimensat),  // a null path means the descriptor's file
     ALLOW(epoll_pwait), ALLOW(signalfd), ALLOW(timerfd_create), ALLOW(eventfd),

@@ -411,6 +411,10 @@ TEST_F(Filter, CountedWrites) {
 TEST_F(Filter, CountedMemoryKeepsPagesInProcesses) {
   EXPECT_EQ(run(__NR_vmsplice), kAllow);
   EXPECT_EQ(run(__NR_vmsplice, {}, {.count_memory = true}), fails(ENOSYS));
+  for (const int call : {__NR_splice, __NR_sendfile}) {
+    EXPECT_EQ(run(call), kAllow);
+    EXPECT_EQ(run(call, {}, {.count_memory = true}), fails(EINVAL));
+  }
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_ZEROCOPY}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_ZEROCOPY}, {.count_memory = true}),
             fails(ENOPROTOOPT));

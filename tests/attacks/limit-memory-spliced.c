@@ -1,9 +1,11 @@
-// Gives pipes one byte of huge pages each, and lets go of the pages: they stay, and are in no process.
+// Gives pipes one byte of huge pages each, and lets go of the pages: they stay, and are in no process. So do
+// those of a file that is cut short then, which are as large on newer file systems.
 // class: OS sandboxes: kernel memory that no limit counts
 // plain: say
 // flags: --memory 64MiB
 #include "attack.h"
 
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 
 enum { kPipes = 24, kSlots = 16, kPage = 2 << 20 };
@@ -16,6 +18,33 @@ static long huge(void) {
   while (file && fgets(line, sizeof line, file)) sscanf(line, "AnonHugePages: %ld", &found);
   if (file) fclose(file);
   return found;
+}
+
+static ssize_t by_splice(int from, off_t at, int to) {
+  loff_t where = at;
+  return splice(from, &where, to, NULL, 1, 0);
+}
+static ssize_t by_sendfile(int from, off_t at, int to) { return sendfile(to, from, &at, 1); }
+
+static void keep_of_file(const char* name, ssize_t (*give)(int from, off_t at, int to)) {
+  static char page[kPage];
+  const int file = open("cached", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  int kept = 0;
+  for (int i = 0; i < kPipes; ++i) {
+    int ends[2];
+    if (pipe(ends) != 0) return;
+    for (int slot = 0; slot < kSlots - 1; ++slot) {
+      if (ftruncate(file, 0) != 0 || pwrite(file, page, kPage, 0) != kPage) return refused("pwrite");
+      if (give(file, kPage / 2, ends[1]) != 1) {
+        refused(name);
+        break;
+      }
+      ++kept;
+    }
+  }
+  if (kept > 64) effect("%d pages of a file in pipes, by %s", kept, name);
+  close(file);
+  unlink("cached");
 }
 
 int main(int argc, char** argv) {
@@ -44,5 +73,7 @@ int main(int argc, char** argv) {
   }
   nap(inside() ? 1000 : 0);
   if (kept > 64) effect("%d MiB of huge pages in pipes", 2 * kept);
+  keep_of_file("splice", by_splice);
+  keep_of_file("sendfile", by_sendfile);
   return 0;
 }
