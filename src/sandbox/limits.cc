@@ -390,7 +390,11 @@ class Keeper final : public LimitKeeper {
       for (const pid_t pid : pids) proc_->memfds(pid, &memfds);
       memfds_ = 0;
       for (const auto& [inode, bytes] : memfds) memfds_ += bytes;
+      maps_ = 0;
+      for (const pid_t pid : pids)
+        if (maps_ <= *limits_.memory) maps_ += proc_->map_bytes(pid);
     }
+    kernel += maps_;
     if (socket_diag_) kernel += unix_socket_bytes(socket_diag_.get()) + inet_sockets_;
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes();
@@ -522,7 +526,7 @@ class Keeper final : public LimitKeeper {
   const std::atomic<uint64_t>* taken_ = nullptr;
   std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
   std::set<uint64_t> uncounted_;   // processes without one, at the last look
-  uint64_t memfds_ = 0, inet_sockets_ = 0;
+  uint64_t memfds_ = 0, maps_ = 0, inet_sockets_ = 0;
   uint64_t peak_ = 0;
   int samples_ = 0;
   std::optional<LimitBreached> breach_;

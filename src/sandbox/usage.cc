@@ -178,6 +178,21 @@ uint64_t ProcReader::descriptors(pid_t pid) const {
   return thread ? count(fmt::format("{}/task/{}/fd", pid, *thread)) : 0;
 }
 
+uint64_t ProcReader::map_bytes(pid_t pid) const {
+  constexpr uint64_t kEach = 224;
+  const auto lines_of = [this, pid](const std::string& name) {
+    const Fd file = open(pid, name.c_str());
+    uint64_t lines = 0;
+    for (ssize_t n = 0; file && (n = ::read(file.get(), buffer_.get(), kBuffer)) > 0;)
+      lines += static_cast<uint64_t>(std::count(buffer_.get(), buffer_.get() + n, '\n'));
+    return lines;
+  };
+  const uint64_t maps = lines_of("maps");
+  if (maps > 0) return maps * kEach;
+  const auto thread = further_thread(pid);  // of one whose first thread has ended
+  return thread ? lines_of(fmt::format("task/{}/maps", *thread)) * kEach : 0;
+}
+
 bool ProcReader::proportional(pid_t pid, Proportional* memory) const {
   std::string_view text;
   if (!read(pid, "smaps_rollup", &text) && !read_of_thread(pid, "smaps_rollup", &text))

@@ -85,6 +85,8 @@ class ProcReader {
   static bool written_bytes(const Fd& count, uint64_t* bytes);
   // The first thread has ended, and others go on and are not about to end.
   bool outlives_its_first_thread(pid_t pid) const;
+  // What the kernel keeps of each of its maps, though no page be in it: dear to count.
+  uint64_t map_bytes(pid_t pid) const;
   // Pages of the memfds that the process has open, by inode, into `sizes`.
   void memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const;
 

@@ -171,6 +171,19 @@ TEST_F(OwnProc, ManyDescriptorsTakeMemory) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
 }
 
+TEST_F(OwnProc, MapsTakeMemoryWithoutAPage) {
+  constexpr size_t kMany = 2000, kPage = 4096;
+  const uint64_t before = reader_.map_bytes(::getpid());
+  EXPECT_GT(before, 0U);
+  void* const map = ::mmap(nullptr, kMany * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  for (size_t i = 0; i < kMany; i += 2)
+    ASSERT_EQ(::mprotect(static_cast<char*>(map) + i * kPage, kPage, PROT_READ), 0);
+  EXPECT_GT(reader_.map_bytes(::getpid()), before + (kMany - 2) * 200);
+  ::munmap(map, kMany * kPage);
+  EXPECT_EQ(reader_.map_bytes(-1), 0U);
+}
+
 // Its name in /proc tells nothing any more, and its other threads go on.
 TEST_F(OwnProc, AProcessWhoseFirstThreadHasEndedIsSeen) {
   int ready[2];
