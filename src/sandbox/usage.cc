@@ -146,8 +146,9 @@ std::optional<ProcessStat> ProcReader::stat(pid_t pid) const {
 bool ProcReader::resident(pid_t pid, Resident* memory) const {
   constexpr uint64_t kThread = uint64_t{24}
                                << 10U;  // its stack in the kernel, and what is told of it
+  constexpr uint64_t kNumber = 8;       // for a descriptor, or where one could be
   *memory = {};
-  uint64_t threads = 0;
+  uint64_t threads = 0, numbers = 0;
   std::string_view text;
   if (!read(pid, "status", &text)) return false;
   // A zombie has no such line, and no memory, unless further threads of it live.
@@ -156,7 +157,8 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
   (void)parse_field(text, "VmSwap", &memory->swapped);
   (void)parse_field(text, "VmPTE", &memory->kernel);
   (void)parse_field(text, "Threads", &threads);
-  memory->kernel += threads * kThread + descriptor_bytes(pid);
+  (void)parse_field(text, "FDSize", &numbers);
+  memory->kernel += threads * kThread + numbers * kNumber + descriptor_bytes(pid);
   return true;
 }
 

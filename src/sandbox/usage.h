@@ -62,8 +62,8 @@ class ProcReader {
   // Each returns nullopt or false where the process is gone.
   std::optional<ProcessStat> stat(pid_t pid) const;
   // What it has in memory, with what is swapped out, and what the kernel takes for it: tables of
-  // its pages, which a process can have gigabytes of without a page, its threads, and descriptors
-  // beyond a usual number.
+  // its pages, which a process can have gigabytes of without a page, its threads, the table of its
+  // descriptors, which is as long as the highest number, and descriptors beyond a usual number.
   struct Resident {
     uint64_t pages = 0, swapped = 0, kernel = 0;
   };

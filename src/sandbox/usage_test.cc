@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -169,6 +170,26 @@ TEST_F(OwnProc, ManyDescriptorsTakeMemory) {
   EXPECT_GT(after.kernel, before.kernel + 2'500'000);
   open.clear();
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+}
+
+TEST_F(OwnProc, OneDescriptorOfAHighNumberTakesMemory) {
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  rlimit more = usual;
+  more.rlim_cur = std::min<rlim_t>(more.rlim_max, 65536);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ProcReader::Resident before, after;
+    bool counted = reader_.resident(::getpid(), &before);
+    counted &= ::setrlimit(RLIMIT_NOFILE, &more) == 0 &&
+               ::dup2(0, static_cast<int>(more.rlim_cur) - 1) > 0 &&
+               reader_.resident(::getpid(), &after) &&
+               after.kernel >= before.kernel + more.rlim_cur * 7;
+    ::_exit(counted ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(OwnProc, MapsTakeMemoryWithoutAPage) {
