@@ -98,13 +98,15 @@ constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse
 // ---- setsockopt(fd, level, name), getsockopt ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
 // routes (IP_OPTIONS, IPV6_RTHDR, IPV6_2292PKTOPTIONS) would send a connected socket's segments to
-// another address than the one that was granted.
-// SO_BINDTODEVICE and its kin would send them by another interface than the machine's routes say:
-// past a VPN. Before 5.7 that took a capability.
+// another address than the one that was granted. Keys that sign segments (TCP_MD5SIG,
+// TCP_AO_ADD_KEY) take the kernel's memory, 180 KB for a socket that nothing lists. SO_BINDTODEVICE
+// and its kin would send them by another interface than the machine's routes say: past a VPN.
+// Before 5.7 that took a capability.
 VALUES(kLevelSocket, SOL_SOCKET);
 VALUES(kDevices, SO_BINDTODEVICE, 62 /* SO_BINDTOIFINDEX */);
 VALUES(kLevelTcp, IPPROTO_TCP);
-VALUES(kTcpNames, 30 /* TCP_FASTOPEN_CONNECT */, 31 /* TCP_ULP */);
+VALUES(kTcpNames, 30 /* TCP_FASTOPEN_CONNECT */, 31 /* TCP_ULP */, 14 /* TCP_MD5SIG */,
+       32 /* TCP_MD5SIG_EXT */, 38 /* TCP_AO_ADD_KEY */);
 VALUES(kLevelIp, IPPROTO_IP);
 VALUES(kIpNames, 4 /* IP_OPTIONS */);
 VALUES(kLevelIp6, IPPROTO_IPV6);

@@ -355,7 +355,9 @@ TEST_F(Filter, SocketOptions) {
     EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, static_cast<uint64_t>(attach) | kHigh}),
               fails(ENOPROTOOPT));
   EXPECT_EQ(run(__NR_setsockopt, {3, SOL_SOCKET, SO_DETACH_FILTER}), kAllow);
-  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, 31}), fails(ENOPROTOOPT));
+  for (const int name : {31, 14 /* TCP_MD5SIG */, 32, 38 /* TCP_AO_ADD_KEY */})
+    EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP, static_cast<uint64_t>(name)}),
+              fails(ENOPROTOOPT));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_TCP | kHigh, 30 | kHigh}), fails(ENOPROTOOPT));
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IP, 4}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 1 /* IP_TOS */}), kAllow);

@@ -116,8 +116,8 @@ uint64_t inet_socket_bytes(int diag) {
   const auto look = [&](const inet_diag_msg&, std::string_view its) {
     bytes += kSocket;
     const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
-    for (const size_t each :
-         {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED, SK_MEMINFO_BACKLOG})
+    for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
+                              SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
       if (each < memory.size()) bytes += memory[each];
   };
   constexpr uint8_t kMemory = 1U << (INET_DIAG_SKMEMINFO - 1);
