@@ -181,12 +181,18 @@ uint64_t ProcReader::descriptors(pid_t pid) const {
 }
 
 uint64_t ProcReader::map_bytes(pid_t pid) const {
-  constexpr uint64_t kEach = 224;
+  constexpr uint64_t kEach = 224, kMost = 65530;  // vm.max_map_count
+  constexpr size_t kLongest = size_t{4} << 20U;   // of as many without names
   const auto lines_of = [this, pid](const std::string& name) {
     const Fd file = open(pid, name.c_str());
     uint64_t lines = 0;
-    for (ssize_t n = 0; file && (n = ::read(file.get(), buffer_.get(), kBuffer)) > 0;)
+    size_t size = 0;
+    for (ssize_t n = 0; file && (n = ::read(file.get(), buffer_.get(), kBuffer)) > 0;) {
       lines += static_cast<uint64_t>(std::count(buffer_.get(), buffer_.get() + n, '\n'));
+      size += static_cast<size_t>(n);
+      // Long names of files would hold us up: what gives them is taken to have all that it can.
+      if (size > kLongest) return std::max(lines, uint64_t{kMost});
+    }
     return lines;
   };
   const uint64_t maps = lines_of("maps");
