@@ -32,6 +32,8 @@ namespace {
 constexpr size_t kMostLines = 20;
 // A question is put, where somebody moved beside it.
 constexpr int kMostTimes = 10;
+// Reads of what was typed before: 256 KiB.
+constexpr int kMostTyped = 64;
 // For the job to stop.
 constexpr std::chrono::seconds kStillIn{30};
 // How often whoever waits looks around: at the child and its terminal, at another run's question.
@@ -124,6 +126,25 @@ void report(char what) { static_cast<void>(!write(g_child_report, &what, 1)); }
   for (;;) pause();
 }
 
+// By which all that was typed before is read, the beginning of a line too.
+struct termios modes_of_discarding(struct termios modes) {
+  modes.c_lflag &= ~tcflag_t{ICANON};
+  modes.c_cc[VMIN] = 1;
+  modes.c_cc[VTIME] = 0;
+  return modes;
+}
+
+// Throws away what was typed before there was a question to answer, by reading it: tcflush(3) would
+// also lose a Ctrl-Z that the kernel has taken and not looked at yet. False where it does not end.
+bool discard_typed(int terminal, const struct termios& modes) {
+  const struct termios reading = modes_of_discarding(modes);
+  if (tcsetattr(terminal, TCSANOW, &reading) != 0) return false;
+  std::array<char, 4096> typed;
+  for (int reads = 0; reads < kMostTyped; ++reads)
+    if (read(terminal, typed.data(), typed.size()) <= 0) return true;
+  return false;
+}
+
 // The prompting child. Only async-signal-safe calls: its parent has threads.
 [[noreturn]] void prompt_child(int terminal, int reports, pid_t supervisor, std::string_view text,
                                const struct termios& modes, int patience_ms) {
@@ -144,9 +165,8 @@ void report(char what) { static_cast<void>(!write(g_child_report, &what, 1)); }
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
 
-  // Throws away what was typed before there was a question to answer.
-  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0 ||
-      tcsetattr(terminal, TCSANOW, &modes) != 0 || tcflush(terminal, TCIFLUSH) != 0)
+  if (setpgid(0, 0) != 0 || tcsetpgrp(terminal, getpid()) != 0 || !discard_typed(terminal, modes) ||
+      tcsetattr(terminal, TCSANOW, &modes) != 0)
     report_and_wait(kNothing);
   report(kReady);
 
@@ -273,7 +293,8 @@ bool give_back_terminal(int terminal, pid_t child, pid_t foreground, const struc
                         const struct termios& modes) {
   const pid_t now = tcgetpgrp(terminal);
   if (now > 0 && now != child && !may_take(now)) {
-    if (has_modes(terminal, modes)) tcsetattr(terminal, TCSANOW, &before);
+    if (has_modes(terminal, modes) || has_modes(terminal, modes_of_discarding(modes)))
+      tcsetattr(terminal, TCSANOW, &before);
     return false;
   }
   // What was typed beyond the answer was meant for the question, not for the program.

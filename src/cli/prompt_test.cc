@@ -577,11 +577,15 @@ TEST(TerminalAsker, AShellThatTookTheTerminalKeepsItAndTheQuestionEnds) {
     if (!asker.ok()) return 99;
     Answer got = Answer::kOnce;
     std::thread asking([&] { got = (*asker)->ask(kQuestion); });
-    while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
+    // What was typed before has been thrown away: the question is about to be put.
+    struct termios after = before;
+    while (after.c_cc[VQUIT] != _POSIX_VDISABLE || (after.c_lflag & ICANON) == 0) {
+      sched_yield();
+      if (tcgetattr(0, &after) != 0) return 94;
+    }
     tcsetpgrp(0, getsid(0));
     tell(report, 's');
     asking.join();
-    struct termios after = {};
     if (tcgetpgrp(0) != getsid(0)) return 96;
     if (tcgetattr(0, &after) != 0 || after.c_lflag != before.c_lflag) return 95;
     return kBase + static_cast<int>(got);
@@ -589,6 +593,26 @@ TEST(TerminalAsker, AShellThatTookTheTerminalKeepsItAndTheQuestionEnds) {
   ASSERT_EQ(session.report(), 's');
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("once\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNotAsked));
+}
+
+TEST(TerminalAsker, AShellThatTakesTheTerminalAtOnceGetsItAsItWas) {
+  Session session([](int) {
+    alarm(30);
+    struct termios before = {}, after = {};
+    if (tcgetattr(0, &before) != 0) return 97;
+    auto asker =
+        TerminalAsker::open({.lock_file = "", .patience = std::chrono::milliseconds(60'000)});
+    if (!asker.ok()) return 99;
+    Answer got = Answer::kOnce;
+    std::thread asking([&] { got = (*asker)->ask(kQuestion); });
+    while (!(*asker)->asking() || tcgetpgrp(0) == getpgrp()) sched_yield();
+    tcsetpgrp(0, getsid(0));
+    asking.join();
+    if (tcgetpgrp(0) != getsid(0)) return 96;
+    if (tcgetattr(0, &after) != 0 || after.c_lflag != before.c_lflag) return 95;
+    return kBase + static_cast<int>(got);
+  });
   EXPECT_EQ(session.exit_code(), answer(Answer::kNotAsked));
 }
 
