@@ -418,6 +418,13 @@ const others = (location) => {
         `async $executeCommand(${id},${args},${retry},judged){${before}return globalThis.bulkhead.execute(this._commandService,${id},${args},judged)}`,
     },
     {
+      name: "given-commands",
+      what: "what a setting or a command gives for a variable names no command to run: a person's launch.json names those",
+      times: 1,
+      shape: shape(String.raw`(NAME)\?\.includes\((NAME)\.replacement\.id\)(\)continue;let NAME=this\.locations\.get\(\4\.replacement\.id\))`),
+      text: (outer, _1, found, _2, after) => `${outer}&&(${found}.replacement.name==="command"||${outer}.includes(${found}.replacement.id))${after}`,
+    },
+    {
       name: "own-token",
       what: "the page has its token from the server: a webview can set cookies of that name",
       times: 1,

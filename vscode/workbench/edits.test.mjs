@@ -48,6 +48,20 @@ test("what is quoted of a package that cannot be read is text", () => {
   assert.equal(quoted(edit(source, "")), ").appendText");
 });
 
+test("what a setting or a command gives for a variable names no command to run", () => {
+  const [, expression, parser] = /=(class ([\w$]+)?\{constructor\([\w$]+\)\{this\.locations=new Map;[^]{0,6000}?toObject\(\)\{[^}]*\}\})/.exec(edited())?.slice(0, 2).concat(
+    /function [\w$]+\([\w$]+,[\w$]+\)\{if\([\w$]+\[[\w$]+\]!=="\$"[^]{0,600}?end:[\w$]+\}\}/.exec(edited())?.[0] ?? "") ?? [];
+  const Expression = vm.runInNewContext(`${parser};(${expression})`, { structuredClone });
+  for (const outer of ["${config:own.path}", "${command:own.path}"]) {
+    const configuration = new Expression({ program: outer, stop: "${command:stop}" });
+    configuration.parseObject(configuration.root);
+    configuration.resolve({ id: outer }, "${workspaceFolder}/${command:run}");
+    assert.deepEqual([...configuration.locations.keys()], [outer, "${command:stop}", "${workspaceFolder}"]);
+    configuration.resolve({ id: "${workspaceFolder}" }, "/work");
+    assert.equal(configuration.toObject().program, "/work/${command:run}");
+  }
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
