@@ -425,6 +425,22 @@ const others = (location) => {
       text: (outer, _1, found, _2, after) => `${outer}&&(${found}.replacement.name==="command"||${outer}.includes(${found}.replacement.id))${after}`,
     },
     {
+      name: "given-configurations",
+      what: "nor does it where a host puts it into a configuration first",
+      times: 1,
+      shape: shape(String.raw`(async substituteVariables\(NAME,NAME\)\{let NAME=)(await this\.adapterManager\.substituteVariables\(this\.type,\2,\3\));`),
+      text: (before, _1, asked, _2, answer) => `${before}globalThis.bulkhead.withCommandsOf(${asked},${answer});`,
+    },
+    {
+      name: "given-tasks",
+      what: "or into a task: what it has put there is not looked at for more",
+      times: 1,
+      shape: shape(
+        String.raw`(variables:NAME\}\)\)\.then\(NAME=>\{let NAME=Array\.from\(Object\.values\(\3\.variables\)\);[^]{0,90}?\.resolveWithInteraction\(NAME,)\4(,"tasks",)`,
+      ),
+      text: (before, asked, given, _1, _2, after) => `${before}${asked}.filter(asked=>${given}.variables[asked]===asked)${after}`,
+    },
+    {
       name: "own-token",
       what: "the page has its token from the server: a webview can set cookies of that name",
       times: 1,

@@ -62,6 +62,27 @@ test("what a setting or a command gives for a variable names no command to run",
   }
 });
 
+test("nor does it where a host puts it into a task or a configuration", async () => {
+  const given = { "${config:own.path}": "${command:run}", "${command:asked}": "${command:asked}" };
+  const [, variables] = /resolveVariables:(\([\w$]+,[\w$]+,[\w$]+\)=>\{let [\w$]+=\[\];[^]{0,900}?\}),findExecutable:/.exec(edited()) ?? [];
+  const looked = [];
+  const resolver = { resolveWithInteraction: async (_folder, texts) => (looked.push(...texts), new Map([["command:asked", "1"]])) };
+  const system = { _proxy: { $resolveVariables: async () => ({ variables: given }) }, _configurationResolverService: resolver };
+  const isText = /([\w$]+)\([\w$]+\.process\)&&/.exec(variables)?.[1];
+  const task = await vm.runInNewContext(`(function(){return ${variables}})`, { [isText]: (text) => typeof text === "string" }).call(system)({}, { variables: new Set(Object.keys(given)) });
+  assert.deepEqual(looked, ["${command:asked}"]);
+  assert.deepEqual(Object.fromEntries(task.variables), { "config:own.path": "${command:run}", "command:asked": "1" });
+
+  const [, substitute] = /\}async (substituteVariables\([\w$]+,[\w$]+\)\{[^{}]+this\.adapterManager[^{}]+\})/.exec(edited()) ?? [];
+  const context = vm.createContext({ crypto, setTimeout, URLSearchParams, location: { search: "" } });
+  vm.runInContext(placement, context);
+  const debug = (answer) => vm.runInContext(`({async ${substitute}})`, context).substituteVariables.call(
+    { adapterManager: { substituteVariables: async () => answer }, configurationResolverService: { resolveWithInteractionReplace: async (_folder, start) => start } },
+    undefined, { program: "${config:own.path}", pid: "${command:asked}" });
+  const start = await debug({ program: "$${command:${command:run}}", pid: "${command:asked}", "${command:run}": '"${command:run' });
+  assert.deepEqual({ ...start }, { program: "$$ {command:$ {command:run}}", pid: "${command:asked}", "$ {command:run}": '"$ {command:run' });
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {

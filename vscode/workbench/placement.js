@@ -282,6 +282,16 @@
       // One of a built-in extension that has not begun is not there yet; it has no words of the host's.
       return globalThis.bulkhead.commandRegistry?.getCommand(id) === undefined ? commandService.executeCommand(id, ...args) : commandService._tryExecuteCommand(id, args);
     },
+    /**
+     * What a host gives for a configuration's variables. The workbench runs the commands that it names: those that stood there before.
+     * @param {unknown} asked
+     * @param {unknown} given
+     */
+    withCommandsOf(asked, given) {
+      const before = JSON.stringify(asked) ?? "";
+      const text = JSON.stringify(given)?.replace(/\$\{command:(?:[^"\\}]|\\.)*\}?/g, (named) => (before.includes(named) ? named : named.replaceAll("${", "$ {")));
+      return text === undefined ? given : JSON.parse(text);
+    },
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
