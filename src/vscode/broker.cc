@@ -35,19 +35,20 @@ size_t strip_kernels(Json& value) {
   return changed;
 }
 
-// Resources of a source control come as lists, in which what a click runs and the pictures have no
-// names: [7, uri, [light, dark], "", false, false, "", command].
+// Resources of a source control come as lists, in which what a click runs, the pictures and what is
+// compared have no names: [7, uri, [light, dark], "", false, false, "", command, original,
+// modified].
 size_t disarm_resources(Json& value, const Disarm& disarm, bool may_fetch, int depth = 0) {
   size_t changed = 0;
   if (!value.is_array() || depth > 8) return changed;
   const auto is_part = [](const Json& one) { return one.is_object() || one.is_null(); };
-  const bool pictures = !may_fetch && depth > 0 && std::all_of(value.begin(), value.end(), is_part);
+  const bool pictures = depth > 0 && std::all_of(value.begin(), value.end(), is_part);
   for (Json& each : value) {
     changed += disarm_resources(each, disarm, may_fetch, depth + 1);
     if (!each.is_object()) continue;
     if (each.contains("arguments")) changed += disarm.disarm_command(each);
-    if (!pictures || !is_fetched(each)) continue;
-    each = nullptr;
+    if (may_fetch || !is_fetched(each)) continue;
+    each = pictures ? Json() : nowhere();
     ++changed;
   }
   return changed;

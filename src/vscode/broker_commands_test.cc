@@ -53,6 +53,11 @@ TEST_F(BrokerTest, AnAddressAmongTheArgumentsOfACommandIsFetched) {
     EXPECT_EQ(places.find("evil.test"), std::string::npos) << method;
     EXPECT_THAT(places, HasSubstr("b.txt"));
   }
+  deliver("$provideHistoryItemChanges", "[1]");
+  const std::string changes = answer(Json::array(
+      {{{"uri", uri("/b.txt")}, {"originalUri", web}, {"modifiedUri", web}}, {{"uri", web}}}));
+  EXPECT_EQ(changes.find("evil.test"), std::string::npos);
+  EXPECT_THAT(changes, HasSubstr("b.txt"));
   deliver("$provideInlayHints", Json::array({1, uri(work("a.txt"))}).dump());
   EXPECT_EQ(answer({{"hints", {{{"label", {{{"location", {{"uri", web}}}}}}}}}}).find("evil.test"),
             std::string::npos);
@@ -504,6 +509,13 @@ TEST_F(BrokerTest, WhatIsOfferedIsGivenWhatItMayBeGiven) {
     EXPECT_EQ(text(sent_.workbench.at(0)).find("PIC") != std::string::npos,
               scheme == std::string("file"));
   }
+  // Nor what a click compares.
+  const Json web = {{"scheme", "https"}, {"authority", "evil.test"}, {"path", "/"}};
+  const Json raw = Json::array(
+      {7, web, Json::array({nullptr, nullptr}), "", false, false, "", nullptr, web, web});
+  EXPECT_EQ(call("MainThreadSCM", "$spliceResourceStates", {1, Json::array({Json::array({raw})})}),
+            "passed");
+  EXPECT_EQ(text(sent_.workbench.at(0)).find("evil.test"), std::string::npos);
 }
 
 }  // namespace

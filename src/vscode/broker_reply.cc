@@ -37,7 +37,8 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
         "$provideTypeDefinition", "$provideReferences", "$provideWorkspaceSymbols",
         "$resolveWorkspaceSymbol", "$provideCallHierarchyIncomingCalls",
         "$provideCallHierarchyOutgoingCalls", "$prepareCallHierarchy", "$prepareTypeHierarchy",
-        "$provideTypeHierarchySupertypes", "$provideTypeHierarchySubtypes"})
+        "$provideTypeHierarchySupertypes", "$provideTypeHierarchySubtypes",
+        "$provideHistoryItemChanges"})
     if (method == places) return Awaited::kPlaces;
   for (const char* inserts :
        {"$provideInline", "$providePasteEdits", "$provideDocumentOnDrop", "$resolvePaste"})
@@ -88,16 +89,19 @@ void strip_item(Json& item) {
   mark(item, "cacheId");
 }
 
-// The window shows what stands there as soon as a pointer is over it, and fetches that from the
-// web.
+// The window shows what stands there as soon as a pointer is over it, or compares it at a click,
+// and fetches that from the web.
 size_t strip_places(Json& value) {
   size_t changed = 0;
   if (!value.is_structured()) return changed;
   for (Json& each : value) changed += strip_places(each);
-  const auto uri = value.is_object() ? value.find("uri") : value.end();
-  if (uri == value.end() || !is_fetched(*uri)) return changed;
-  *uri = nowhere();
-  return changed + 1;
+  for (const char* key : {"uri", "originalUri", "modifiedUri"}) {
+    const auto uri = value.is_object() ? value.find(key) : value.end();
+    if (uri == value.end() || !is_fetched(*uri)) continue;
+    *uri = nowhere();
+    ++changed;
+  }
+  return changed;
 }
 
 // What the window puts into Markdown of its own: it ends no title or label there, and begins no
