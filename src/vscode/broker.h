@@ -217,7 +217,7 @@ class Broker final : public Judge {
     kModels,      // language models, and whose they are
     kResource,
     kBadges,
-    kPrepared,   // a tool that is about to run: what a person is asked before
+    kPrepared,   // a tool that is about to run, or ran: what is said of it
     kFollowups,  // what a person may say next, and to whom
     kSession,    // a chat session of its own
     kSessions,   // several, with their titles

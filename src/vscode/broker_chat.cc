@@ -99,6 +99,9 @@ Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
       ruling = decide_tool_call(part, asked);
     if (ruling.passes() && !kShown.contains(kind))
       ruling = decide_within(part, [&](const Json& one) {
+        // A page of an MCP server of the person's, which the window asks for it.
+        if (one.is_object() && one.contains("mcpAppData"))
+          return refuse(asked, "mcpAppData", "shows a page that no host gives");
         return is_resource_like(one) ? decide_written(one, asked) : Ruling::pass();
       });
     if (!ruling.passes()) return ruling;

@@ -5,6 +5,7 @@
 
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"
+#include "vscode/terminal_text.h"
 
 namespace bulkhead {
 
@@ -27,7 +28,7 @@ Broker::Awaited Broker::awaited_of(std::string_view method) {
   if (method == "$provideOriginalResource" || method == "$provideSecondaryOriginalResource")
     return Awaited::kResource;
   if (method == "$provideDecorations") return Awaited::kBadges;
-  if (method == "$prepareToolInvocation") return Awaited::kPrepared;
+  if (method == "$prepareToolInvocation" || method == "$invokeTool") return Awaited::kPrepared;
   if (method == "$provideFollowups") return Awaited::kFollowups;
   for (const char* item : {"$newChatSessionItem", "$forkChatSession", "$resolveChatSessionItem"})
     if (method == item) return Awaited::kSession;
@@ -148,12 +149,14 @@ void keep_members(Json& value, const std::set<std::string>& kept) {
     it = kept.contains(it.key()) ? std::next(it) : value.erase(it);
 }
 
-// What hosts say of a tool's run. With other members the window's own tools have buttons that allow
-// whatever runs in a terminal from then on. A person's "always" is kept by a key, for all tools.
+// What hosts say of a tool's run, before and after. With other members the window's own tools have
+// buttons that allow whatever runs in a terminal from then on, and show what one wrote. A person's
+// "always" is kept by a key, for all tools.
 template <typename IsOthers>
 void strip_prepared(Json& value, const IsOthers& is_others) {
-  keep_members(value,
-               {"confirmationMessages", "invocationMessage", "pastTenseMessage", "presentation"});
+  keep_members(value, {"confirmationMessages", "invocationMessage", "pastTenseMessage",
+                       "presentation", "content", "toolResultMessage", "toolResultDetails",
+                       "toolMetadata", "toolResultError"});
   const auto asks = value.is_object() ? value.find("confirmationMessages") : value.end();
   if (asks == value.end()) return;
   keep_members(*asks, {"title", "message", "approveCombination"});
@@ -367,7 +370,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     if (edits || awaited == Awaited::kResource || awaited == Awaited::kHistory ||
         awaited == Awaited::kSession)
       changes += strip_cached_spellings(value);
-    if (awaited == Awaited::kHistory) changes += refuse_parts(value);
+    if (awaited == Awaited::kHistory) changes += refuse_parts(value) + plain_outputs(value);
     if (awaited == Awaited::kActions && value.is_array())
       for (Json& action : value)
         if (action.is_object() && !may_document(action.value("documentation", Json())))

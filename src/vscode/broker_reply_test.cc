@@ -361,6 +361,17 @@ TEST_F(BrokerReplyTest, WhatAnswersALaterLookAtAChatEditsNothingElse) {
     EXPECT_EQ(told.find("EVIL"), std::string::npos) << kind;
     EXPECT_THAT(told, HasSubstr("shown"));
   }
+  // What a terminal of the window shows of a tool that ran, and a page of an MCP server.
+  const auto ran = [&](const Json& specific) {
+    Json one = session(work("b.txt"), "toolInvocationSerialized");
+    one["history"][1]["parts"][1]["toolSpecificData"] = specific;
+    return reply_to("$provideChatSessionContent", one);
+  };
+  EXPECT_THAT(ran({{"kind", "terminal"},
+                   {"terminalCommandOutput", {{"text", "ran\x1b]52;c;RVZJTA==\x07"}}}}),
+              AllOf(HasSubstr("\"ran\""), Not(HasSubstr("52;c"))));
+  EXPECT_THAT(ran({{"kind", "input"}, {"mcpAppData", {{"kind", "local"}}}}),
+              AllOf(HasSubstr("shown"), Not(HasSubstr("mcpAppData"))));
 }
 
 // Buttons of the window's own tools allow commands in terminals, and what a person allowed once.
@@ -383,6 +394,14 @@ TEST_F(BrokerReplyTest, WhatAToolAsksForIsItsOwnRunAlone) {
               AllOf(HasSubstr("\"t\""), Not(HasSubstr("terminal"))));
   EXPECT_THAT(asks(nullptr), HasSubstr("runs"));
   EXPECT_THAT(asks("t"), HasSubstr("\"t\""));
+  // Nor is it another's once it has run, with what a terminal of the window would show.
+  EXPECT_THAT(reply_to("$invokeTool",
+                       {{"content", {{{"kind", "text"}, {"value", "said"}}}},
+                        {"toolResultMessage", "done"},
+                        {"toolSpecificData",
+                         {{"kind", "terminal"},
+                          {"terminalCommandOutput", {{"text", "\x1b]52;c;RVZJTA==\x07"}}}}}}),
+              AllOf(HasSubstr("said"), HasSubstr("done"), Not(HasSubstr("terminal"))));
 }
 
 // A click says the message to that participant, whatever its title is.
