@@ -472,7 +472,9 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
         continue;
       }
       if (key == "enableCommandUris") changed += command_links(member.value());
-      if (!rules_.may_fetch && is_picture(key) && is_fetched(member.value())) {
+      // What a row of a view stands for is opened where a person drops it.
+      if (!rules_.may_fetch && (is_picture(key) || key == "resourceUri") &&
+          is_fetched(member.value())) {
         member = value.erase(member);
         ++changed;
         continue;

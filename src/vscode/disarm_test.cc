@@ -206,7 +206,8 @@ TEST(Disarm, ASchemeIsSeenWhereverItStands) {
 }
 
 TEST(Disarm, PicturesAreFetchedByWhateverNameTheyHave) {
-  for (const char* key : {"icon", "iconDark", "userIconPath", "authorIcon", "iconPathDark"}) {
+  for (const char* key :
+       {"icon", "iconDark", "userIconPath", "authorIcon", "iconPathDark", "resourceUri"}) {
     expect((std::string("[{\"a\":1,\"") + key + R"(":{"scheme":"https","path":"/x"}}])").c_str(),
            R"([{"a":1}])");
     const std::string here = std::string("[{\"") + key + R"(":{"scheme":"file","path":"/x"}}])";
