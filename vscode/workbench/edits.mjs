@@ -15,6 +15,9 @@ const START = "this._startExtensionHostsIfNecessary(!1,Array.from(this._allReque
 /** What would end a title or a label of Markdown, or begin a link or a tag in it. */
 const MARKS = String.raw`/["\\[\]<\x00-\x1f]/g`;
 
+/** What is a key to a terminal and no letter: it ends a line that is being typed, or runs it. */
+const KEYS = String.raw`/[\x00-\x1f\x7f]/g`;
+
 /** The companion tells of what does not run there. */
 const inBrowser = (/** @type {string} */ extension, /** @type {string} */ web) =>
   `(globalThis.bulkhead.mayRunInBrowser(${extension})?${web}.push(${extension}):globalThis.bulkhead.notInBrowser(${extension}))`;
@@ -500,6 +503,29 @@ const others = (location) => {
         String.raw`case 2:\{(if\(this\._logService\.trace\("KeybindingService#dispatch",NAME,\`\[ Will dispatch command \$\{NAME\.commandId\} \]\`\),)`,
       ),
       text: (before, _1, found) => `case 2:{if(!globalThis.bulkhead.mayPress(${found}.commandId,${found}.commandArgs))return!1;${before}`,
+    },
+    {
+      name: "typed-path",
+      what: "a path that is dropped on a terminal is typed there, and runs nothing",
+      times: 1,
+      shape: shape(
+        String.raw`async preparePathForShell\(NAME\)\{return await this\.processReady,(NAME\(\1,this\.shellLaunchConfig\.executable,[^(){}]*\))\}`,
+      ),
+      text: (path, prepared) => `async preparePathForShell(${path}){return await this.processReady,(await ${prepared}).replace(${KEYS},"")}`,
+    },
+    {
+      name: "typed-completion",
+      what: "so is what a terminal's list completes: names of files, of scripts",
+      times: 1,
+      shape: shape(String.raw`inputData;if\(NAME===void 0\)\{let NAME=(NAME\(NAME\.label\)\?\5\.label:\5\.label\.label);`),
+      text: (given, label, said) => `inputData;if(${given}===void 0){let ${label}=(${said}).replace(${KEYS},"");`,
+    },
+    {
+      name: "typed-branch",
+      what: "what a terminal offers to run for a branch without a remote one runs no more, whatever the branch is called",
+      times: 1,
+      shape: shape(String.raw`(git push --set-upstream origin )\(\?<branchName>\[\^\\s\]\+\)`),
+      text: (push) => String.raw`${push}(?<branchName>[^\s;&|<>()$\x60"'\\!{}*?~]+)(?!\S)`,
     },
     {
       name: "own-address",

@@ -83,6 +83,25 @@ test("nor does it where a host puts it into a task or a configuration", async ()
   assert.deepEqual({ ...start }, { program: "$$ {command:$ {command:run}}", pid: "${command:asked}", "$ {command:run}": '"$ {command:run' });
 });
 
+test("a name that is typed into a terminal runs nothing there", async () => {
+  const evil = "/work/a\u0003\r'\ntouch evil\r\u007f";
+  const [, prepare, , quote] = /async (preparePathForShell\(([\w$]+)\)\{return await this\.processReady,[(]*(?:await )?([\w$]+)\(\2,this\.shellLaunchConfig\.[^{}]*\})/.exec(edited()) ?? [];
+  const instance = { shellLaunchConfig: { executable: "bash" }, _processManager: {} };
+  const typed = vm.runInNewContext(`({async ${prepare}})`, { [quote]: async (path) => `'${path}'` }).preparePathForShell.call(instance, evil);
+  assert.equal(await typed, "'/work/a'touch evil'");
+  const [, label, isText] = /inputData;if\([\w$]+===void 0\)\{let [\w$]+=([^;]*?([\w$]+)\([\w$]+\.label\)[^;]*);/.exec(edited()) ?? [];
+  const [, item] = /\(([\w$]+)\.label\)/.exec(label);
+  for (const said of [evil, { label: evil }])
+    assert.equal(vm.runInNewContext(label, { [isText]: (text) => typeof text === "string", [item]: { label: said } }), "/work/a'touch evil");
+});
+
+test("a branch's name that a terminal offers to push is no command", () => {
+  const [, pattern] = /=\/(git push --set-upstream origin .*?)\/,/.exec(edited()) ?? [];
+  const offered = (/** @type {string} */ name) => new RegExp(pattern).exec(`    git push --set-upstream origin ${name}\n`)?.groups?.branchName;
+  for (const name of ["feature/a-1.x", "fix#7", "größe"]) assert.equal(offered(name), name);
+  for (const name of ["a;touch${IFS}b", "a|b", "a&b", "$(b)", "`b`", "a'b", "a!b"]) assert.equal(offered(name), undefined, name);
+});
+
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
   const [, crashed] = /async _onRemoteExtensionHostCrashed(\([\w$]+,[\w$]+\)\{try\{.*?\}catch\{\}\})/.exec(edited()) ?? [];
   for (const [info, answer] of [[{ code: 3 }, () => Promise.resolve({ code: 3 })], [null, () => Promise.reject(new Error("timed out"))]]) {
