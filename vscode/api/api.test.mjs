@@ -46,6 +46,11 @@ test("what names a person's files, servers and accounts does not come in as it i
     assert.notEqual(told[method], "free", method);
 });
 
+// The window deletes and writes where the answers say, whole folders too, after a question that names them by their last part.
+test("no host says which of a person's files are a chat's customizations", () => {
+  for (const method of ["$provideChatSessionCustomizations", "$provideSourceFolders"]) assert.equal(told[method], "quiet", method);
+});
+
 test("the extraction finds actors that are known to exist, under the numbers seen on the wire", () => {
   const { actors } = extracted;
   const byKey = new Map(actors.map((actor) => [actor.key, actor]));
