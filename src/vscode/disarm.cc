@@ -1,5 +1,7 @@
 #include "vscode/disarm.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -330,7 +332,7 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
           if (!command.is_string() || !arguments.is_string()) continue;
           const std::string id = command.get<std::string>(), given = arguments.get<std::string>();
           if (rules_.may_run(id))
-            enable(id + "?" + given, {{"command", id}, {"arguments", given}});
+            enable(fmt::format("{}?{}", id, given), {{"command", id}, {"arguments", given}});
           else
             others.insert(id);
           continue;
