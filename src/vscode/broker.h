@@ -10,7 +10,7 @@
 // Until an allowed request is answered, the compartment exchanges no name on the way to its files.
 //
 // What this does not stop: what the workbench does with an allowed request, and what it does with a
-// file by its name afterwards: see SECURITY.md on symlinks.
+// file by its name afterwards: see docs/security-editor.md on files.
 #pragma once
 
 #include <atomic>

@@ -77,7 +77,7 @@ bool links_are_free(const Call& call);
 // refused read or write, or (Asking::kYes) later() for a question, where that leads to what the
 // policy does not let the compartment read, or where others could write through it what it may not;
 // nullopt otherwise. By induction over the links that compartments make, it holds for what stands
-// in the target's way later: SECURITY.md says for what not.
+// in the target's way later: docs/security-editor.md says for what not.
 enum class Asking : uint8_t { kYes, kNo };
 std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target,
                                  Asking asking = Asking::kYes);

@@ -313,7 +313,7 @@ show("asyncio", lambda: asyncio.run(asynchronous()))
 def signals():
     got = []
     signal.signal(signal.SIGALRM, lambda *_: got.append("alarm"))
-    # Without SA_RESTART a call that waits to be served can end with EINTR: see SECURITY.md.
+    # Without SA_RESTART a call that waits to be served can end with EINTR: see docs/security-sandbox.md.
     signal.siginterrupt(signal.SIGALRM, False)
     signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     for i in range(300):
