@@ -26,6 +26,8 @@ SOURCE = (".cc", ".h", ".c")
 NOBODY = "user|me|alice|bob|u|test|you|somebody|someone|other"
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])(/work/(main|shared|\.)|/tmp/brief|/Users/\w|"
                           rf"/home/(?!({NOBODY})\b|[.*$<\"'`]|\s|$))")
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 LOCK_URL = re.compile(r'"resolved"|registry|"(?:version|integrity)": "https?:')
 
 
@@ -62,6 +64,8 @@ def check(root, names):
                 found = MACHINE_PATH.search(line)
                 if found:
                     yield name, number, f"a machine's own path: {found.group(0)}"
+        if name.endswith(".md"):
+            yield from check_links(root, name, lines)
         if os.path.basename(name) == "package-lock.json":
             for number, line in enumerate(lines, 1):
                 if LOCK_URL.search(line):
@@ -98,6 +102,48 @@ def check_includes(name, folder, lines):
             yield name, number, f"src/{folder} includes src/{first}, which stands above it"
 
 
+def prose_of(lines):
+    """(number, line) of a Markdown text without its code: what stands there is no link and no heading."""
+    fenced = False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", lambda code: code.group(0).replace("](", "] ("), line)
+
+
+def anchors_of(lines):
+    """The names by which links reach a text's headings, made as code hosts make them."""
+    found = set()
+    for _, line in prose_of(lines):
+        heading = re.match(r"#{1,6} +(.*?) *#*$", line)
+        if not heading:
+            continue
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).lower()
+        anchor = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        again = 0
+        while anchor + (f"-{again}" if again else "") in found:
+            again += 1
+        found.add(anchor + (f"-{again}" if again else ""))
+    return found
+
+
+def check_links(root, name, lines):
+    """Links to files, folders and headings of this tree lead somewhere."""
+    for number, line in prose_of(lines):
+        for target in LINK.findall(line):
+            if WITH_SCHEME.match(target):
+                continue
+            file, _, heading = target.partition("#")
+            path = os.path.normpath(os.path.join(os.path.dirname(name), file)) if file else name
+            if path.startswith(("..", "/")) or not os.path.exists(os.path.join(root, path)):
+                yield name, number, f"a link to {target}, which does not exist"
+            elif heading:
+                with open(os.path.join(root, path), encoding="utf-8", errors="replace") as linked:
+                    if heading not in anchors_of(linked.read().split("\n")):
+                        yield name, number, f"a link to {target}: {path} has no such heading"
+
+
 def types_of(lines):
     """Types that these lines define with external linkage: two of one name are undefined behaviour
     that no linker reports."""
@@ -127,6 +173,10 @@ def self_test():
         "src/vscode/twin.h": "class Twin final : public X {\n};\n",
         "a.bin": "\0\0\n",
         "no-newline.md": "text",
+        "docs/no-file.md": "see [that](../src/gone.md)\n",
+        "docs/no-heading.md": "# One\n\nsee [that](#two)\n",
+        "docs/outside.md": "see [that](../../outside.md)\n",
+        "docs/in-code.md": "# One\n```\n# Two\n```\n[that](#two)\n",
         "large.md": "x" * (MAX_BYTES + 1) + "\n",
     }
     fine = {
@@ -134,6 +184,8 @@ def self_test():
         "src/base/twin.h": "struct Twin {\n};\nstruct Other;\nstruct Outer::Other {\n};\n",
         "src/policy/other.cc": "struct Other;\nnamespace {\nstruct Twin {\n};\n}  // namespace\nstruct Other {\n};\n",
         "docs/ok.md": "`/home/user/.ssh`, `${home}` and /home/me/x\n",
+        "docs/links.md": "## `A` b, c\n## A b c\n[1](ok.md) [2](#a-b-c) [3](links.md#a-b-c-1) [4](../src) `x](y)`\n"
+                         "```\n[5](gone)\n```\n[6](https://example.org/x)\n",
         "fuzz/corpus/manifest/1": "\0",
     }
     with tempfile.TemporaryDirectory() as root:
