@@ -125,18 +125,18 @@ Action add_code(CLI::App& app) {
                  "open this folder, and grant it whole even where it is a home folder or is shared "
                  "by all of the machine")
       ->type_name("FOLDER");
-  app.add_option("--server", options->server, "another code-server: its lib/vscode")
+  app.add_option("--server", options->server, "the lib/vscode of another code-server")
       ->type_name("FOLDER");
   app.add_flag("--json", options->json, "print the address as one line of JSON");
   app.footer(
       "FOLDER is a folder or a .code-workspace file; without one, the working folder, or none "
       "where that is or holds a home folder or is shared by all of the machine. No extension in a "
       "compartment runs in such a folder, unless --workspace names it. What follows FOLDER goes "
-      "to the editor's server. That listens on this machine alone and asks for a token, "
-      "which the printed address holds. Ctrl-C ends it.\n"
+      "to the editor's server. The server listens on this machine alone and asks for a token, "
+      "which is part of the printed address. Ctrl-C ends it.\n"
       "`bulkhead doctor --code` tells whether this version of VS Code can be used.\n"
-      "Exit code: the server's own, 0 where a signal ended it after the address was printed, 128 "
-      "and the signal's number where one did before, 125 bulkhead itself failed.");
+      "Exit code: the server's own; 0 where a signal ended it after the address was printed, 128 "
+      "plus the signal's number where one ended it before; 125 bulkhead itself failed.");
   return [options](const std::vector<std::string>& rest) { return code(*options, rest); };
 }
 

@@ -80,7 +80,7 @@ Action add_doctor(CLI::App& app) {
   auto* code =
       app.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
   auto server = std::make_shared<std::string>();
-  app.add_option("--server", *server, "with --code: another code-server's lib/vscode")
+  app.add_option("--server", *server, "with --code: the lib/vscode of another code-server")
       ->type_name("FOLDER")
       ->check(not_empty)
       ->needs(code);

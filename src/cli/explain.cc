@@ -179,7 +179,7 @@ int explain_it(const ExplainOptions& options) {
 Action add_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
   add_policy_options(app, options->policy);
-  app.add_option("--program", options->program, "as this program would be judged")
+  app.add_option("--program", options->program, "decide as for this program")
       ->type_name("PROGRAM")
       ->check(not_empty);
   app.add_flag("--json", options->json, "the explanation as JSON");

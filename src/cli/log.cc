@@ -302,9 +302,9 @@ Action add_log(CLI::App& app) {
           ->check([](const std::string& text) {
             return text.starts_with('-') ? "must be 0 or more, not " + text : std::string();
           });
-  app.add_flag("--runs", options->runs, "list runs instead: those with such an access");
+  app.add_flag("--runs", options->runs, "list the runs that have such an access, not the accesses");
   app.add_flag("--follow,-f", options->follow,
-               "go on as more is recorded; what a run records late stands late");
+               "go on as more is recorded, in the order in which it is recorded");
   app.add_flag("--json", options->json, "one JSON object a line");
   app.footer(
       "Exit code: 0 also where nothing matches, 125 bulkhead itself failed or there is no such "

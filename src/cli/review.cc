@@ -140,8 +140,8 @@ std::string state_of(const Reviewed& found) {
       return "You have not approved it yet: it does not run";
     case ReviewReason::kChanged:
       return fmt::format(
-          "Its code is another than the one that you approved ({}), and asks for no "
-          "more: it does not run until you approve it",
+          "Its code differs from what you approved ({}), but it asks for no more: it does not "
+          "run until you approve it",
           approved());
     case ReviewReason::kWidened:
       return fmt::format(
@@ -351,7 +351,7 @@ Action add_review(CLI::App& app) {
   auto* folder = app.add_option("FOLDER", options->folder, "an extension's folder")->type_name("");
   auto* approve = app.add_flag("--approve", options->approve,
                                "agree to this package and its manifest, as they are now");
-  auto* list = app.add_flag("--list", options->list, "what you have approved");
+  auto* list = app.add_flag("--list", options->list, "list what you have approved");
   auto* forget = app.add_option("--forget", options->forget, "take an approval back")
                      ->type_name("ID")
                      ->check(not_empty);
@@ -365,7 +365,8 @@ Action add_review(CLI::App& app) {
   list->excludes(folder)->excludes(forget)->excludes(approve);
   forget->excludes(folder)->excludes(approve);
   app.footer(
-      "Exit code: 0 approved (or forgotten), 1 to be reviewed (or not known), 125 it failed.");
+      "Exit code: 0 approved (or forgotten), 1 to be reviewed (or not known), 125 bulkhead itself "
+      "failed.");
   return [options](const std::vector<std::string>&) { return review_it(*options); };
 }
 

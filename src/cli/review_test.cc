@@ -90,7 +90,7 @@ TEST_F(ReviewVerb, AsksUntilItIsApprovedAndAgainWhenItWidens) {
 
   write("main.js", "other code");
   EXPECT_EQ(review({folder()}), 1);
-  EXPECT_THAT(out_, HasSubstr("Its code is another"));
+  EXPECT_THAT(out_, HasSubstr("Its code differs from what you approved"));
   EXPECT_THAT(out_, Not(HasSubstr("New since you approved it")));
 
   write("bulkhead.json", R"({"manifest": 1, "network": ["a.example:443"]})");

@@ -202,7 +202,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (!expected) complain(describe(report->outcome));
   static_cast<void>(write_all(STDERR_FILENO, summary));
   if (unasked > 0)
-    complain(fmt::format("{} {} not asked, which is no", unasked,
+    complain(fmt::format("{} {} not asked, which counts as no", unasked,
                          unasked == 1 ? "question was" : "questions were"));
   // A run whose record was lost must not look like one that went well.
   if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
@@ -232,12 +232,12 @@ Action add_run(CLI::App& app) {
       ->group("Run");
   app.add_flag("--json", options->json, "the summary as one line of JSON")->group("Run");
   app.add_flag("--serve-every-call", options->serve_every_call,
-               "leave nothing to the kernel, for comparing (slower)")
+               "leave no decision to the kernel, to compare (slower)")
       ->group("Run");
   app.footer(fmt::format(
-      "Exit code: the program's own, and its signal where one ended it. {} more written than "
-      "--written, {} memory, {} CPU time, {} wall time; {} bulkhead itself failed; {} the program "
-      "cannot be run, {} it is not there.",
+      "Exit code: the program's own; where a signal ended it, the same signal. Ended by a limit: "
+      "{} --written, {} --memory, {} --cpu-time, {} --wall-time. {} bulkhead itself failed, {} the "
+      "program cannot be run, {} there is no such program.",
       kExitWritten, kExitMemory, kExitCpuTime, kExitWallTime, kExitFailed, kExitCannotRun,
       kExitNotFound));
   return [options](const std::vector<std::string>& rest) { return run(*options, rest); };

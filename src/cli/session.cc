@@ -325,7 +325,7 @@ Result<std::string> named_workspace(const std::string& folder, const std::string
   struct stat status = {};
   if (path.ok() && stat(path->c_str(), &status) != 0) path = errno_error("find " + *path);
   if (path.ok() && !S_ISDIR(status.st_mode))
-    path = Error{.message = *path + " is no folder (to grant a file: --read or --write)",
+    path = Error{.message = *path + " is not a folder (to grant a file: --read or --write)",
                  .errno_value = ENOTDIR};
   if (path.ok()) return path;
   return Error{.message = fmt::format("--workspace {}: {}", text, path.error().message),

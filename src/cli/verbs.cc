@@ -99,7 +99,8 @@ std::string complaint(const CLI::App& app, const CLI::Error& error) {
       const CLI::Option* option = app.get_option_no_throw(typed);
       if (option != nullptr && option->get_items_expected_max() == 0)
         return fmt::format("{} takes no value", typed);
-      return fmt::format("{} {}: not a number that it takes", typed, text.substr(equals + 3));
+      return fmt::format("{} {}: not a number, or one out of range", typed,
+                         text.substr(equals + 3));
     }
   }
   return error.what();

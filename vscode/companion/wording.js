@@ -54,7 +54,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   window: "show messages and views",
   "workspace-edit": "change documents through the editor",
   "workspace-files": "read and change files through the editor",
-  "workspace-folders": "open folders as your workspace, where every extension may do what you allowed it for one",
+  "workspace-folders": "open folders as your workspace, where every extension may do what you allowed it in a workspace",
 });
 
 /** How an access of each kind is named in a list. */
@@ -193,7 +193,7 @@ function details(extensions, question) {
   if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
   lines.push(
     "",
-    "Once: for those who wait now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this refuse until its compartment ends.",
+    "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
   );
   return lines.join("\n");
 }
