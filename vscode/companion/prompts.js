@@ -25,7 +25,7 @@ const MAX_A_MINUTE = 5;
 
 /** @type {Button[]} */
 const ANSWERS = [
-  { title: "Once", answer: "once", detail: "Allow it for those who wait now" },
+  { title: "Once", answer: "once", detail: "Allow it for the programs that are waiting now" },
   { title: "This Session", answer: "run", detail: "Allow it until the compartment ends" },
   { title: "Always", answer: "always", detail: "Allow it and remember that" },
   { title: "Never", answer: "never", detail: "Refuse it and remember that" },
