@@ -336,9 +336,10 @@ class Keeper final : public LimitKeeper {
   void check_made_for_it(const std::vector<pid_t>& pids) {
     uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
     for (const pid_t pid : pids) bytes += proc_->descriptor_bytes(pid);
+    if (socket_diag_) bytes += uncharged_socket_bytes(socket_diag_.get());
     if (bytes > *limits_.memory)
       breach(LimitBreached::Which::kMemory,
-             fmt::format("memory: {} in files and descriptors, {} allowed",
+             fmt::format("memory: {} in files, descriptors and sockets, {} allowed",
                          size_text(bytes, *limits_.memory),
                          size_text(*limits_.memory, *limits_.memory)));
   }
@@ -395,7 +396,9 @@ class Keeper final : public LimitKeeper {
         if (maps_ <= *limits_.memory) maps_ += proc_->map_bytes(pid);
     }
     kernel += maps_;
-    if (socket_diag_) kernel += unix_socket_bytes(socket_diag_.get()) + inet_sockets_;
+    if (socket_diag_)
+      kernel += unix_socket_bytes(socket_diag_.get()) + netlink_socket_bytes(socket_diag_.get()) +
+                inet_sockets_;
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes();
     const uint64_t limit = *limits_.memory;
