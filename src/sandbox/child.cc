@@ -300,6 +300,13 @@ bool drop_privileges(const ChildSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
+// Of a large page a process can give back all but a small one, and keeps the whole: nobody tells.
+// Inherited, also across execve; the filter keeps it so.
+bool use_small_pages(const Plan& plan, Failure& failure) noexcept {
+  if (!counts_memory(plan.limits) || ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0) return true;
+  return failed(failure, "turn off large pages");
+}
+
 int install_filter(const Plan& plan) noexcept {
   sock_fprog program{};
   program.len = static_cast<unsigned short>(plan.filter.size());
@@ -319,7 +326,10 @@ int install_filter(const Plan& plan) noexcept {
     failed(failure, "open the queues of the IPC namespace");
     give_up(failure);
   }
-  if (!forbid_core_dumps(failure) || !drop_privileges(setup, failure)) give_up(failure);
+  if (!forbid_core_dumps(failure) || !drop_privileges(setup, failure) ||
+      !use_small_pages(plan, failure)) {
+    give_up(failure);
+  }
   if (plan.inherited >= 0 && ::fcntl(kInherited, F_SETFD, 0) != 0) {
     failed(failure, "pass a descriptor on");
     give_up(failure);

@@ -169,6 +169,20 @@ constexpr uint32_t kFilesFlag = 0x400;  // CLONE_FILES
 // page keeps all of it, as nobody's. EINVAL is what a file system without splice says.
 constexpr CallAction kOwnPages{Type::kErrnoIfMemoryCounts, ENOSYS};
 constexpr CallAction kFilesPages{Type::kErrnoIfMemoryCounts, EINVAL};
+// What is waited for takes the kernel's memory while a call waits: 72 bytes a descriptor, of which
+// one can stand there a million times. libc's sets for select() end at 1,024; EINVAL is what more
+// than a process may have open gets.
+constexpr CallAction kLongWait{Type::kErrnoIfMemoryCounts, EINVAL};
+VALUES(kWaitEnd, 1024);
+TESTS(kPollFew, {1, 0xfffffc00, kNone});
+TESTS(kPollEnd, {1, ~0u, kWaitEnd});
+TESTS(kSelectFew, {0, 0xfffffc00, kNone});
+TESTS(kSelectEnd, {0, ~0u, kWaitEnd});
+constexpr CallCase kPoll[] = {{kPollFew, kAllow}, {kPollEnd, kAllow}};
+constexpr CallCase kSelect[] = {{kSelectFew, kAllow}, {kSelectEnd, kAllow}};
+// A policy of its own for each page of a file in memory stays with the file, and is in no process.
+// ENOSYS is what a kernel says that knows no nodes of memory.
+constexpr CallAction kPlaced{Type::kErrnoIfMemoryCounts, ENOSYS};
 VALUES(kFiles, kFilesFlag);
 TESTS(kThreadApart, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread}, {0, kFilesFlag, kNone});
 TESTS(kNoNamespaceThread, {0, kNamespaceMask, kNone}, {0, 0x00010000, kThread});
@@ -295,6 +309,11 @@ VALUES(kHarmlessOptions, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 
        65, 66, 68, 71, 72, 73, 74, 77, 0x53564d41 /* PR_SET_VMA */, 0x41555856 /* PR_GET_AUXV */);
 TESTS(kNotDumpable, {0, ~0u, kDumpable}, {1, ~0u, kZero});
 TESTS(kHarmlessOption, {0, ~0u, kHarmlessOptions});
+// Large pages stay off where memory is limited (child.cc); pretended, since who asks for them does
+// without.
+VALUES(kLargePages, 41 /* PR_SET_THP_DISABLE */);
+TESTS(kSetLargePages, {0, ~0u, kLargePages});
+constexpr CallAction kNoLargePages{Type::kErrnoIfMemoryCounts, 0};
 // Filters of a program's own take the kernel's memory, and the machine's for compiled programs.
 VALUES(kSetSeccomp, 22);
 VALUES(kFilterMode, 2);
@@ -303,6 +322,7 @@ VALUES(kSetMm, 35);
 TESTS(kSetMmTest, {0, ~0u, kSetMm});
 constexpr CallCase kPrctl[] = {{kNotDumpable, refuse(0)},
                                {kSetFilter, kNotify},
+                               {kSetLargePages, kNoLargePages},
                                {kHarmlessOption, kAllow},
                                {kSetMmTest, refuse(EPERM)}};
 
@@ -347,10 +367,10 @@ constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
 // clang-format off
 constexpr CallRule kRules[] = {
     ALLOW(read), ALLOW(write), NOTIFY(open), ALLOW(close), ALLOW(stat), ALLOW(fstat), ALLOW(lstat),
-    ALLOW(poll), ALLOW(lseek), CASES(mmap, kMmap, kAllow), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
+    CASES(poll, kPoll, kLongWait), ALLOW(lseek), CASES(mmap, kMmap, kAllow), ALLOW(mprotect), ALLOW(munmap), ALLOW(brk),
     ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), CASES(ioctl, kIoctl, refuse(ENOTTY)),
     ALLOW(pread64), ALLOW(pwrite64), ALLOW(readv), ALLOW(writev), CASES(access, kAccess, kAllow), ALLOW(pipe),
-    ALLOW(select), ALLOW(sched_yield), ALLOW(mremap), ALLOW(msync), ALLOW(mincore), ALLOW(madvise),
+    CASES(select, kSelect, kLongWait), ALLOW(sched_yield), ALLOW(mremap), ALLOW(msync), ALLOW(mincore), ALLOW(madvise),
     // System V memory, semaphores and queues: the compartment has an IPC namespace of its own.
     CASES(shmget, kShmget, kAllow), ALLOW(shmat), ALLOW(shmctl), ALLOW(dup), ALLOW(dup2), ALLOW(pause),
     ALLOW(nanosleep), ALLOW(getitimer), ALLOW(alarm), ALLOW(setitimer), ALLOW(getpid),
@@ -408,8 +428,8 @@ constexpr CallRule kRules[] = {
     ALLOW(timer_create), ALLOW(timer_settime), ALLOW(timer_gettime), ALLOW(timer_getoverrun),
     ALLOW(timer_delete), ATTEMPT(clock_settime, EPERM), ALLOW(clock_gettime), ALLOW(clock_getres),
     ALLOW(clock_nanosleep), ALLOW(exit_group), ALLOW(epoll_wait), ALLOW(epoll_ctl), ALLOW(tgkill),
-    NOTIFY(utimes), REFUSE(vserver, ENOSYS), ALLOW(mbind), ALLOW(set_mempolicy),
-    ALLOW(get_mempolicy),
+    NOTIFY(utimes), REFUSE(vserver, ENOSYS), {__NR_mbind, "mbind", kPlaced, {}},
+    ALLOW(set_mempolicy), ALLOW(get_mempolicy),
     // POSIX queues live in the IPC namespace too; that they may be opened is a rule of Landlock's
     // (landlock_restrict).
     ALLOW(mq_open), ALLOW(mq_unlink), ALLOW(mq_timedsend), ALLOW(mq_timedreceive),
@@ -419,7 +439,8 @@ constexpr CallRule kRules[] = {
     NOTIFY(inotify_add_watch), ALLOW(inotify_rm_watch), REFUSE(migrate_pages, EPERM),
     NOTIFY(openat), NOTIFY(mkdirat), NOTIFY(mknodat), NOTIFY(fchownat), NOTIFY(futimesat),
     ALLOW(newfstatat), NOTIFY(unlinkat), NOTIFY(renameat), NOTIFY(linkat), NOTIFY(symlinkat),
-    NOTIFY(readlinkat), NOTIFY(fchmodat), CASES(faccessat, kAccessAt, kAllow), ALLOW(pselect6), ALLOW(ppoll),
+    NOTIFY(readlinkat), NOTIFY(fchmodat), CASES(faccessat, kAccessAt, kAllow), CASES(pselect6, kSelect, kLongWait),
+    CASES(ppoll, kPoll, kLongWait),
     CASES(unshare, kUnshare, attempt(EPERM)), ALLOW(set_robust_list), ALLOW(get_robust_list),
     {__NR_splice, "splice", kFilesPages, {}}, ALLOW(tee), ALLOW(sync_file_range),
     {__NR_vmsplice, "vmsplice", kOwnPages, {}},
@@ -452,7 +473,8 @@ constexpr CallRule kRules[] = {
     REFUSE(landlock_create_ruleset, EOPNOTSUPP), REFUSE(landlock_add_rule, EOPNOTSUPP),
     REFUSE(landlock_restrict_self, EOPNOTSUPP),
     REFUSE(memfd_secret, ENOSYS),  // the supervisor could not read arguments placed in it
-    REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv), ALLOW(set_mempolicy_home_node),
+    REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv),
+    {__NR_set_mempolicy_home_node, "set_mempolicy_home_node", kPlaced, {}},
     ALLOW(cachestat), NOTIFY(fchmodat2), ALLOW(map_shadow_stack), ALLOW(futex_wake),
     ALLOW(futex_wait), ALLOW(futex_requeue),
     REFUSE(statmount, ENOSYS), REFUSE(listmount, ENOSYS),  // the mounts of the machine

@@ -422,6 +422,34 @@ TEST_F(Filter, CountedMemoryKeepsPagesInProcesses) {
             fails(ENOPROTOOPT));
 }
 
+TEST_F(Filter, CountedMemoryBoundsWhatCallsWaitFor) {
+  const FilterOptions counted{.count_memory = true};
+  for (const int call : {__NR_poll, __NR_ppoll}) {
+    EXPECT_EQ(run(call, {0, 1'000'000}), kAllow);
+    EXPECT_EQ(run(call, {0, 1024 | kHigh}, counted), kAllow);
+    EXPECT_EQ(run(call, {0, 1025}, counted), fails(EINVAL));
+    EXPECT_EQ(run(call, {0, 0xffffffff}, counted), fails(EINVAL));
+  }
+  for (const int call : {__NR_select, __NR_pselect6}) {
+    EXPECT_EQ(run(call, {1'000'000}), kAllow);
+    EXPECT_EQ(run(call, {0}, counted), kAllow);
+    EXPECT_EQ(run(call, {1024 | kHigh}, counted), kAllow);
+    EXPECT_EQ(run(call, {1025}, counted), fails(EINVAL));
+  }
+}
+
+TEST_F(Filter, CountedMemoryIsSmallPagesWithoutPolicies) {
+  const FilterOptions counted{.count_memory = true};
+  for (const int call : {__NR_mbind, 450 /* set_mempolicy_home_node */}) {
+    EXPECT_EQ(run(call), kAllow);
+    EXPECT_EQ(run(call, {}, counted), fails(ENOSYS));
+  }
+  EXPECT_EQ(run(__NR_set_mempolicy, {}, counted), kAllow);
+  EXPECT_EQ(run(__NR_prctl, {PR_SET_THP_DISABLE}), kAllow);
+  EXPECT_EQ(run(__NR_prctl, {PR_SET_THP_DISABLE}, counted), fails(0));
+  EXPECT_EQ(run(__NR_prctl, {PR_GET_THP_DISABLE}, counted), kAllow);
+}
+
 TEST_F(Filter, CountedMemoryKeepsDescriptorsTogether) {
   constexpr uint64_t kApart = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD;
   const FilterOptions counted{.count_memory = true};

@@ -13,14 +13,14 @@
 // What sampling does not stop: an overshoot between two samples (4 to 50 ms apart, closer as the
 // limit comes near); CPU time and written bytes of a process that lives shorter than that and whose
 // parent ignores SIGCHLD; memory that no process maps, except memfds (seen every 200 ms) and the
-// private /tmp and /dev/shm; kernel memory, except page tables, threads, System V objects, sockets
-// with their buffers (those of the internet every 200 ms) and the files of those two. Shared memory
-// counts by what is mapped or by what the files hold, whichever is more. `written` counts pages as
-// the kernel dirties them for storage, and a block for what calls make without writing (folders,
-// long links, attributes; less for a name): not tmpfs (that is memory), not other metadata, not
-// what network and FUSE file systems write through. Where the block group kernel-settings is
-// lifted, a compartment that may write below /sys/fs/cgroup as the owner of our cgroup may leave
-// it.
+// private /tmp and /dev/shm; kernel memory, except page tables, threads, maps, System V objects,
+// sockets with their buffers (those of the internet every 200 ms) and the files of those two.
+// Shared memory counts by what is mapped or by what the files hold, whichever is more. `written`
+// counts pages as the kernel dirties them for storage, and a block for what calls make without
+// writing (folders, long links, attributes; less for a name): not tmpfs (that is memory), not other
+// metadata, not what network and FUSE file systems write through. Where the block group
+// kernel-settings is lifted, a compartment that may write below /sys/fs/cgroup as the owner of our
+// cgroup may leave it.
 //
 // What the supervisor makes for a program is charged to the supervisor's cgroup and not to the
 // compartment's: names in the private trees and open files are looked at every 100 ms, attributes

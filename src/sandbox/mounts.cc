@@ -105,19 +105,10 @@ bool write_setting(const char* path, const char* text) noexcept {
   return done;
 }
 
-// inotify(7). A user has 128 instances in all, and a number of watches; editors outside that get
-// none see no file change.
-bool limit_inotify() noexcept {
-  std::array<char, 24> text{};
-  const int fd = ::open("/proc/sys/fs/inotify/max_user_watches", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT;  // a kernel without inotify
-  const ssize_t size = ::read(fd, text.data(), text.size());
-  ::close(fd);
-  uint64_t watches = 0;
-  std::from_chars(text.data(), text.data() + std::max<ssize_t>(size, 0), watches);
-  *std::to_chars(text.data(), text.data() + text.size() - 1, watches / 2).ptr = '\0';
-  return write_setting("/proc/sys/user/max_inotify_instances", "32") &&
-         write_setting("/proc/sys/user/max_inotify_watches", text.data());
+bool limit_inotify(const MountSetup& setup) noexcept {
+  if (setup.inotify_watches.empty()) return true;
+  return write_setting("/proc/sys/user/max_inotify_instances", setup.inotify_instances.c_str()) &&
+         write_setting("/proc/sys/user/max_inotify_watches", setup.inotify_watches.c_str());
 }
 
 // Safe: a tmpfs of our own user namespace, which nobody but this init has reached yet.
@@ -208,7 +199,7 @@ bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   if (!write_setting("/proc/sys/user/max_user_namespaces", "0") && errno != ENOENT) {
     return failed(failure, "forbid further user namespaces");
   }
-  if (!limit_inotify()) return failed(failure, "limit", "watches");
+  if (!limit_inotify(setup)) return failed(failure, "limit", "watches");
   // Root may bind low ports; without CAP_NET_BIND_SERVICE that takes this. Of this network
   // namespace alone. Not vital, so a failure is none.
   if (setup.as_root) write_setting("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
@@ -227,10 +218,35 @@ bool mount_proc(const MountSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
+// How many of these a quarter of the limit on memory can hold.
+uint64_t within(const Limits& limits, uint64_t bytes, uint64_t most) {
+  return limits.memory ? std::clamp<uint64_t>(*limits.memory / 4 / bytes, 1, most) : most;
+}
+
+// inotify(7). A user has 128 instances in all, and a number of watches; editors outside that get
+// none see no file change. What an instance holds until somebody reads it is counted nowhere, nor
+// are the files that are watched, which the kernel keeps.
+void plan_inotify(const Limits& limits, MountSetup& setup) {
+  constexpr uint64_t kInstances = 32, kEvent = 512 /* with a long name */, kWatch = 1536;
+  const auto setting = [](const char* path) -> uint64_t {
+    const auto text = read_file(path, 32);
+    uint64_t value = 0;
+    if (text.ok()) (void)std::from_chars(text->data(), text->data() + text->size(), value);
+    return value;
+  };
+  const uint64_t watches = setting("/proc/sys/fs/inotify/max_user_watches");
+  if (watches == 0) return;  // a kernel without inotify
+  const uint64_t queue = std::max<uint64_t>(setting("/proc/sys/fs/inotify/max_queued_events"), 1);
+  setup.inotify_instances = std::to_string(within(limits, queue * kEvent, kInstances));
+  setup.inotify_watches =
+      std::to_string(within(limits, kWatch, std::max<uint64_t>(watches / 2, 1)));
+}
+
 }  // namespace
 
 MountSetup prepare_mounts(const Plan& plan, bool as_root) {
   MountSetup setup;
+  plan_inotify(plan.limits, setup);
   setup.as_root = as_root;
   std::vector<std::string> trees;
   if (plan.private_tmp) trees.emplace_back("/tmp");
@@ -272,7 +288,9 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
   }
   struct stat status;
   if (::stat("/dev/pts", &status) == 0 && S_ISDIR(status.st_mode)) {
-    setup.devpts_options = "newinstance,ptmxmode=0666,mode=0620";
+    constexpr uint64_t kTerminal = uint64_t{40} << 10U, kMany = 1U << 20U;
+    setup.devpts_options = fmt::format("newinstance,ptmxmode=0666,mode=0620,max={}",
+                                       within(plan.limits, kTerminal, kMany));
     // The group of terminals, as far as it exists in there.
     if (as_root && ::stat("/dev/tty", &status) == 0) {
       setup.devpts_options += fmt::format(",gid={}", status.st_gid);

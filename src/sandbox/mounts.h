@@ -41,7 +41,9 @@ struct MountSetup {
   std::string devpts_options;        // empty: there is no /dev/pts
   bool cover_ptmx = false;           // /dev/ptmx is a device and no link into /dev/pts
   bool cover_queues = false;         // there is a /dev/mqueue, which may show the machine's
-  bool as_root = false;              // all ids are mapped
+  std::string inotify_instances;     // at the most; empty with the next: no inotify
+  std::string inotify_watches;
+  bool as_root = false;  // all ids are mapped
 };
 MountSetup prepare_mounts(const Plan& plan, bool as_root);
 

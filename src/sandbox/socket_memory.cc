@@ -2,6 +2,7 @@
 
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/netlink_diag.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -83,43 +84,17 @@ void dump(int diag, uint16_t type, const Request& asked, const Look& look) {
   }
 }
 
-}  // namespace
-
-// What waits is counted for who sent it. Where that has closed its socket, the one that it waits in
-// tells how much it is, and not how much it takes; one that was not accepted is not even listed.
-uint64_t unix_socket_bytes(int diag) {
-  uint64_t bytes = 0;
+template <typename Look>
+void dump_unix(int diag, uint32_t shown, const Look& look) {
   unix_diag_req request{};
   request.sdiag_family = AF_UNIX;
   request.udiag_states = ~0U;
-  request.udiag_show = UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN | UDIAG_SHOW_ICONS;
-  dump<unix_diag_msg>(
-      diag, SOCK_DIAG_BY_FAMILY, request, [&](const unix_diag_msg& socket, std::string_view its) {
-        bytes += kSocket;
-        for (const uint32_t client : numbers(its, UNIX_DIAG_ICONS))
-          bytes += kSocket + (client == 0 ? kMostSent : 0);
-        const auto queues = numbers(its, UNIX_DIAG_RQLEN);
-        if (queues.size() != 2 || socket.udiag_state == TCP_LISTEN) return;
-        const uint64_t received = queues[0], sent = queues[1];
-        bytes += sent;
-        const auto peer = numbers(its, UNIX_DIAG_PEER);
-        if (peer.empty() || peer[0] != 0) return;
-        // Empty messages are told as nothing.
-        bytes += socket.udiag_type == SOCK_SEQPACKET ? kMostSent
-                                                     : std::min(received * kSmallest, kMostSent);
-      });
-  return bytes;
+  request.udiag_show = shown;
+  dump<unix_diag_msg>(diag, SOCK_DIAG_BY_FAMILY, request, look);
 }
 
-uint64_t inet_socket_bytes(int diag) {
-  uint64_t bytes = 0;
-  const auto look = [&](const inet_diag_msg&, std::string_view its) {
-    bytes += kSocket;
-    const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
-    for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
-                              SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
-      if (each < memory.size()) bytes += memory[each];
-  };
+template <typename Look>
+void dump_inet(int diag, const Look& look) {
   constexpr uint8_t kMemory = 1U << (INET_DIAG_SKMEMINFO - 1);
   // The old request, which takes both families at once: looking through the machine's table of
   // connections is what it costs.
@@ -136,6 +111,78 @@ uint64_t inet_socket_bytes(int diag) {
     udp.sdiag_family = static_cast<uint8_t>(family);
     dump<inet_diag_msg>(diag, SOCK_DIAG_BY_FAMILY, udp, look);
   }
+}
+
+template <typename Look>
+void dump_netlink(int diag, const Look& look) {
+  netlink_diag_req request{};
+  request.sdiag_family = AF_NETLINK;
+  request.sdiag_protocol = NDIAG_PROTO_ALL;
+  request.ndiag_show = NDIAG_SHOW_MEMINFO;
+  dump<netlink_diag_msg>(diag, SOCK_DIAG_BY_FAMILY, request, look);
+}
+
+uint64_t controls_among(const std::vector<uint32_t>& memory) {
+  return memory.size() > SK_MEMINFO_OPTMEM ? memory[SK_MEMINFO_OPTMEM] : 0;
+}
+
+}  // namespace
+
+// What waits is counted for who sent it. Where that has closed its socket, the one that it waits in
+// tells how much it is, and not how much it takes; one that was not accepted is not even listed.
+uint64_t unix_socket_bytes(int diag) {
+  uint64_t bytes = 0;
+  dump_unix(diag, UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN | UDIAG_SHOW_ICONS | UDIAG_SHOW_MEMINFO,
+            [&](const unix_diag_msg& socket, std::string_view its) {
+              bytes += kSocket;
+              bytes += controls_among(numbers(its, UNIX_DIAG_MEMINFO));
+              for (const uint32_t client : numbers(its, UNIX_DIAG_ICONS))
+                bytes += kSocket + (client == 0 ? kMostSent : 0);
+              const auto queues = numbers(its, UNIX_DIAG_RQLEN);
+              if (queues.size() != 2 || socket.udiag_state == TCP_LISTEN) return;
+              const uint64_t received = queues[0], sent = queues[1];
+              bytes += sent;
+              const auto peer = numbers(its, UNIX_DIAG_PEER);
+              if (peer.empty() || peer[0] != 0) return;
+              // Empty messages are told as nothing.
+              bytes += socket.udiag_type == SOCK_SEQPACKET
+                           ? kMostSent
+                           : std::min(received * kSmallest, kMostSent);
+            });
+  return bytes;
+}
+
+uint64_t inet_socket_bytes(int diag) {
+  uint64_t bytes = 0;
+  dump_inet(diag, [&](const inet_diag_msg&, std::string_view its) {
+    bytes += kSocket;
+    const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
+    for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
+                              SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
+      if (each < memory.size()) bytes += memory[each];
+  });
+  return bytes;
+}
+
+// Those of the kernel's own, which hold nothing, are among them, and so is `diag`.
+uint64_t netlink_socket_bytes(int diag) {
+  uint64_t bytes = 0;
+  dump_netlink(diag, [&](const netlink_diag_msg&, std::string_view its) {
+    const auto memory = numbers(its, NETLINK_DIAG_MEMINFO);
+    for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_WMEM_ALLOC, SK_MEMINFO_OPTMEM})
+      if (each < memory.size()) bytes += memory[each];
+  });
+  return bytes;
+}
+
+uint64_t uncharged_socket_bytes(int diag) {
+  uint64_t bytes = netlink_socket_bytes(diag);
+  dump_unix(diag, UDIAG_SHOW_MEMINFO, [&](const unix_diag_msg&, std::string_view its) {
+    bytes += controls_among(numbers(its, UNIX_DIAG_MEMINFO));
+  });
+  dump_inet(diag, [&](const inet_diag_msg&, std::string_view its) {
+    bytes += controls_among(numbers(its, INET_DIAG_SKMEMINFO));
+  });
   return bytes;
 }
 

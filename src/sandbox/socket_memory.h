@@ -9,5 +9,9 @@ namespace bulkhead {
 // namespace, sock_diag(7)). Zero for a family of which this kernel does not tell.
 uint64_t unix_socket_bytes(int diag);
 uint64_t inet_socket_bytes(int diag);
+uint64_t netlink_socket_bytes(int diag);  // what was sent to them and nobody has read
+// A part of these, which a cgroup does not count: those of netlink, and of the others what a call
+// that waits for room brought along besides its message (cmsg(3)).
+uint64_t uncharged_socket_bytes(int diag);
 
 }  // namespace bulkhead

@@ -1,9 +1,11 @@
 #include "sandbox/socket_memory.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <sched.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "base/fd.h"
@@ -82,6 +85,31 @@ TEST(SocketMemory, EmptyMessagesTakeMemory) {
   });
 }
 
+TEST(SocketMemory, WhatAMessageBringsAlongCountsWhileItWaits) {
+  alone([](int diag) {
+    const Pair pair(SOCK_STREAM);
+    fill(pair.one);
+    ::fcntl(pair.one.get(), F_SETFL, 0);
+    std::vector<cmsghdr> controls(4096, {sizeof(cmsghdr), 99, 1});
+    std::vector<char> much(1U << 20U);
+    iovec bytes{much.data(), much.size()};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = controls.data();
+    message.msg_controllen = controls.size() * sizeof(cmsghdr);
+    EXPECT_LT(uncharged_socket_bytes(diag), message.msg_controllen);  // of `diag` itself
+    const uint64_t before = unix_socket_bytes(diag);
+    std::thread waits([&] { (void)::sendmsg(pair.one.get(), &message, MSG_NOSIGNAL); });
+    for (int i = 0; i < 2000 && uncharged_socket_bytes(diag) < message.msg_controllen; ++i)
+      ::usleep(1000);
+    EXPECT_GE(uncharged_socket_bytes(diag), message.msg_controllen);
+    EXPECT_GE(unix_socket_bytes(diag), before + message.msg_controllen);
+    ::shutdown(pair.other.get(), SHUT_RDWR);
+    waits.join();
+  });
+}
+
 TEST(SocketMemory, WhatNobodyAcceptsCounts) {
   alone([](int diag) {
     const sockaddr_un address{AF_UNIX, "\0never accepts"};
@@ -95,6 +123,20 @@ TEST(SocketMemory, WhatNobodyAcceptsCounts) {
     EXPECT_GE(unix_socket_bytes(diag), kQueued);
     client.reset();
     EXPECT_GE(unix_socket_bytes(diag), kQueued);
+  });
+}
+
+TEST(SocketMemory, WhatNobodyReadsFromNetlinkCounts) {
+  alone([](int diag) {
+    const Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    EXPECT_LT(netlink_socket_bytes(diag), uint64_t{64} << 10U);  // of `diag` itself
+    nlmsghdr unknown{};
+    unknown.nlmsg_len = sizeof unknown;
+    unknown.nlmsg_type = 9999;
+    unknown.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    for (int i = 0; i < 1000; ++i) (void)::send(socket.get(), &unknown, sizeof unknown, 0);
+    EXPECT_GE(netlink_socket_bytes(diag), uint64_t{100} << 10U);
+    EXPECT_GE(uncharged_socket_bytes(diag), uint64_t{100} << 10U);
   });
 }
 

@@ -47,10 +47,11 @@ bool parse_field(std::string_view text, std::string_view name, uint64_t* value) 
   return false;
 }
 
-uint64_t parse_system_v(std::string_view text, SystemV list) {
+uint64_t parse_system_v(std::string_view text, SystemV list, uint64_t threads) {
   constexpr size_t kObject = 512;    // of the kernel's own, about, as the next two
   constexpr size_t kSemaphore = 64;  // a cache line
   constexpr size_t kMessage = 64;    // a header
+  constexpr size_t kUndo = 96;       // of a thread's for a set, and a number for each semaphore
   constexpr size_t kLongest = 16;    // columns
   uint64_t bytes = 0;
   text.remove_prefix(std::min(text.find('\n'), text.size()));  // names of the columns
@@ -75,6 +76,7 @@ uint64_t parse_system_v(std::string_view text, SystemV list) {
         break;
       case SystemV::kSemaphores:
         bytes += columns[3] * kSemaphore;
+        bytes += threads * (kUndo + columns[3] * sizeof(short));  // NOLINT: the kernel's type
         break;
       case SystemV::kMessages:  // their bytes and their number
         bytes += columns[3] + columns[4] * kMessage;
@@ -148,7 +150,7 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
                                << 10U;  // its stack in the kernel, and what is told of it
   constexpr uint64_t kNumber = 8;       // for a descriptor, or where one could be
   *memory = {};
-  uint64_t threads = 0, numbers = 0;
+  uint64_t numbers = 0;
   std::string_view text;
   if (!read(pid, "status", &text)) return false;
   // A zombie has no such line, and no memory, unless further threads of it live.
@@ -156,9 +158,9 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
     (void)parse_field(text, "VmRSS", &memory->pages);
   (void)parse_field(text, "VmSwap", &memory->swapped);
   (void)parse_field(text, "VmPTE", &memory->kernel);
-  (void)parse_field(text, "Threads", &threads);
+  (void)parse_field(text, "Threads", &memory->threads);
   (void)parse_field(text, "FDSize", &numbers);
-  memory->kernel += threads * kThread + numbers * kNumber + descriptor_bytes(pid);
+  memory->kernel += memory->threads * kThread + numbers * kNumber + descriptor_bytes(pid);
   return true;
 }
 
@@ -180,9 +182,9 @@ uint64_t ProcReader::descriptors(pid_t pid) const {
   return thread ? count(fmt::format("{}/task/{}/fd", pid, *thread)) : 0;
 }
 
-uint64_t ProcReader::map_bytes(pid_t pid) const {
-  constexpr uint64_t kEach = 224, kMost = 65530;  // vm.max_map_count
-  constexpr size_t kLongest = size_t{4} << 20U;   // of as many without names
+uint64_t ProcReader::maps(pid_t pid) const {
+  constexpr uint64_t kMost = 65530;              // vm.max_map_count
+  constexpr size_t kLongest = size_t{4} << 20U;  // of as many without names
   const auto lines_of = [this, pid](const std::string& name) {
     const Fd file = open(pid, name.c_str());
     uint64_t lines = 0;
@@ -196,9 +198,9 @@ uint64_t ProcReader::map_bytes(pid_t pid) const {
     return lines;
   };
   const uint64_t maps = lines_of("maps");
-  if (maps > 0) return maps * kEach;
+  if (maps > 0) return maps;
   const auto thread = further_thread(pid);  // of one whose first thread has ended
-  return thread ? lines_of(fmt::format("task/{}/maps", *thread)) * kEach : 0;
+  return thread ? lines_of(fmt::format("task/{}/maps", *thread)) : 0;
 }
 
 bool ProcReader::proportional(pid_t pid, Proportional* memory) const {
@@ -242,7 +244,7 @@ bool ProcReader::outlives_its_first_thread(pid_t pid) const {
          });
 }
 
-void ProcReader::memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const {
+void ProcReader::add_open(pid_t pid, Open* open) const {
   std::array<char, 64> path{};
   // One that has ended has none, and its folder is root's.
   const auto own = stat(pid);
@@ -254,17 +256,21 @@ void ProcReader::memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const {
   if (folder == nullptr) return;
   (void)fd.release();
   while (const dirent* entry = ::readdir(folder.get())) {
-    std::array<char, 32> target{};
+    std::array<char, 64> target{};
     const ssize_t size =
         ::readlinkat(::dirfd(folder.get()), entry->d_name, target.data(), target.size());
+    if (size <= 0) continue;
     // The kernel names them so; a file that is called "/memfd:" on disk has a path before it, and
     // would only be counted more than it is.
-    if (size <= 0 ||
-        !std::string_view(target.data(), static_cast<size_t>(size)).starts_with("/memfd:"))
-      continue;
+    const std::string_view name(target.data(), static_cast<size_t>(size));
+    const bool memfd = name.starts_with("/memfd:");
+    if (!memfd && name.find("/fdinfo/") == std::string_view::npos) continue;
     struct stat status {};
-    if (::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) == 0)
-      (*sizes)[status.st_ino] = static_cast<uint64_t>(status.st_blocks) * 512;
+    if (::fstatat(::dirfd(folder.get()), entry->d_name, &status, 0) != 0) continue;
+    if (memfd)
+      open->memfds[status.st_ino] = static_cast<uint64_t>(status.st_blocks) * 512;
+    else if (S_ISREG(status.st_mode) && status.st_size == 0)
+      ++open->tellers;
   }
 }
 

@@ -49,7 +49,8 @@ enum class SystemV : uint8_t { kSegments, kSemaphores, kMessages };
 inline constexpr size_t kSystemVLists = 3;
 inline constexpr std::array<const char*, kSystemVLists> kSystemVFiles = {
     "/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"};
-uint64_t parse_system_v(std::string_view text, SystemV list);  // bytes
+// Bytes, with what each of `threads` may keep to undo its semaphore operations at its end.
+uint64_t parse_system_v(std::string_view text, SystemV list, uint64_t threads = 0);
 
 // A compartment's /proc.
 class ProcReader {
@@ -65,7 +66,7 @@ class ProcReader {
   // its pages, which a process can have gigabytes of without a page, its threads, the table of its
   // descriptors, which is as long as the highest number, and descriptors beyond a usual number.
   struct Resident {
-    uint64_t pages = 0, swapped = 0, kernel = 0;
+    uint64_t pages = 0, swapped = 0, kernel = 0, threads = 0;
   };
   bool resident(pid_t pid, Resident* memory) const;
   // What is open takes the kernel's memory, and is a descriptor or several (dup, fork). So the
@@ -85,10 +86,16 @@ class ProcReader {
   static bool written_bytes(const Fd& count, uint64_t* bytes);
   // The first thread has ended, and others go on and are not about to end.
   bool outlives_its_first_thread(pid_t pid) const;
-  // What the kernel keeps of each of its maps, though no page be in it: dear to count.
-  uint64_t map_bytes(pid_t pid) const;
-  // Pages of the memfds that the process has open, by inode, into `sizes`.
-  void memfds(pid_t pid, std::map<uint64_t, uint64_t>* sizes) const;
+  // How many maps it has, each of which the kernel keeps though no page be in it: dear to count.
+  uint64_t maps(pid_t pid) const;
+  // Of what processes have open: pages of memfds, by inode; and how many of the files below /proc
+  // that tell of a descriptor, each of which keeps its text while it is open: with a line for each
+  // file that an epoll or inotify watches.
+  struct Open {
+    std::map<uint64_t, uint64_t> memfds;
+    uint64_t tellers = 0;
+  };
+  void add_open(pid_t pid, Open* open) const;
 
  private:
   Fd open(pid_t pid, const char* name) const;

@@ -47,6 +47,7 @@ TEST(ParseSystemV, SumsWhatEachListStandsFor) {
       "       key      semid perms      nsems   uid   gid  cuid  cgid      otime      ctime\n"
       "         0          0   600      32000  1000  1000  1000  1000          0 1763800000\n";
   EXPECT_EQ(parse_system_v(sets, SystemV::kSemaphores), 32000U * 64 + 512);
+  EXPECT_EQ(parse_system_v(sets, SystemV::kSemaphores, 10), 32000U * 64 + 512 + 10 * (64000 + 96));
   const std::string_view queues =
       "       key      msqid perms      cbytes       qnum lspid lrpid   uid   gid  cuid  cgid      "
       "stime      rtime      ctime\n"
@@ -194,15 +195,15 @@ TEST_F(OwnProc, OneDescriptorOfAHighNumberTakesMemory) {
 
 TEST_F(OwnProc, MapsTakeMemoryWithoutAPage) {
   constexpr size_t kMany = 2000, kPage = 4096;
-  const uint64_t before = reader_.map_bytes(::getpid());
+  const uint64_t before = reader_.maps(::getpid());
   EXPECT_GT(before, 0U);
   void* const map = ::mmap(nullptr, kMany * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(map, MAP_FAILED);
   for (size_t i = 0; i < kMany; i += 2)
     ASSERT_EQ(::mprotect(static_cast<char*>(map) + i * kPage, kPage, PROT_READ), 0);
-  EXPECT_GT(reader_.map_bytes(::getpid()), before + (kMany - 2) * 200);
+  EXPECT_GT(reader_.maps(::getpid()), before + kMany - 2);
   ::munmap(map, kMany * kPage);
-  EXPECT_EQ(reader_.map_bytes(-1), 0U);
+  EXPECT_EQ(reader_.maps(-1), 0U);
 }
 
 // Its name in /proc tells nothing any more, and its other threads go on.
@@ -233,9 +234,9 @@ TEST_F(OwnProc, AProcessWhoseFirstThreadHasEndedIsSeen) {
   ProcReader::Proportional memory;
   ASSERT_TRUE(reader_.proportional(child, &memory));
   EXPECT_GE(memory.other, 32U << 20U);
-  std::map<uint64_t, uint64_t> sizes;
-  reader_.memfds(child, &sizes);
-  EXPECT_EQ(sizes.size(), 1U);
+  ProcReader::Open open;
+  reader_.add_open(child, &open);
+  EXPECT_EQ(open.memfds.size(), 1U);
   EXPECT_TRUE(reader_.outlives_its_first_thread(child));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -249,10 +250,12 @@ TEST_F(OwnProc, CountsUnmappedMemfdsOnce) {
   const std::string megabyte(1U << 20U, 'x');
   ASSERT_EQ(::write(memfd.get(), megabyte.data(), megabyte.size()),
             static_cast<ssize_t>(megabyte.size()));
-  std::map<uint64_t, uint64_t> sizes;
-  reader_.memfds(::getpid(), &sizes);
+  const Fd teller(::open("/proc/self/fdinfo/0", O_RDONLY | O_CLOEXEC));
+  ProcReader::Open open;
+  reader_.add_open(::getpid(), &open);
+  EXPECT_EQ(open.tellers, 1U);
   uint64_t sum = 0;
-  for (const auto& [inode, bytes] : sizes) sum += bytes;
+  for (const auto& [inode, bytes] : open.memfds) sum += bytes;
   EXPECT_GE(sum, megabyte.size());
   EXPECT_LT(sum, 2 * megabyte.size());
 }
