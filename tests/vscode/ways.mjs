@@ -475,6 +475,10 @@ export const WAYS = [
       background: sends(),
       preview: sends("vscode commands-foreign"),
       notebook: sends("vscode notebooks"),
+      problem: when(async ({ editor }) => {
+        await editor.command("Problems: Focus on Problems View");
+        await click(editor, editor.page.locator(".markers-panel").getByText("proof-web"));
+      }, sends()),
       registry: sends(),
     },
   },

@@ -528,6 +528,17 @@ const others = (location) => {
       text: (push) => String.raw`${push}(?<branchName>[^\s;&|<>()$\x60"'\\!{}*?~]+)(?!\S)`,
     },
     {
+      name: "web-documents",
+      what: "what names an address of the web where a document is expected has it not fetched: problems, tests, dragged rows, lists of every kind",
+      times: 1,
+      shape: shape(
+        String.raw`async readFile\(NAME\)\{try\{let NAME=await fetch\(\1\.toString\(!0\)\);([^{}]{0,120}?throw (NAME)\([^{}]{0,40})\}catch\(NAME\)\{([^{}]{0,40})\}\}async stat\(NAME\)\{return(\{type:1,size:0,mtime:0,ctime:0\})\}`,
+      ),
+      text: (uri, answer, read, wrapped, _1, error, failed, status, about) =>
+        `async readFile(${uri}){try{let ${answer}=await fetch(globalThis.bulkhead.shippedAddress(${uri}.toString(!0)));${read}}catch(${error}){${failed}}}` +
+        `async stat(${status}){try{return globalThis.bulkhead.shippedAddress(${status}.toString(!0)),${about}}catch(refused){throw ${wrapped}(refused,"EntryNotFound")}}`,
+    },
+    {
       name: "own-address",
       what: "a link to the editor itself asks as others do, for its address can choose the workspace",
       times: 1,

@@ -95,6 +95,26 @@ test("a name that is typed into a terminal runs nothing there", async () => {
     assert.equal(vm.runInNewContext(label, { [isText]: (text) => typeof text === "string", [item]: { label: said } }), "/work/a'touch evil");
 });
 
+test("a document of the web is none: the window would fetch it from wherever a row or a list says", async () => {
+  const [, documents] = /=(class\{constructor\(\)\{this\.capabilities=\d+;[^]{0,200}?async readFile\([\w$]+\)\{try\{let [\w$]+=await fetch\([^]{0,1200}?throw new [\w$]+\}\})/.exec(edited()) ?? [];
+  const fetched = [];
+  const context = vm.createContext({
+    crypto, setTimeout, URL, URLSearchParams, Uint8Array, location: { search: "", origin: "http://bulkhead.localhost:1" },
+    fetch: async (/** @type {string} */ address) => (fetched.push(address), { status: 200, arrayBuffer: async () => new ArrayBuffer(1) }),
+    [/\.onDidChangeFile=([\w$]+)\.None/.exec(documents)[1]]: {}, [/catch\([\w$]+\)\{throw ([\w$]+)\(/.exec(documents)[1]]: (error, code) => Object.assign(error, { code }),
+  });
+  vm.runInContext(placement, context);
+  const system = vm.runInContext(`new (${documents})`, context);
+  const own = "http://bulkhead.localhost:1/stable/static/extensions/a/package.json";
+  for (const address of ["https://evil.example/static/a?secret", "http://bulkhead.localhost:2/static/a", "http://bulkhead.localhost:1/stable/vscode-remote-resource?path=/home/me/.ssh/static/id", "http://bulkhead.localhost:1/static/../vscode-remote-resource"]) {
+    await assert.rejects(system.readFile(address), { code: "Unknown" }, address);
+    await assert.rejects(system.stat(address), { code: "EntryNotFound" }, address);
+  }
+  assert.equal((await system.readFile(own)).length, 1);
+  assert.equal((await system.stat(own)).type, 1);
+  assert.deepEqual(fetched, [own]);
+});
+
 test("a branch's name that a terminal offers to push is no command", () => {
   const [, pattern] = /=\/(git push --set-upstream origin .*?)\/,/.exec(edited()) ?? [];
   const offered = (/** @type {string} */ name) => new RegExp(pattern).exec(`    git push --set-upstream origin ${name}\n`)?.groups?.branchName;

@@ -292,6 +292,16 @@
       const text = JSON.stringify(given)?.replace(/\$\{command:(?:[^"\\}]|\\.)*\}?/g, (named) => (before.includes(named) ? named : named.replaceAll("${", "$ {")));
       return text === undefined ? given : JSON.parse(text);
     },
+    /**
+     * A document of the web, if the window may read it by itself: a file that the editor came with. VS Code reads any, without a
+     * question, wherever a list or a row names one.
+     * @param {string} address
+     */
+    shippedAddress(address) {
+      const { origin, pathname, search } = new URL(address);
+      if (origin !== location.origin || !pathname.includes("/static/") || search !== "") throw new Error(`bulkhead: ${address} is not opened as a document`);
+      return address;
+    },
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */

@@ -60,6 +60,11 @@ exports.activate = (context) =>
       fs.writeFileSync(file.fsPath, JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
       await vscode.commands.executeCommand("vscode.open", file);
     },
+    // Where a document is expected, the window reads one of the web by itself.
+    problem({ collector, mark }, vscode) {
+      const document = vscode.Uri.parse(`https://${mark}.localhost:${collector}/x.txt`);
+      vscode.languages.createDiagnosticCollection("proof").set(document, [new vscode.Diagnostic(new vscode.Range(0, 0, 0, 1), "proof-web")]);
+    },
     // The built-in npm extension asks npm what a hover tells, and npm asks whom the folder's settings name.
     async registry({ mark, workspace }, vscode) {
       const folder = `${workspace}/.proof/package`;
