@@ -525,7 +525,7 @@ const others = (location) => {
       what: "what a terminal offers to run for a branch without a remote one runs no more, whatever the branch is called",
       times: 1,
       shape: shape(String.raw`(git push --set-upstream origin )\(\?<branchName>\[\^\\s\]\+\)`),
-      text: (push) => String.raw`${push}(?<branchName>[^\s;&|<>()$\x60"'\\!{}*?~]+)(?!\S)`,
+      text: (push) => String.raw`${push}(?<branchName>(?!-)[^\s;&|<>()$\x60"'\\!{}*?~]+)(?!\S)`,
     },
     {
       name: "web-documents",

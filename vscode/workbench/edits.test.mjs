@@ -119,7 +119,7 @@ test("a branch's name that a terminal offers to push is no command", () => {
   const [, pattern] = /=\/(git push --set-upstream origin .*?)\/,/.exec(edited()) ?? [];
   const offered = (/** @type {string} */ name) => new RegExp(pattern).exec(`    git push --set-upstream origin ${name}\n`)?.groups?.branchName;
   for (const name of ["feature/a-1.x", "fix#7", "größe"]) assert.equal(offered(name), name);
-  for (const name of ["a;touch${IFS}b", "a|b", "a&b", "$(b)", "`b`", "a'b", "a!b"]) assert.equal(offered(name), undefined, name);
+  for (const name of ["a;touch${IFS}b", "a|b", "a&b", "$(b)", "`b`", "a'b", "a!b", "--mirror"]) assert.equal(offered(name), undefined, name);
 });
 
 test("a host that ended is told of, also where a busy server does not say in time how it ended", async () => {
