@@ -91,6 +91,7 @@ class Broker final : public Judge {
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_given(const std::string& command, const Json& arguments, const Asked& asked);
   bool names_resources(const std::string& command) const;
+  std::string unfit_command(const Json& value, int depth = 0);
   bool may_offer(const std::string& command, const Json* arguments);
   Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
   Ruling decide_active(const Asked& asked);

@@ -12,10 +12,23 @@ using namespace broker_parts;  // NOLINT(google-build-using-namespace): one clas
 
 namespace {
 
+constexpr const char* kSaidInChats[] = {"request", "response"};
+
 // A name of the editor's, such as "inputFocus": it has no extension's before it.
 bool is_focus(const std::string& key) {
   return key.find_first_of(".:") == std::string::npos &&
          lower_case(key).find("focus") != std::string::npos;
+}
+
+// What a chat is said to have heard and answered before: as texts, for a part of an answer may edit
+// files or be a button that runs anything.
+bool is_plain_chat(const Json& value) {
+  return !anywhere(value, [](const Json& one) {
+    return std::any_of(std::begin(kSaidInChats), std::end(kSaidInChats), [&](const char* key) {
+      const auto said = one.is_object() ? one.find(key) : one.end();
+      return said != one.end() && !said->is_string() && !is_none(*said);
+    });
+  });
 }
 
 }  // namespace
@@ -98,6 +111,43 @@ bool Broker::names_resources(const std::string& command) const {
       });
 }
 
+// Some commands run others that they are given: the first of these that it may not run, which
+// nobody is asked about. A text is one where there is such a command: a debugger's is "npm start".
+std::string Broker::unfit_command(const Json& value, int depth) {
+  if (depth > 20) return "nested too deep";
+  if (!value.is_structured()) return {};
+  const auto is_known = [this](const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return existing_commands_.contains(name) || others_declared_.contains(name) ||
+           options_.commands.contains(name);
+  };
+  const auto unfit = [&](const Json& one) -> std::string {
+    const auto member = [&](const char* key) {
+      return one.is_object() ? one.value(key, Json()) : Json();
+    };
+    const std::string id = text_of(member("id"));
+    const std::string name = !id.empty() ? id : text_of(one.is_object() ? member("command") : one);
+    if (name.empty()) return unfit_command(one, depth + 1);
+    if (one.is_string() && !is_known(name)) return {};
+    Json given = member("arguments");
+    if (is_none(given)) given = member("args");
+    if (!given.is_array()) given = is_none(given) ? Json::array() : Json::array({given});
+    return may_offer(name, &given) ? std::string() : name;
+  };
+  for (const auto& [key, member] : value.items()) {
+    std::string found;
+    if (!value.is_object() || !(key.ends_with("ommand") || key.ends_with("ommands")))
+      found = unfit_command(member, depth + 1);
+    else if (!member.is_array())
+      found = unfit(member);
+    else
+      for (const Json& each : member)
+        if (found = unfit(each); !found.empty()) break;
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
 // What a command is given, which itself may be run. The command stands first among the arguments.
 Broker::Ruling Broker::decide_given(const std::string& command, const Json& arguments,
                                     const Asked& asked) {
@@ -134,6 +184,11 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
     Ruling ruling = decide_argument(arguments[i], names, asked, 0);
     if (!ruling.passes()) return ruling;
   }
+  if (permission_of(command) == "language-models" && !is_plain_chat(at(arguments, 1)))
+    return refuse(asked, command, "says what a chat has answered before otherwise than as text");
+  if (command.ends_with("etContext")) return Ruling::pass();  // kept as it is
+  if (const std::string named = unfit_command(at(arguments, 1)); !named.empty())
+    return refuse(asked, named, "is run by what it is given to, and may not be");
   return Ruling::pass();
 }
 
@@ -149,13 +204,14 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
   const bool edits = needs == "workspace-edit" || needs == "clipboard";
   const bool writes = edits && (!command.starts_with("editor.action.") ||
                                 command.ends_with("Snippet") || command.ends_with("showSnippets"));
-  const bool judged = writes || needs == "workspace-folders" || command.ends_with("etContext") ||
-                      command == "workbench.action.quickOpen" || command.starts_with("vscode.") ||
-                      command.starts_with("_workbench.") || command.starts_with("_open.");
+  const bool judged = writes || needs == "workspace-folders" || needs == "language-models" ||
+                      command.ends_with("etContext") || command == "workbench.action.quickOpen" ||
+                      command.starts_with("vscode.") || command.starts_with("_workbench.") ||
+                      command.starts_with("_open.");
   if (arguments == nullptr) return !judged;
-  if (is_none(*arguments) ||
-      (!judged && !names_resources(command) && !anywhere(*arguments, is_resource_like)))
-    return true;
+  if (is_none(*arguments)) return true;
+  if (!judged && !names_resources(command) && !anywhere(*arguments, is_resource_like))
+    return unfit_command(*arguments).empty();
   if (!arguments->is_array()) return false;
   if (arguments->empty()) return true;
   if (writes) return false;

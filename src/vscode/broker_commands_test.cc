@@ -32,6 +32,57 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
               HasSubstr("commands-foreign"));
 }
 
+// "workbench.action.chat.addDynamicVariable" does so, and whatever a new version has of that kind.
+TEST_F(BrokerTest, ACommandThatACommandIsGivenIsOneThatItMayRun) {
+  const auto runs = [&](const Json& argument) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"classified.here", Json::array({argument, 1}), false});
+  };
+  const Json bad = {{"id", "bad.command"}, {"arguments", {1}}};
+  for (const Json& given :
+       {Json{{"command", bad}}, Json{{"of", {Json{{"acceptInputCommand", bad}}}}},
+        Json{{"command", "bad.exactly"}}, Json{{"commands", {"mine.hello", "editor.own"}}},
+        Json{{"commands", {Json{{"command", "bad.command"}, {"args", 1}}}}},
+        Json{{"command", {{"more", {{"command", bad}}}}}},
+        Json{{"command", {{"id", "setContext"}, {"arguments", {"bulkhead.x", 1}}}}},
+        Json{{"command", {{"id", "cursorMove"}, {"arguments", {Json{{"command", bad}}}}}}}})
+    EXPECT_THAT(runs(given), HasSubstr("may not be")) << given;
+  EXPECT_EQ(runs({{"command", "npm start"}, {"title", "x"}}), "passed");
+  EXPECT_EQ(runs({{"command", {{"id", "cursorMove"}, {"arguments", {1}}}}}), "passed");
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
+  EXPECT_EQ(runs({{"command", {{"id", "mine.hello"}, {"arguments", {bad}}}}}), "passed");
+  EXPECT_EQ(call("MainThreadCommands", "$executeCommand",
+                 {"setContext", Json::array({"mine.x", Json{{"command", bad}}}), false}),
+            "passed");
+  deliver("$provideCodeLenses", "[1]");
+  const Json lens = {{"id", "cursorMove"}, {"title", "x"}, {"arguments", {Json{{"command", bad}}}}};
+  EXPECT_EQ(answer(Json::array({Json{{"command", lens}}})).find("cursorMove"), std::string::npos);
+}
+
+// An answer of before may have parts that edit, or that are buttons.
+TEST_F(BrokerTest, WhatAChatAnsweredBeforeIsText) {
+  start({"me.mine"}, nullptr, R"("commands","language-models")");
+  const auto opens = [&](const Json& response) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"workbench.action.chat.open",
+                 Json::array({{{"query", "x"},
+                               {"previousRequests",
+                                Json::array({{{"request", "a"}, {"response", response}}})}}}),
+                 false});
+  };
+  EXPECT_EQ(opens("b"), "passed");
+  for (const Json& parts : {Json::array({{{"kind", "textEdit"}}}), Json::array(), Json::object()})
+    EXPECT_THAT(opens(parts), HasSubstr("as text")) << parts;
+  deliver("$provideCodeLenses", "[1]");
+  const Json button = {{"id", "workbench.action.chat.open"},
+                       {"title", "x"},
+                       {"arguments", {{{"response", Json::array()}}}}};
+  EXPECT_EQ(answer(Json::array({Json{{"command", button}}})).find("chat.open"), std::string::npos);
+  deliver("$validateInput", "[1]");
+  EXPECT_EQ(answer("[x](command:workbench.action.chat.open?%5B%5D)").find("(command:"),
+            std::string::npos);
+}
+
 // The window opens documents of the web: whoever is given one fetches it.
 TEST_F(BrokerTest, AnAddressAmongTheArgumentsOfACommandIsFetched) {
   const Json web = {

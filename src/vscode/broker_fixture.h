@@ -238,6 +238,8 @@ class BrokerTest : public ::testing::Test {
                         {"editor.action.commentLine", "workspace-edit"},
                         {"classified.here", "commands"},
                         {"bad.*", "refuse"},
+                        {"bad.exactly", "refuse"},
+                        {"workbench.action.chat.*", "language-models"},
                         {"cursor*", "commands"},
                         {"workbench.action.quickOpen", "commands"}};
     options.renames = &renames_;

@@ -300,6 +300,7 @@ export const WAYS = [
       sendSequence: loots("vscode terminal"),
       newWithCwd: says(/^ran$/, "vscode terminal"),
       runCommands: loots("vscode *"),
+      dynamicVariable: loots("vscode workbench.action.chat.addDynamicVariable"),
       installExtension: installs("vscode workbench.extensions.installExtension"),
       remoteCli: installs("vscode _remoteCLI.manageExtensions"),
       victim: leaks("vscode commands-foreign"),

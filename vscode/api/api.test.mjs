@@ -224,6 +224,17 @@ test("what a person says in a chat nobody says for them", () => {
     assert.equal(needed(command), "refuse", command);
   }
   assert.equal(needed("workbench.action.chat.open"), "language-models");
+  // What they are given stands for what the chat itself shows: edits, of any file.
+  for (const command of ["applyCompareEdits", "insertIntoNotebook", "run.prompt.current", "submit"]) assert.equal(needed(`workbench.action.chat.${command}`), "commands-foreign", command);
+});
+
+test("what runs any command that it is given is run by no host", () => {
+  const workbench = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
+  // A chat in a file has buttons, of whoever wrote the file.
+  for (const command of ["runCommands", "workbench.action.chat.addDynamicVariable", "workbench.action.chat.import"]) {
+    assert.ok(workbench.includes(`"${command}"`), command);
+    assert.equal(needed(command), "refuse", command);
+  }
 });
 
 test("a command's other name needs what the command needs", () => {

