@@ -233,6 +233,31 @@ TEST_F(ChatTest, WhatFollowsIsSaidToAParticipantThatItMade) {
   EXPECT_FALSE(follows("taken"));
 }
 
+// Nobody declares it, so its words are its own, and whose it is is said here.
+TEST_F(ChatTest, AParticipantThatItMadeIsNotCalledAsAnothersIs) {
+  const auto made = [this](const Json& about) {
+    return passed("MainThreadChatAgents2", "$registerAgent",
+                  {1, "me.mine", "made", Json::object(), about})[4];
+  };
+  const Json agent = made({{"name", "github"},
+                           {"fullName", "GitHub Copilot"},
+                           {"publisherName", "GitHub"},
+                           {"description", "x"}});
+  EXPECT_EQ(agent["fullName"], "me.mine (GitHub Copilot)");
+  EXPECT_EQ(agent["publisherName"], "me.mine");
+  EXPECT_EQ(agent["description"], "x");
+  EXPECT_EQ(made({{"name", "github"}, {"fullName", {"GitHub"}}})["fullName"], "me.mine (github)");
+  EXPECT_EQ(made(nullptr), Json());
+}
+
+TEST_F(ChatTest, WhetherAFileIsIgnoredIsAskedOfWhatMayBeRead) {
+  const auto asks = [this](const Json& file) {
+    return call("MainThreadLanguageModels", "$fileIsIgnored", {file});
+  };
+  EXPECT_EQ(asks(uri(work("a.txt"))), "passed");
+  EXPECT_NE(asks(uri((folder_ / "home/.ssh/id_rsa").string())), "passed");
+}
+
 TEST_F(ChatTest, AnswersHaveThePartsThatHostsGive) {
   EXPECT_EQ(says({{"kind", "hook"}}), "passed");
   for (const Json& kind : {Json("toolInvocation"), Json("mcpAuthenticationRequired"),

@@ -368,6 +368,16 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
                         {"label", signature(id)},
                         {"extensionId", {{"value", id}, {"_lower", id}}}};
     });
+  // A participant that no package declares: what a person reads of who made it.
+  else if (is_given(request, "$registerAgent", 4))
+    changed = with_argument(request, 4, [&](Json& agent) {
+      if (!agent.is_object()) return;
+      const std::string id = options_.extensions.empty() ? "?" : options_.extensions.front();
+      const std::string named = text_of(agent.value("fullName", Json()));
+      agent["fullName"] =
+          signature(id, named.empty() ? text_of(agent.value("name", Json())) : named);
+      agent["publisherName"] = id;
+    });
   // Who trusts a folder reads the editor's own words, and buttons that do what they say.
   else if (is_given(request, "$requestWorkspaceTrust", 0) ||
            is_given(request, "$requestResourceTrust", 0))

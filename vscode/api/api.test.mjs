@@ -130,7 +130,6 @@ const UNCHECKED = {
   "MainThreadConfiguration.$updateConfigurationOption": "3.resource",
   "MainThreadConfiguration.$removeConfigurationOption": "2.resource",
   "MainThreadDebugService.$startDebugging": "0",
-  "MainThreadLanguageModels.$fileIsIgnored": "0",
   "MainThreadLanguageModelTools.$registerToolWithDefinition": "1.icon",
   "MainThreadNotebookKernels.$updateNotebookPriority": "1",
   "MainThreadNotebookKernels.$variablesUpdated": "0",

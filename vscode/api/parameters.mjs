@@ -23,6 +23,7 @@ const NAMED = {
   "MainThreadAuthentication.$registerAuthenticationProvider": 0,
   "MainThreadChatStatus.$disposeEntry": 0,
   "MainThreadChatStatus.$setEntry": 1,
+  "MainThreadChatAgents2.$registerAgent": 4,
   "MainThreadChatAgents2.$unregisterAgent": 0,
   "MainThreadCommands.$executeCommand": 1,
   "MainThreadCommands.$unregisterCommand": 0,
