@@ -300,8 +300,8 @@ bool drop_privileges(const ChildSetup& setup, Failure& failure) noexcept {
   return true;
 }
 
-// Of a large page a process can give back all but a small one, and keeps the whole: nobody tells.
-// Inherited, also across execve; the filter keeps it so.
+// A process can give back most of a large page, and the kernel still keeps all of it, while no
+// number shows more than the small rest. Inherited, also across execve; the filter keeps it so.
 bool use_small_pages(const Plan& plan, Failure& failure) noexcept {
   if (!counts_memory(plan.limits) || ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0) return true;
   return failed(failure, "turn off large pages");

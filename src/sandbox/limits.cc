@@ -36,9 +36,11 @@ constexpr Microseconds kKernelKills =
 constexpr uint64_t kBytesPerMs = 4U << 20U;  // what two cores dirty at the most, about
 constexpr int kDearEvery = 4;                // samples of what takes long to look at
 constexpr size_t kMostCounts = 512;          // descriptors that are kept open
-// What an open file of /proc that tells of a descriptor keeps at the most is that part of the
-// limit: a line of 190 bytes for each watch, of which there are so many (mounts.cc).
-constexpr uint64_t kTellers = 32;
+// What an open file of /proc that tells of a descriptor keeps at the most. Its text has a line of
+// 190 bytes for each watch of inotify, of which there are as many as mounts.cc says, or of 96 for
+// each number that an epoll watches; the kernel doubles the buffer until the text fits.
+constexpr uint64_t kTellers = 16;  // that part of the limit, or:
+constexpr uint64_t kWatchedNumber = uint64_t{2} * 96;
 
 std::string seconds_text(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000.0);
@@ -348,7 +350,10 @@ class Keeper final : public LimitKeeper {
   void check_made_for_it(const std::vector<pid_t>& pids) {
     uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
     for (const pid_t pid : pids) bytes += proc_->descriptor_bytes(pid);
-    if (socket_diag_) bytes += uncharged_socket_bytes(socket_diag_.get());
+    if (socket_diag_) {
+      if (looks_closely_) uncharged_inet_ = uncharged_inet_bytes(socket_diag_.get());
+      bytes += uncharged_socket_bytes(socket_diag_.get()) + uncharged_inet_;
+    }
     if (bytes > *limits_.memory)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} in files, descriptors and sockets, {} allowed",
@@ -374,6 +379,7 @@ class Keeper final : public LimitKeeper {
     if (!limits_.memory && !samples_cpu && !limits_.written) return;
     const Result<std::vector<pid_t>> pids = proc_->processes();
     if (!pids.ok()) return note_unseen(pids.error());
+    looks_closely_ = samples_++ % kDearEvery == 0;
     if (how_.memory == Mechanism::kCgroup) check_made_for_it(*pids);
     if (samples_memory_) check_memory(*pids);
     if (samples_cpu || limits_.written) check_inherited(*pids, samples_cpu);
@@ -397,14 +403,16 @@ class Keeper final : public LimitKeeper {
       resident += memory.pages + memory.swapped;
       kernel += memory.kernel;
       threads += memory.threads;
+      most_numbers_ = std::max(most_numbers_, memory.numbers);
     }
-    if (samples_++ % kDearEvery == 0) {
+    if (looks_closely_) {
       if (socket_diag_) inet_sockets_ = inet_socket_bytes(socket_diag_.get());
       ProcReader::Open open;
       for (const pid_t pid : pids) proc_->add_open(pid, &open);
       memfds_ = 0;
       for (const auto& [inode, bytes] : open.memfds) memfds_ += bytes;
-      tellers_ = open.tellers * (*limits_.memory / kTellers);
+      tellers_ =
+          open.tellers * std::max(*limits_.memory / kTellers, most_numbers_ * kWatchedNumber);
       maps_ = map_bytes(pids);
     }
     kernel += maps_ + tellers_;
@@ -447,7 +455,9 @@ class Keeper final : public LimitKeeper {
     const uint64_t now = unreclaimable_bytes();
     least_unreclaimable_ = std::min(least_unreclaimable_, now);
     const uint64_t made = now == UINT64_MAX ? now : now - least_unreclaimable_;
-    return maps * kMap + std::min(maps * pids.size() * kLink, made);
+    // The maps themselves are among what was made.
+    const uint64_t links = std::min(maps * pids.size() * kLink, made - std::min(made, maps * kMap));
+    return maps * kMap + links;
   }
 
   // Segments that are attached are in the processes' shared memory, too, as files in memory are.
@@ -556,10 +566,12 @@ class Keeper final : public LimitKeeper {
   const std::atomic<uint64_t>* taken_ = nullptr;
   std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
   std::set<uint64_t> uncounted_;   // processes without one, at the last look
-  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0, inet_sockets_ = 0;
+  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0, inet_sockets_ = 0, uncharged_inet_ = 0;
   uint64_t least_unreclaimable_ = UINT64_MAX;  // of the whole machine, since the start
+  uint64_t most_numbers_ = 0;                  // of descriptors, that a process had a table for
   uint64_t peak_ = 0;
-  int samples_ = 0;
+  unsigned samples_ = 0;
+  bool looks_closely_ = true;  // at what is dear, in this sample
   std::optional<LimitBreached> breach_;
 };
 

@@ -234,8 +234,9 @@ void plan_inotify(const Limits& limits, MountSetup& setup) {
     if (text.ok()) (void)std::from_chars(text->data(), text->data() + text->size(), value);
     return value;
   };
+  // A kernel without inotify. What cannot be read otherwise leaves one of each.
+  if (::access("/proc/sys/fs/inotify", F_OK) != 0 && errno == ENOENT) return;
   const uint64_t watches = setting("/proc/sys/fs/inotify/max_user_watches");
-  if (watches == 0) return;  // a kernel without inotify
   const uint64_t queue = std::max<uint64_t>(setting("/proc/sys/fs/inotify/max_queued_events"), 1);
   setup.inotify_instances = std::to_string(within(limits, queue * kEvent, kInstances));
   setup.inotify_watches =

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
@@ -55,9 +57,10 @@ std::vector<uint32_t> numbers(std::string_view attributes, unsigned type) {
   return {};
 }
 
-// Sends one request, and has each socket and its attributes looked at.
+// Sends one request, and has each socket and its attributes looked at. False where the kernel does
+// not tell of that family at all.
 template <typename Socket, typename Request, typename Look>
-void dump(int diag, uint16_t type, const Request& asked, const Look& look) {
+bool dump(int diag, uint16_t type, const Request& asked, const Look& look) {
   struct {
     nlmsghdr header;
     Request request;
@@ -66,15 +69,20 @@ void dump(int diag, uint16_t type, const Request& asked, const Look& look) {
   message.header.nlmsg_type = type;
   message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
   message.request = asked;
-  if (::send(diag, &message, sizeof message, 0) < 0) return;
+  if (::send(diag, &message, sizeof message, 0) < 0) return true;
   std::array<char, 32768> part;  // NOLINT: as much as the kernel sends at once; written by recv
   for (;;) {
     const ssize_t size = ::recv(diag, part.data(), part.size(), MSG_DONTWAIT);
-    if (size <= 0) return;
+    if (size <= 0) return true;
     std::string_view rest(part.data(), static_cast<size_t>(size));
     nlmsghdr header{};
     for (std::string_view content; take_record(rest, &header, &content);) {
-      if (header.nlmsg_type == NLMSG_DONE || header.nlmsg_type == NLMSG_ERROR) return;
+      if (header.nlmsg_type == NLMSG_DONE) return true;
+      if (header.nlmsg_type == NLMSG_ERROR) {
+        int error = 0;
+        if (content.size() >= sizeof error) std::memcpy(&error, content.data(), sizeof error);
+        return error != -ENOENT;
+      }
       Socket socket{};
       if (content.size() < sizeof socket) continue;
       std::memcpy(&socket, content.data(), sizeof socket);
@@ -119,7 +127,9 @@ void dump_netlink(int diag, const Look& look) {
   request.sdiag_family = AF_NETLINK;
   request.sdiag_protocol = NDIAG_PROTO_ALL;
   request.ndiag_show = NDIAG_SHOW_MEMINFO;
-  dump<netlink_diag_msg>(diag, SOCK_DIAG_BY_FAMILY, request, look);
+  // A kernel that does not tell starts modprobe each time that it is asked.
+  static std::atomic<bool> is_told{true};
+  if (is_told) is_told = dump<netlink_diag_msg>(diag, SOCK_DIAG_BY_FAMILY, request, look);
 }
 
 uint64_t controls_among(const std::vector<uint32_t>& memory) {
@@ -180,6 +190,11 @@ uint64_t uncharged_socket_bytes(int diag) {
   dump_unix(diag, UDIAG_SHOW_MEMINFO, [&](const unix_diag_msg&, std::string_view its) {
     bytes += controls_among(numbers(its, UNIX_DIAG_MEMINFO));
   });
+  return bytes;
+}
+
+uint64_t uncharged_inet_bytes(int diag) {
+  uint64_t bytes = 0;
   dump_inet(diag, [&](const inet_diag_msg&, std::string_view its) {
     bytes += controls_among(numbers(its, INET_DIAG_SKMEMINFO));
   });

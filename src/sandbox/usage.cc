@@ -150,7 +150,6 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
                                << 10U;  // its stack in the kernel, and what is told of it
   constexpr uint64_t kNumber = 8;       // for a descriptor, or where one could be
   *memory = {};
-  uint64_t numbers = 0;
   std::string_view text;
   if (!read(pid, "status", &text)) return false;
   // A zombie has no such line, and no memory, unless further threads of it live.
@@ -159,8 +158,8 @@ bool ProcReader::resident(pid_t pid, Resident* memory) const {
   (void)parse_field(text, "VmSwap", &memory->swapped);
   (void)parse_field(text, "VmPTE", &memory->kernel);
   (void)parse_field(text, "Threads", &memory->threads);
-  (void)parse_field(text, "FDSize", &numbers);
-  memory->kernel += memory->threads * kThread + numbers * kNumber + descriptor_bytes(pid);
+  (void)parse_field(text, "FDSize", &memory->numbers);
+  memory->kernel += memory->threads * kThread + memory->numbers * kNumber + descriptor_bytes(pid);
   return true;
 }
 

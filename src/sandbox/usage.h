@@ -66,7 +66,7 @@ class ProcReader {
   // its pages, which a process can have gigabytes of without a page, its threads, the table of its
   // descriptors, which is as long as the highest number, and descriptors beyond a usual number.
   struct Resident {
-    uint64_t pages = 0, swapped = 0, kernel = 0, threads = 0;
+    uint64_t pages = 0, swapped = 0, kernel = 0, threads = 0, numbers = 0;
   };
   bool resident(pid_t pid, Resident* memory) const;
   // What is open takes the kernel's memory, and is a descriptor or several (dup, fork). So the

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "vscode/broker_parts.h"
+#include "vscode/disarm.h"
 
 namespace bulkhead {
 
@@ -19,6 +20,9 @@ bool is_focus(const std::string& key) {
   return key.find_first_of(".:") == std::string::npos &&
          lower_case(key).find("focus") != std::string::npos;
 }
+
+// "setContext" and "_setContext".
+bool sets_context(const std::string& command) { return command.ends_with("etContext"); }
 
 // What a chat is said to have heard and answered before: as texts, for a part of an answer may edit
 // files or be a button that runs anything.
@@ -114,35 +118,45 @@ bool Broker::names_resources(const std::string& command) const {
 // Some commands run others that they are given: the first of these that it may not run, which
 // nobody is asked about. A text is one where there is such a command: a debugger's is "npm start".
 std::string Broker::unfit_command(const Json& value, int depth) {
-  if (depth > 20) return "nested too deep";
+  if (depth > 20) return "what is nested too deep";
   if (!value.is_structured()) return {};
   const auto is_known = [this](const std::string& name) {
     const std::lock_guard lock(mutex_);
     return existing_commands_.contains(name) || others_declared_.contains(name) ||
            options_.commands.contains(name);
   };
-  const auto unfit = [&](const Json& one) -> std::string {
-    const auto member = [&](const char* key) {
-      return one.is_object() ? one.value(key, Json()) : Json();
-    };
-    const std::string id = text_of(member("id"));
-    const std::string name = !id.empty() ? id : text_of(one.is_object() ? member("command") : one);
-    if (name.empty()) return unfit_command(one, depth + 1);
-    if (one.is_string() && !is_known(name)) return {};
-    Json given = member("arguments");
-    if (is_none(given)) given = member("args");
-    if (!given.is_array()) given = is_none(given) ? Json::array() : Json::array({given});
-    return may_offer(name, &given) ? std::string() : name;
+  // Who runs it takes one of the two names, and one of the two lists.
+  const auto may_run = [this](const std::string& name, const Json& beside) {
+    for (const char* list : {"arguments", "args"}) {
+      Json given = beside.is_object() ? beside.value(list, Json()) : Json();
+      if (!given.is_array()) given = is_none(given) ? Json::array() : Json::array({given});
+      if (!may_offer(name, &given)) return false;
+    }
+    return true;
+  };
+  const auto unfit = [&](const Json& one, const Json& beside) -> std::string {
+    if (one.is_string()) {
+      const std::string name = text_of(one);
+      return !is_known(name) || may_run(name, beside) ? std::string() : name;
+    }
+    bool named = false;
+    for (const char* key : {"id", "command"}) {
+      const std::string name = one.is_object() ? text_of(one.value(key, Json())) : std::string();
+      if (name.empty()) continue;
+      if (!may_run(name, one)) return name;
+      named = true;
+    }
+    return named ? std::string() : unfit_command(one, depth + 1);
   };
   for (const auto& [key, member] : value.items()) {
     std::string found;
-    if (!value.is_object() || !(key.ends_with("ommand") || key.ends_with("ommands")))
+    if (!value.is_object() || !holds_command(key))
       found = unfit_command(member, depth + 1);
     else if (!member.is_array())
-      found = unfit(member);
+      found = unfit(member, value);
     else
       for (const Json& each : member)
-        if (found = unfit(each); !found.empty()) break;
+        if (found = unfit(each, value); !found.empty()) break;
     if (!found.empty()) return found;
   }
   return {};
@@ -157,7 +171,7 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   // VS Code makes texts of what is none: "x" of ["x"]. Where a person writes, the editor says: keys
   // of packages are their own only while nobody does.
   if (const Json key = at(at(arguments, 1), 0);
-      command.ends_with("etContext") &&
+      sets_context(command) &&
       (!key.is_string() || text_of(key).starts_with("bulkhead") || is_focus(text_of(key))))
     return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
   // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
@@ -186,7 +200,7 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   }
   if (permission_of(command) == "language-models" && !is_plain_chat(at(arguments, 1)))
     return refuse(asked, command, "says what a chat has answered before otherwise than as text");
-  if (command.ends_with("etContext")) return Ruling::pass();  // kept as it is
+  if (sets_context(command)) return Ruling::pass();  // kept as it is
   if (const std::string named = unfit_command(at(arguments, 1)); !named.empty())
     return refuse(asked, named, "is run by what it is given to, and may not be");
   return Ruling::pass();
@@ -205,7 +219,7 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
   const bool writes = edits && (!command.starts_with("editor.action.") ||
                                 command.ends_with("Snippet") || command.ends_with("showSnippets"));
   const bool judged = writes || needs == "workspace-folders" || needs == "language-models" ||
-                      command.ends_with("etContext") || command == "workbench.action.quickOpen" ||
+                      sets_context(command) || command == "workbench.action.quickOpen" ||
                       command.starts_with("vscode.") || command.starts_with("_workbench.") ||
                       command.starts_with("_open.");
   if (arguments == nullptr) return !judged;

@@ -45,7 +45,13 @@ TEST_F(BrokerTest, ACommandThatACommandIsGivenIsOneThatItMayRun) {
         Json{{"commands", {Json{{"command", "bad.command"}, {"args", 1}}}}},
         Json{{"command", {{"more", {{"command", bad}}}}}},
         Json{{"command", {{"id", "setContext"}, {"arguments", {"bulkhead.x", 1}}}}},
-        Json{{"command", {{"id", "cursorMove"}, {"arguments", {Json{{"command", bad}}}}}}}})
+        Json{{"command", "setContext"}, {"args", {"bulkhead.x", 1}}},
+        Json{{"command", {{"id", "cursorMove"}, {"command", "bad.command"}}}},
+        Json{{"command", {{"id", "cursorMove"}, {"arguments", {Json{{"command", bad}}}}}}},
+        Json{{"command",
+              {{"id", "cursorMove"},
+               {"arguments", Json::array()},
+               {"args", {Json{{"command", bad}}}}}}}})
     EXPECT_THAT(runs(given), HasSubstr("may not be")) << given;
   EXPECT_EQ(runs({{"command", "npm start"}, {"title", "x"}}), "passed");
   EXPECT_EQ(runs({{"command", {{"id", "cursorMove"}, {"arguments", {1}}}}}), "passed");

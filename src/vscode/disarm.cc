@@ -36,13 +36,6 @@ bool is_picture(const std::string& key) {
          lower.find("avatar") != std::string::npos || lower.find("thumbnail") != std::string::npos;
 }
 
-// Fields that hold a command, or a list of such.
-bool is_command(const std::string& key) {
-  for (const char* end : {"command", "Command", "commands", "Commands"})
-    if (key.ends_with(end)) return true;
-  return key == "gutterMenuLinkAction";
-}
-
 // Fields whose text is an address that a click opens.
 bool is_address(const std::string& key) {
   static const std::set<std::string> kKeys = {"url", "uri", "href", "link", "target", "learnMore"};
@@ -275,6 +268,10 @@ bool spells_scheme_oddly(std::string_view json) {
 
 }  // namespace
 
+bool holds_command(std::string_view key) {
+  return key.ends_with("ommand") || key.ends_with("ommands") || key == "gutterMenuLinkAction";
+}
+
 bool is_fetched(const Json& picture) {
   if (picture.is_string()) {
     // As browsers read it: without tabs and what stands before it.
@@ -461,7 +458,7 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     if (shows_markdown) changed += markdown(value, strings);
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
-      if (is_command(key)) changed += command(member.value());
+      if (holds_command(key)) changed += command(member.value());
       if (key == "commands") changed += refuse_named(member.value(), rules_.may_run);
       const bool by_id =
           strings == Strings::kItems && (key == "o" || (key == "command" && member->is_string()));

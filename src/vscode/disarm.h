@@ -53,6 +53,9 @@ class Disarm {
   DisarmRules rules_;
 };
 
+// Fields of VS Code's messages that hold a command, or a list of such.
+bool holds_command(std::string_view key);
+
 // Whether a page that shows this picture asks a server for it: an address or VS Code's URI.
 bool is_fetched(const nlohmann::ordered_json& picture);
 

@@ -100,13 +100,14 @@ test("a document of the web is none: the window would fetch it from wherever a r
   const fetched = [];
   const context = vm.createContext({
     crypto, setTimeout, URL, URLSearchParams, Uint8Array, location: { search: "", origin: "http://bulkhead.localhost:1" },
+    _VSCODE_FILE_ROOT: "http://bulkhead.localhost:1/stable/static/out/",
     fetch: async (/** @type {string} */ address) => (fetched.push(address), { status: 200, arrayBuffer: async () => new ArrayBuffer(1) }),
     [/\.onDidChangeFile=([\w$]+)\.None/.exec(documents)[1]]: {}, [/catch\([\w$]+\)\{throw ([\w$]+)\(/.exec(documents)[1]]: (error, code) => Object.assign(error, { code }),
   });
   vm.runInContext(placement, context);
   const system = vm.runInContext(`new (${documents})`, context);
-  const own = "http://bulkhead.localhost:1/stable/static/extensions/a/package.json";
-  for (const address of ["https://evil.example/static/a?secret", "http://bulkhead.localhost:2/static/a", "http://bulkhead.localhost:1/stable/vscode-remote-resource?path=/home/me/.ssh/static/id", "http://bulkhead.localhost:1/static/../vscode-remote-resource"]) {
+  const own = 'http://bulkhead.localhost:1/stable/static/out/vs/a.svg?{"moduleId":"vs/a.svg"}';
+  for (const address of ["https://evil.example/static/a?secret", "http://bulkhead.localhost:2/static/a", "http://bulkhead.localhost:1/stable/vscode-remote-resource?path=/home/me/.ssh/static/id", "http://bulkhead.localhost:1/static/../vscode-remote-resource", "http://bulkhead.localhost:1/stable/web-extension-resource/evil.example/static/secret"]) {
     await assert.rejects(system.readFile(address), { code: "Unknown" }, address);
     await assert.rejects(system.stat(address), { code: "EntryNotFound" }, address);
   }

@@ -293,13 +293,14 @@
       return text === undefined ? given : JSON.parse(text);
     },
     /**
-     * A document of the web, if the window may read it by itself: a file that the editor came with. VS Code reads any, without a
-     * question, wherever a list or a row names one.
+     * A document of the web, if the window may read it by itself: a file that the editor came with, such as a picture of "Get
+     * Started" (which has a query). VS Code reads any, without a question, wherever a list or a row names one.
      * @param {string} address
      */
     shippedAddress(address) {
-      const { origin, pathname, search } = new URL(address);
-      if (origin !== location.origin || !pathname.includes("/static/") || search !== "") throw new Error(`bulkhead: ${address} is not opened as a document`);
+      const shipped = new URL("..", /** @type {any} */ (globalThis)._VSCODE_FILE_ROOT);
+      const { origin, pathname } = new URL(address);
+      if (origin !== location.origin || !pathname.startsWith(shipped.pathname)) throw new Error(`bulkhead: ${address} is not opened as a document`);
       return address;
     },
     /** A manager of the workbench's, whose host is not VS Code's own. */
