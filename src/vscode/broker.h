@@ -78,10 +78,13 @@ class Broker final : public Judge {
   // Notes it in the journal, and denies it in the same words.
   Ruling refuse(const Asked& asked, const std::string& what, const std::string& why);
   Ruling check(const Check& check, const Json& value, const Json& arguments, const Asked& asked);
-  Ruling decide_file(Kind kind, const Json& uri, const Asked& asked);
+  // `decided`: where it passes for a file, that one's canonical path. What else is decided on is
+  // the same file then, and not what the name leads to by that time.
+  Ruling decide_file(Kind kind, const Json& uri, const Asked& asked,
+                     std::string* decided = nullptr);
   Ruling decide_written(const Json& uri, const Asked& asked);
-  Ruling decide_removed(const Json& uri, const Asked& asked);
-  Ruling decide_opened(const Json& uri, const Asked& asked);
+  Ruling decide_removed(const Json& uri, const Asked& asked, std::string* decided = nullptr);
+  Ruling decide_opened(const std::string& canonical, const Asked& asked);
   Ruling decide_moved(const Json& uri, const Json& to, const Asked& asked);
   Ruling use(const std::string& path, const std::string& canonical, RenameLock::Use use,
              const Asked& asked);

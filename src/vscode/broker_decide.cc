@@ -51,7 +51,8 @@ Broker::Ruling Broker::decide_permission(std::string_view permission, const Aske
   return Ruling::deny(fmt::format("bulkhead: this extension has no permission \"{}\"", permission));
 }
 
-Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& asked) {
+Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& asked,
+                                   std::string* decided) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource)
     return Ruling::deny("bulkhead: not a resource that can be judged", "NoPermissions");
@@ -70,7 +71,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
         "NoPermissions");
   }
-  const auto canonical = canonical_file(resource->path);
+  auto canonical = canonical_file(resource->path);
   if (!canonical)
     return Ruling::deny("bulkhead: no such folder",
                         kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
@@ -92,9 +93,11 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
       }
       if (kind == Kind::kReadStatus) return Ruling::pass();
       if (Ruling ruling = use(resource->path, *canonical, RenameLock::Use::kOpen, asked);
-          !ruling.passes() || kind != Kind::kRead)
+          !ruling.passes())
         return ruling;
-      return decide_opened(uri, asked);
+      if (kind == Kind::kRead) return decide_opened(*canonical, asked);
+      if (decided != nullptr) *decided = std::move(*canonical);
+      return Ruling::pass();
     case Arbiter::Ruling::kWouldAsk:
       return Ruling::ask();
     case Arbiter::Ruling::kDeny:
@@ -156,7 +159,7 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked
   if (shows && !(readable(entry) && (!is_folder || readable(inside(entry)))))
     return refuse(entry, "what could be read by the new name alone");
   // What is copied is opened.
-  if (Ruling ruling = decide_opened(uri, asked); !ruling.passes()) return ruling;
+  if (Ruling ruling = decide_opened(*canonical, asked); !ruling.passes()) return ruling;
   if (is_folder && holds_pipe(entry)) return refuse(entry, "a folder with a pipe in it");
   std::optional<std::string> astray;
   const int error = for_each_symlink(
@@ -174,32 +177,29 @@ Broker::Ruling Broker::decide_moved(const Json& uri, const Json& to, const Asked
 
 // A pipe that nobody holds the other end of keeps a thread of the editor's server for good, which
 // has four. From use() on none comes there (sandbox/calls/tree.cc).
-Broker::Ruling Broker::decide_opened(const Json& uri, const Asked& asked) {
+Broker::Ruling Broker::decide_opened(const std::string& canonical, const Asked& asked) {
   if (arbiter_.enforcement() == Enforcement::kAuditOnly) return Ruling::pass();
-  const auto resource = parse_resource(uri, remote_authority_);
-  const auto canonical =
-      resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
   struct stat about {};
-  if (!canonical || ::stat(canonical->c_str(), &about) != 0 || S_ISREG(about.st_mode) ||
-      S_ISDIR(about.st_mode))
+  if (::stat(canonical.c_str(), &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
     return Ruling::pass();
-  return refuse(asked, *canonical, "neither a file nor a folder");
+  return refuse(asked, canonical, "neither a file nor a folder");
 }
 
 Broker::Ruling Broker::decide_written(const Json& uri, const Asked& asked) {
-  Ruling ruling = decide_removed(uri, asked);
-  return ruling.passes() ? decide_opened(uri, asked) : ruling;
+  std::string file;
+  Ruling ruling = decide_removed(uri, asked, &file);
+  return ruling.passes() && !file.empty() ? decide_opened(file, asked) : ruling;
 }
 
 // What is removed, with all that is in it, or makes room for another.
-Broker::Ruling Broker::decide_removed(const Json& uri, const Asked& asked) {
-  Ruling ruling = decide_file(Kind::kWrite, uri, asked);
-  if (!ruling.passes()) return ruling;
-  const auto resource = parse_resource(uri, remote_authority_);
-  const auto canonical =
-      resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
-  if (!canonical || !arbiter_.policy().above_block(*canonical)) return Ruling::pass();
-  return refuse(asked, *canonical, "a blocked path lies in it, or would");
+Broker::Ruling Broker::decide_removed(const Json& uri, const Asked& asked, std::string* decided) {
+  std::string file;
+  Ruling ruling = decide_file(Kind::kWrite, uri, asked, &file);
+  if (!ruling.passes() || file.empty()) return ruling;
+  if (arbiter_.policy().above_block(file))
+    return refuse(asked, file, "a blocked path lies in it, or would");
+  if (decided != nullptr) *decided = std::move(file);
+  return ruling;
 }
 
 // An entry of its package.json's that no other has.

@@ -1,7 +1,10 @@
 #include "vscode/resource.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -28,8 +31,23 @@ std::optional<std::string> real_path(const std::string& path) {
   return std::string(real.get());
 }
 
+// What is no link, or not there, is in its real folder by its own name: one look at it, where
+// realpath() would begin anew for what is not there. nullopt where that does not say it all.
+std::optional<std::string> below_its_folder(const std::string& path) {
+  const std::string_view name = last_of(path);
+  if (name.empty() || name == "." || name == "..") return std::nullopt;
+  auto real = real_path(std::string(parent_of(path)));
+  if (!real) return std::nullopt;
+  if (*real == "/") real->clear();
+  real->append("/").append(name);
+  char target = 0;
+  const bool is_link = ::readlink(real->c_str(), &target, 1) >= 0;
+  return !is_link && (errno == EINVAL || errno == ENOENT) ? real : std::nullopt;
+}
+
 // As the kernel would: links are followed before ".." is folded.
 std::optional<std::string> followed(const std::string& path) {
+  if (auto real = below_its_folder(path)) return real;
   if (auto real = real_path(path)) return real;
   // ".." in the part that is not there would be folded by name: refuse to guess.
   std::string_view rest = path;
