@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <optional>
 #include <set>
 
 #include "policy/extension_id.h"
 #include "vscode/json_text.h"
+#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace {
@@ -56,10 +58,13 @@ bool stands_at(std::string_view text, size_t at, std::string_view word) {
 // the compiler looks at sixteen at a time.
 constexpr size_t kAtOnce = 64;
 bool doubles(const char* letters) {
-  int found = 0;
+  uint8_t found = 0;  // wider ones would make it look at fewer
   for (size_t i = 0; i < kAtOnce; ++i) {
-    const int first = letters[i] | 0x20, second = letters[i + 1] | 0x20;
-    found |= static_cast<int>(first == second) & static_cast<int>(first == 'm' || first == 't');
+    const auto first = static_cast<uint8_t>(letters[i] | 0x20),
+               second = static_cast<uint8_t>(letters[i + 1] | 0x20);
+    const auto same = static_cast<uint8_t>(first == second), m = static_cast<uint8_t>(first == 'm'),
+               t = static_cast<uint8_t>(first == 't');
+    found = static_cast<uint8_t>(found | (same & (m | t)));
   }
   return found != 0;
 }
@@ -189,8 +194,8 @@ std::optional<Json> link_arguments(const std::string& encoded) {
     text += static_cast<char>(high * 16 + low);
     i += 2;
   }
-  if (text.find('%') != std::string::npos || !is_moderate(text)) return std::nullopt;
-  Json value = Json::parse(text, nullptr, false);
+  if (text.find('%') != std::string::npos) return std::nullopt;
+  Json value = parse_json(text);
   if (!value.is_array() || dumped_plainly(value) != text) return std::nullopt;
   return value;
 }

@@ -94,5 +94,26 @@ TEST(JsonText, AWordIsFoundWhereverItStands) {
   }
 }
 
+// Backslashes are common, so these are looked for many letters at a time.
+TEST(JsonText, AnEscapeIsFoundAtEachPlaceOfALongText) {
+  constexpr std::string_view kEscape = "\\u00";
+  const std::string text = [] {
+    std::string some;
+    for (size_t i = 0; some.size() < 200; ++i) some += i % 3 == 0 ? "\\n" : "\\u01\\u";
+    return some;
+  }();
+  EXPECT_FALSE(holds(text, kEscape));
+  for (size_t size = 0; size <= text.size(); ++size)
+    for (size_t at = 0; at <= size; ++at) {
+      std::string with = text.substr(0, size);
+      with.insert(at, kEscape);
+      ASSERT_TRUE(holds(with, kEscape)) << size << " " << at;
+      with.erase(at + kEscape.size() - 1);
+      ASSERT_EQ(holds(with, kEscape), with.find(kEscape) != std::string::npos) << size << " " << at;
+    }
+  EXPECT_FALSE(may_name(std::string(100, ' ') + R"("\u001f")", {"fsPath"}));
+  EXPECT_TRUE(may_name(std::string(100, ' ') + R"("\u001f\u0066")", {"fsPath"}));
+}
+
 }  // namespace
 }  // namespace bulkhead
