@@ -1,6 +1,8 @@
 // RPC messages: what is understood is written back the same, byte by byte, so that nothing passes
-// that was not understood; and JSON arguments are split where every reader splits them.
+// that was not understood; JSON arguments are split where every reader splits them; and our reader
+// of JSON makes the trees that the library's makes, and no others.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "vscode/json_text.h"
+#include "vscode/json_tree.h"
 #include "vscode/resource.h"
 #include "vscode/rpc.h"
 
@@ -40,23 +43,43 @@ bool names_spelling(const Json& value) {
   return false;
 }
 
+// Also where == says so: 1 and 1.0, 0 and -0 have the type of one only.
+template <class Tree>
+bool is_same(const Tree& one, const Tree& other) {
+  if (one.type() != other.type() || one.size() != other.size()) return false;
+  if (!one.is_structured()) return one.dump() == other.dump();
+  const auto both = [](const auto& a, const auto& b) { return is_same(a, b); };
+  return std::equal(one.begin(), one.end(), other.begin(), both) && one.dump() == other.dump();
+}
+
+template <class Tree>
+void check_tree(const Tree& ours, const Tree& theirs, std::string_view text) {
+  // That reader takes a zero byte for the end.
+  const bool refused = theirs.is_discarded() || !is_moderate(text) ||
+                       (ours.is_discarded() && text.find('\0') != std::string_view::npos);
+  require(ours.is_discarded() == refused, "both readers refuse the same");
+  if (refused) return;
+  require(is_same(ours, theirs), "both readers see the same");
+}
+
 void check_json(std::string_view text) {
   const auto elements = split_array(text);
+  Json value = parse_json(text);
+  check_tree(value, Json::parse(text, nullptr, false), text);
+  check_tree(parse_json<nlohmann::json>(text), nlohmann::json::parse(text, nullptr, false), text);
   if (!is_moderate(text)) {
     require(!elements, "what is not moderate is not split");
     return;
   }
-  Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) return;
   require(depth_of(value) <= kMaxJsonDepth, "what is moderate is not deep");
-  // The reader takes a zero byte for the end and steps over a byte order mark; VS Code's takes
-  // neither, and so does not see such a text at all.
-  if (text.find('\0') != std::string_view::npos || text.starts_with("\xEF\xBB\xBF")) return;
+  // The reader steps over a byte order mark; what is split is not looked at from there.
+  if (text.starts_with("\xEF\xBB\xBF")) return;
   require(elements.has_value() == value.is_array(), "every array is split, and nothing else");
   if (elements) {
     require(elements->size() == value.size(), "as many elements as a reader sees");
     for (size_t i = 0; i < elements->size(); ++i)
-      require(Json::parse((*elements)[i], nullptr, false) == value[i], "each element is the same");
+      require(parse_json((*elements)[i]) == value[i], "each element is the same");
   }
   if (!may_name(text, {"fsPath", "external", "_sep"}))
     require(!names_spelling(value), "a name that is there is found");

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "policy/vscode_permissions.h"
+#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace {
@@ -180,7 +181,7 @@ Result<ApiTable> ApiTable::parse(const ManifestBytes& bytes) {
   const auto broken = [&](const std::string& what) {
     return Error{fmt::format("{}: {}", bytes.file(), what)};
   };
-  const json root = json::parse(bytes.bytes(), nullptr, false);
+  const json root = parse_json<json>(bytes.bytes());
   if (!root.is_object() || !root.contains("methods") || !root["methods"].is_object())
     return broken("is no table of methods");
   ApiTable table;

@@ -260,8 +260,8 @@ void Broker::note_judged(const RpcReply& reply) {
     command = std::move(found->second);
     judged_.erase(found);
   }
-  if (reply.type != RpcType::kReplyError || !is_moderate(reply.json)) return;
-  const Json error = Json::parse(reply.json, nullptr, false);
+  if (reply.type != RpcType::kReplyError) return;
+  const Json error = parse_json(reply.json);
   const std::string said = error.is_object() ? text_of(error.value("message", Json())) : "";
   if (!said.starts_with("bulkhead: " + command + " was allowed for ")) return;
   refuse({"MainThreadCommands.$executeCommand " + command, reply.number, false}, command,
@@ -385,7 +385,9 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
         return true;
       };
       const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
-        const bool spelt = spells(text);
+        // Each of these looks through all of it.
+        const bool named = may_name(text, {"fsPath", "external", "localResourceRoots"});
+        const bool spelt = named && spells(text);
         // What an extension only keeps for itself is shown to nobody.
         const bool is_kept = request.method == "$setValue";
         const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
@@ -393,7 +395,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
             request.method.ends_with("Kernel") && may_name(text, {"preloads", "extensionLocation"});
         const bool resources =
             request.method == "$spliceResourceStates" || request.method == "$registerGroups";
-        const bool roots = may_name(text, {"localResourceRoots"});
+        const bool roots = named && may_name(text, {"localResourceRoots"});
         const bool types = request.method == "$setLanguageConfiguration";
         const bool prints = is_printed(request.method) && may_control(text);
         const bool alone =
@@ -403,8 +405,7 @@ void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Ou
           return text;
         // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
         // cleaned does not pass.
-        Json value =
-            is_moderate(text) ? Json::parse(text, nullptr, false) : Json(Json::value_t::discarded);
+        Json value = parse_json(text);
         if (value.is_discarded()) {
           readable = false;
           return text;
@@ -510,7 +511,7 @@ Result<bool> Broker::take_commands(const RpcMessage& message, Outbox& outbox) {
   if (const auto* signal = std::get_if<RpcSignal>(&message)) return signal->number == kOwnRequest;
   const auto* reply = std::get_if<RpcReply>(&message);
   if (reply == nullptr || reply->number != kOwnRequest) return false;
-  const Json commands = Json::parse(reply->json, nullptr, false);
+  const Json commands = parse_json(reply->json);
   if (!commands.is_array()) return Error{"the workbench did not tell which commands exist"};
   {
     const std::lock_guard lock(mutex_);

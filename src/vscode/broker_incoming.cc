@@ -46,8 +46,7 @@ bool Broker::may_read(const Json& uri) {
 
 // What stands for a file may be made of another one, which its query names.
 bool Broker::may_read_named(const std::string& query) {
-  Json named =
-      is_moderate(query) ? Json::parse(query, nullptr, false) : Json(Json::value_t::discarded);
+  Json named = parse_json(query);
   if (named.is_discarded()) {
     if (query.find_first_of("{[\"") != std::string::npos) return false;
     named = query;
@@ -136,7 +135,7 @@ void Broker::learn_extension(const Json& description) {
 }
 
 Status Broker::initialise(Bytes body, Outbox& outbox) {
-  const Json data = Json::parse(body.begin(), body.end(), nullptr, false);
+  const Json data = parse_json({reinterpret_cast<const char*>(body.data()), body.size()});
   if (!data.is_object()) return Error{"the workbench's first message is no initialisation data"};
   if (const auto remote = data.find("remote"); remote != data.end() && remote->is_object())
     remote_authority_ = text_of(remote->value("authority", Json()));
@@ -192,8 +191,7 @@ void Broker::give_found(const RpcReply& reply, Found found, Outbox& outbox) {
       outbox.to_host(write_reply(reply));
       return;
     }
-    Json value = is_moderate(reply.json) ? Json::parse(reply.json, nullptr, false)
-                                         : Json(Json::value_t::discarded);
+    Json value = parse_json(reply.json);
     const std::lock_guard lock(mutex_);
     if (value.is_discarded() || !leave_readable(value, 0)) value = nullptr;
     text = dumped(value);

@@ -12,6 +12,7 @@
 #include "policy/extension_id.h"
 #include "vscode/broker.h"
 #include "vscode/json_text.h"
+#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace broker_parts {
@@ -125,8 +126,7 @@ template <typename Change>
 std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, size_t index,
                                                   Change change) {
   const auto changed_text = [&](std::string_view text) -> std::optional<std::string> {
-    if (!is_moderate(text)) return std::nullopt;
-    Json value = Json::parse(text, nullptr, false);
+    Json value = parse_json(text);
     if (value.is_discarded()) return std::nullopt;
     change(value);
     return dumped(value);
@@ -161,25 +161,25 @@ template <typename Wanted>
 inline Json arguments_of(const RpcRequest& request, Wanted wanted,
                          size_t longest = std::string_view::npos) {
   Json arguments = Json::array();
-  const auto add = [&](std::string_view text) {
+  const auto add = [&](std::string_view text, bool moderate) {
     bool build = false;
     if constexpr (std::is_invocable_v<Wanted, size_t, std::string_view>)
       build = wanted(arguments.size(), text);
     else
       build = wanted(arguments.size());
-    if (!build)
-      arguments.push_back(nullptr);
+    if (!build)  // what is built is looked at as it is
+      arguments.push_back(moderate || is_moderate(text) ? Json() : Json(Json::value_t::discarded));
     else if (text.size() > longest)
-      arguments.push_back(Json::parse(without_long_strings(text, longest), nullptr, false));
+      arguments.push_back(parse_json(without_long_strings(text, longest)));
     else
-      arguments.push_back(Json::parse(text, nullptr, false));
+      arguments.push_back(parse_json(text));
     return !arguments.back().is_discarded();
   };
   if (!request.mixed) {
     const auto elements = split_array(request.json);
     if (!elements) return Json(Json::value_t::discarded);
     for (const std::string_view element : *elements)
-      if (!add(element)) return Json(Json::value_t::discarded);
+      if (!add(element, true)) return Json(Json::value_t::discarded);
     return arguments;
   }
   for (const RpcArgument& argument : request.arguments) {
@@ -187,7 +187,7 @@ inline Json arguments_of(const RpcRequest& request, Wanted wanted,
                       argument.type == RpcArgument::Type::kJsonWithBuffers;
     if (!json)
       arguments.push_back(nullptr);
-    else if (!is_moderate(argument.json) || !add(argument.json))
+    else if (!add(argument.json, false))
       return Json(Json::value_t::discarded);
   }
   return arguments;
@@ -234,8 +234,7 @@ inline bool has_prototype(const Json& value) {
 }
 inline bool names_prototype(std::string_view json) {
   if (!may_name(json, {"__proto__"})) return false;
-  const Json value =
-      is_moderate(json) ? Json::parse(json, nullptr, false) : Json(Json::value_t::discarded);
+  const Json value = parse_json(json);
   return value.is_discarded() || has_prototype(value);
 }
 

@@ -353,8 +353,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     outbox.to_workbench(copy(body));
     return;
   }
-  Json value =
-      is_moderate(json) ? Json::parse(json, nullptr, false) : Json(Json::value_t::discarded);
+  Json value = parse_json(json);
   bool unfit = value.is_discarded();
   size_t changes = 0;
   if (!unfit) {

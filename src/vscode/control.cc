@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "policy/access.h"
+#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace {
@@ -282,7 +283,7 @@ void Control::accept_client() {
 }
 
 void Control::take(Client& client, const std::string& line) {
-  const Json message = Json::parse(line, nullptr, false);
+  const Json message = parse_json(line);
   const auto complain = [&](const std::string& text) {
     send(client, Json{{"type", "error"}, {"message", text}});
   };

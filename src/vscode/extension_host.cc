@@ -25,6 +25,7 @@
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
+#include "vscode/json_tree.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
 #include "vscode/seal.h"
@@ -42,7 +43,7 @@ constexpr std::chrono::seconds kLastMoment{1};
 
 Result<Json> read_json(const std::string& file) {
   BULKHEAD_TRY(const std::string text, read_file(file, kMaxData));
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json(text);
   if (!json.is_object()) return Error{fmt::format("{} holds no JSON object", file)};
   return json;
 }

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "policy/extension_id.h"
 #include "vscode/json_text.h"
+#include "vscode/json_tree.h"
 #include "vscode/resource.h"
 
 namespace bulkhead {
@@ -51,9 +52,10 @@ std::string own_id(std::string_view subject, std::string_view id) {
 Result<InitialData> InitialData::parse(Bytes body) {
   InitialData data;
   // It holds what extensions wrote into their package.json.
-  if (!is_moderate({reinterpret_cast<const char*>(body.data()), body.size()}))
+  const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
+  data.json_ = parse_json(text);
+  if (data.json_.is_discarded() && !is_moderate(text))
     return Error{"the workbench's first message is nested too deep to be read"};
-  data.json_ = Json::parse(body.begin(), body.end(), nullptr, false);
   const Json& json = data.json_;
   const auto unknown = [](const char* what) {
     return Error{

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "vscode/json_tree.h"
+
 namespace bulkhead {
 namespace {
 
@@ -33,7 +35,7 @@ void take_descriptors(msghdr& message, std::deque<Fd>* into) {
 }  // namespace
 
 bool claims_handle(std::string_view line) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = parse_json<nlohmann::json>(line);
   if (!json.is_object()) return false;
   const auto cmd = json.find("cmd");
   return cmd != json.end() && cmd->is_string() &&

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "vscode/endpoint.h"
+#include "vscode/json_tree.h"
 #include "vscode/node_channel.h"
 #include "vscode/outlet.h"
 #include "vscode/protocol.h"
@@ -184,7 +185,7 @@ Endpoint::Write Relay::Loop::browser_writer() {
 }
 
 Status Relay::Loop::from_server(std::string_view line, Fd handle) {
-  const json message = json::parse(line, nullptr, false);
+  const json message = parse_json<json>(line);
   if (!message.is_object()) return Error{"the server's channel sent something that is no message"};
   if (text_at(message, "cmd") == "NODE_HANDLE") {
     // Node's sender keeps every later message back until its handle is acknowledged.
@@ -242,7 +243,7 @@ Status Relay::Loop::accept_browser(const json& message, Fd handle) {
 }
 
 Status Relay::Loop::from_host_channel(std::string_view line) {
-  const json message = json::parse(line, nullptr, false);
+  const json message = parse_json<json>(line);
   const auto type = message.is_object() ? message.find("type") : message.end();
   if (!message.is_object() || type == message.end() || *type != "VSCODE_EXTHOST_IPC_READY" ||
       host_ready_)

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/homes.h"
+#include "vscode/json_tree.h"
 #include "vscode/resource.h"
 
 namespace bulkhead {
@@ -75,7 +76,7 @@ std::string path_of_uri(const std::string& uri) {
 
 Result<std::vector<std::string>> named_in(const std::string& workspace) {
   BULKHEAD_TRY(const std::string text, read_file(workspace, kMaxFile));
-  const auto json = nlohmann::json::parse(plain_json(text), nullptr, false);
+  const auto json = parse_json<nlohmann::json>(plain_json(text));
   const auto folders = json.is_object() ? json.find("folders") : json.end();
   if (!json.is_object() || folders == json.end() || !folders->is_array())
     return Error{fmt::format("{} is no workspace file: it has no list \"folders\"",
