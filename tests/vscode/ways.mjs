@@ -104,7 +104,8 @@ async function follow(editor, file) {
   if (!link) return;
   const { x, y, height } = (await link.boundingBox()) ?? { x: 0, y: 0, height: 0 };
   await editor.page.mouse.move(x + 5, y + height / 2);
-  await editor.page.keyboard.down("Control"); // it looks otherwise now, and is another element
+  await editor.page.keyboard.down("Control"); // it looks otherwise now, and is another element; a click before that is none
+  await editor.page.locator(".editor-group-container.active .detected-link-active").first().waitFor({ timeout: 10_000 }).catch(() => {});
   await editor.page.mouse.click(x + 8, y + height / 2, { delay: 100 });
   await editor.page.keyboard.up("Control");
 }
