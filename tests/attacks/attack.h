@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -65,6 +66,25 @@ static UNUSED __attribute__((format(printf, 1, 2))) void effect(const char* form
 static UNUSED void needs(const char* feature) {
   printf("NEEDS %s\n", feature);
   exit(77);
+}
+
+// As many descriptors as may be asked for; returns how many.
+static UNUSED rlim_t most_descriptors(void) {
+  struct rlimit files = {0, 0};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) exit(1);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  return files.rlim_max;
+}
+
+// KiB of large pages that the process has.
+static UNUSED long large_pages(void) {
+  char line[256];
+  long found = 0;
+  FILE* file = fopen("/proc/self/smaps_rollup", "re");
+  while (file && fgets(line, sizeof line, file)) sscanf(line, "AnonHugePages: %ld", &found);
+  if (file) fclose(file);
+  return found;
 }
 
 static UNUSED void leak(const void* bytes, size_t size) {

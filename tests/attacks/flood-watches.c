@@ -4,7 +4,6 @@
 // plain: say
 #include "attack.h"
 #include <sys/inotify.h>
-#include <sys/resource.h>
 
 int main(int argc, char** argv) {
   (void)argc;
@@ -13,10 +12,7 @@ int main(int argc, char** argv) {
   const int limit = open("/proc/sys/fs/inotify/max_user_instances", O_RDONLY | O_CLOEXEC);
   if (limit < 0 || read(limit, said, sizeof said - 1) <= 0) refused("max_user_instances");
   const int wanted = atoi(said) / 2 + 1;
-  struct rlimit files;
-  getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
+  most_descriptors();
   int taken = 0;
   while (taken < wanted && inotify_init1(IN_CLOEXEC) >= 0) ++taken;
   if (taken == wanted) effect("%d instances of %s", taken, said);

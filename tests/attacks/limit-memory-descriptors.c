@@ -5,17 +5,13 @@
 // flags: --memory 32MiB
 #include "attack.h"
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 
 enum { kProcesses = 6, kEach = 18000 };
 
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  struct rlimit files;
-  getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
+  most_descriptors();
   int told[2];
   if (pipe(told) != 0) refused("no pipe");
   for (int i = 0; i < kProcesses; ++i) {

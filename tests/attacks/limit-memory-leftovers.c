@@ -7,16 +7,6 @@
 
 enum { kPages = 160, kSize = 2 << 20, kSmall = 4096 };
 
-// KiB of large pages that the process has.
-static long large(void) {
-  char line[256];
-  long found = 0;
-  FILE* file = fopen("/proc/self/smaps_rollup", "re");
-  while (file && fgets(line, sizeof line, file)) sscanf(line, "AnonHugePages: %ld", &found);
-  if (file) fclose(file);
-  return found;
-}
-
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
@@ -29,7 +19,7 @@ int main(int argc, char** argv) {
   int kept = 0;
   for (int i = 0; i < kPages; ++i, page += kSize) {
     *page = 'x';
-    if (large() >= kSize >> 10) ++kept;
+    if (large_pages() >= kSize >> 10) ++kept;
     if (i == 0 && kept == 0 && !inside()) needs("transparent-huge-pages");
     madvise(page + kSmall, kSize - kSmall, MADV_DONTNEED);
     nap(5);

@@ -10,16 +10,6 @@
 
 enum { kPipes = 24, kSlots = 16, kPage = 2 << 20 };
 
-// KiB of huge pages that the process has.
-static long huge(void) {
-  char line[256];
-  long found = 0;
-  FILE* file = fopen("/proc/self/smaps_rollup", "re");
-  while (file && fgets(line, sizeof line, file)) sscanf(line, "AnonHugePages: %ld", &found);
-  if (file) fclose(file);
-  return found;
-}
-
 static ssize_t by_splice(int from, off_t at, int to) {
   loff_t where = at;
   return splice(from, &where, to, NULL, 1, 0);
@@ -60,7 +50,7 @@ int main(int argc, char** argv) {
     if (pipe(ends) != 0) return 1;
     for (int slot = 0; slot < kSlots; ++slot) {
       memset(page, 'x', kPage);
-      if (kept == 0 && huge() < kPage >> 10 && !inside()) needs("transparent-huge-pages");
+      if (kept == 0 && large_pages() < kPage >> 10 && !inside()) needs("transparent-huge-pages");
       const struct iovec byte = {page, 1};
       if (vmsplice(ends[1], &byte, 1, 0) != 1) {
         refused("vmsplice");

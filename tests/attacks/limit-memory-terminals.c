@@ -4,18 +4,12 @@
 // flags: --memory 64MiB
 #include "attack.h"
 
-#include <sys/resource.h>
-
 enum { kTerminals = 1600, kLeast = 800 };
 
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 1;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_max < 2 * kTerminals + 100) needs("many-descriptors");
+  if (most_descriptors() < 2 * kTerminals + 100) needs("many-descriptors");
   static char keys[4096];
   memset(keys, 'x', sizeof keys);
   int count = 0;

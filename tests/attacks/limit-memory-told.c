@@ -6,18 +6,13 @@
 #include "attack.h"
 
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
 enum { kWatched = 900, kOpen = 1800 };
 
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 1;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-  if (files.rlim_max < kWatched + kOpen + 100) needs("many-descriptors");
+  if (most_descriptors() < kWatched + kOpen + 100) needs("many-descriptors");
   const int watcher = epoll_create1(EPOLL_CLOEXEC);
   int ends[2];
   if (watcher < 0 || pipe(ends) != 0) return 1;

@@ -7,7 +7,6 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/select.h>
 
 enum { kThreads = 24, kLeast = 4096 };
@@ -31,12 +30,10 @@ static void* wait_for_all(void* how) {
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  struct rlimit files;
   int ends[2];
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || pipe(ends) != 0) return 1;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-  entries = files.rlim_max < 100000 ? (long)files.rlim_max : 100000;
+  if (pipe(ends) != 0) return 1;
+  const rlim_t most = most_descriptors();
+  entries = most < 100000 ? (long)most : 100000;
   if (entries < kLeast) needs("many-descriptors");
   list = calloc((size_t)entries, sizeof *list);
   set = calloc((size_t)entries / 64 + 1, sizeof *set);

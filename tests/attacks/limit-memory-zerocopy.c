@@ -16,16 +16,6 @@
 
 enum { kSockets = 32, kEach = 64, kPage = 2 << 20 };
 
-// KiB of huge pages that the process has.
-static long huge(void) {
-  char line[256];
-  long found = 0;
-  FILE* file = fopen("/proc/self/smaps_rollup", "re");
-  while (file && fgets(line, sizeof line, file)) sscanf(line, "AnonHugePages: %ld", &found);
-  if (file) fclose(file);
-  return found;
-}
-
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
@@ -57,7 +47,7 @@ int main(int argc, char** argv) {
     nap(10);
     for (int each = 0; each < kEach; ++each) {
       memset(page, 'x', kPage);
-      if (kept == 0 && huge() < kPage >> 10 && !inside()) needs("transparent-huge-pages");
+      if (kept == 0 && large_pages() < kPage >> 10 && !inside()) needs("transparent-huge-pages");
       if (send(from, page, 1, MSG_ZEROCOPY) != 1) {
         refused("send");
         break;
