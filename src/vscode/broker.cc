@@ -172,14 +172,11 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     if (!ruling.passes()) return ruling;
   }
   if (rule->checks.empty()) return Ruling::pass();
-  const Json arguments = arguments_of(
-      request,
-      [&](size_t i) {
-        return std::any_of(rule->checks.begin(), rule->checks.end(), [&](const Check& each) {
-          return each.kind == ArgumentKind::kCommand || each.argument == i;
-        });
-      },
-      kLongestName);
+  const Json arguments = arguments_of(request, [&](size_t i) {
+    return std::any_of(rule->checks.begin(), rule->checks.end(), [&](const Check& each) {
+      return each.kind == ArgumentKind::kCommand || each.argument == i;
+    });
+  });
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
   Ruling passed = Ruling::pass();
   for (const Check& each : rule->checks) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -71,12 +72,16 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
         "NoPermissions");
   }
-  auto canonical = canonical_file(resource->path);
-  if (!canonical)
-    return Ruling::deny("bulkhead: no such folder",
-                        kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
   Attempt attempt;
   attempt.detail = asked.method;
+  auto canonical = canonical_file(resource->path);
+  if (!canonical) {
+    if (resource->path.size() >= PATH_MAX)
+      arbiter_.note_refusal(kind, resource->path.substr(0, 200), "a path of too many letters",
+                            attempt);
+    return Ruling::deny("bulkhead: no such folder",
+                        kind == Kind::kRead ? "EntryNotFound" : "NoPermissions");
+  }
   if (kind != Kind::kReadStatus && is_elsewhere(resource->path, *canonical)) {
     arbiter_.note_refusal(kind, *canonical, "the editor's is another file than the compartment's",
                           attempt);
@@ -554,6 +559,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
         return refuse(asked, dumped(value).substr(0, 200), "is no name");
       const std::string name = text_of(value.is_object() ? value.value("id", Json()) : value);
       if (name.empty()) return refuse(asked, dumped(value).substr(0, 200), "is no name");
+      // By a page's type packages tell where their menu items are: this one is all notebooks'.
+      if (name == "notebook.output") return refuse(asked, name, "takes over what is the editor's");
       if (!knows(others_parts_, name)) return Ruling::pass();
       return refuse(asked, name, "takes over what another extension declares");
     }

@@ -154,12 +154,11 @@ std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, siz
 }
 
 // The arguments of a request as one JSON array; buffers stand as null, being content. Only those
-// that `wanted` names are built: the rest is often large, and nobody looks at it; for who only
-// judges, strings beyond `longest` are empty. Discarded where they cannot be read, or are made to
-// be costly (json_text.h).
+// that `wanted` names are built: the rest is often large, and nobody looks at it. What is built is
+// whole, however long: the workbench acts on all of it. Discarded where they cannot be read, or are
+// made to be costly (json_text.h).
 template <typename Wanted>
-inline Json arguments_of(const RpcRequest& request, Wanted wanted,
-                         size_t longest = std::string_view::npos) {
+inline Json arguments_of(const RpcRequest& request, Wanted wanted) {
   Json arguments = Json::array();
   const auto add = [&](std::string_view text, bool moderate) {
     bool build = false;
@@ -169,8 +168,6 @@ inline Json arguments_of(const RpcRequest& request, Wanted wanted,
       build = wanted(arguments.size());
     if (!build)  // what is built is looked at as it is
       arguments.push_back(moderate || is_moderate(text) ? Json() : Json(Json::value_t::discarded));
-    else if (text.size() > longest)
-      arguments.push_back(parse_json(without_long_strings(text, longest)));
     else
       arguments.push_back(parse_json(text));
     return !arguments.back().is_discarded();
@@ -192,9 +189,6 @@ inline Json arguments_of(const RpcRequest& request, Wanted wanted,
   }
   return arguments;
 }
-
-// No path, id, key or command is longer, however it is escaped: what is, is content.
-inline constexpr size_t kLongestName = 24U << 10U;
 
 inline bool is_uri(const Json& value) {
   return value.is_object() && value.contains("$mid") && value["$mid"] == 1;

@@ -68,6 +68,16 @@ TEST_F(PlaceTest, PanelsOfBeforeAreShownByWhoNamesThem) {
   EXPECT_NE(shows("mine.panel"), "passed") << "another's as well";
 }
 
+// The outputs of all notebooks are a page of this type, by which packages place their menu items.
+TEST_F(PlaceTest, NoPageIsCalledAsTheOutputsOfNotebooks) {
+  const auto shows = [this](const char* type) {
+    return call("MainThreadWebviewPanels", "$createWebviewPanel",
+                {"me.mine", "1", type, Json{{"webviewOptions", Json::object()}}});
+  };
+  EXPECT_EQ(shows("mine.page"), "passed");
+  EXPECT_THAT(shows("notebook.output"), HasSubstr("the editor's"));
+}
+
 TEST_F(PlaceTest, LogsAreOfItsOwnName) {
   const auto named = [this](Json about) {
     std::string one = call("MainThreadLogger", "$createLogger", {log(), about});

@@ -159,23 +159,6 @@ std::optional<std::vector<std::string_view>> split_array(std::string_view json) 
   return elements;
 }
 
-std::string without_long_strings(std::string_view json, size_t longest) {
-  std::string out;
-  size_t copied = 0;
-  for (size_t i = 0; i < json.size();) {
-    const void* quote = std::memchr(json.data() + i, '"', json.size() - i);
-    if (quote == nullptr) break;
-    const auto start = static_cast<size_t>(static_cast<const char*>(quote) - json.data());
-    i = after_string(json, start + 1);
-    if (i == std::string_view::npos) break;
-    if (i - start - 2 <= longest) continue;
-    out.append(json, copied, start + 1 - copied);
-    copied = i - 1;  // its closing quote
-  }
-  out.append(json, copied);
-  return out;
-}
-
 bool holds(std::string_view text, std::string_view word) noexcept {
   return find_word(text, word, 0) != std::string_view::npos;
 }

@@ -26,10 +26,6 @@ bool is_moderate(std::string_view json) noexcept;
 // valid JSON, the elements are those that every reader sees.
 std::optional<std::vector<std::string_view>> split_array(std::string_view json);
 
-// The text with "" in the place of every string beyond `longest` bytes: for who looks at names
-// only, and not at the content that lies beside them. A text that is cut within a string stays cut.
-std::string without_long_strings(std::string_view json, size_t longest);
-
 // Whether `word` stands anywhere in the text.
 bool holds(std::string_view text, std::string_view word) noexcept;
 

@@ -55,16 +55,6 @@ TEST(JsonText, DepthAndWidthAreBounded) {
   EXPECT_TRUE(is_moderate("\"" + std::string(1000, '[') + "\""));
 }
 
-TEST(JsonText, LongStringsAreLeftOut) {
-  EXPECT_EQ(without_long_strings(R"({"a":"12345","b":["1234","\"\"\""]} )", 4),
-            R"({"a":"","b":["1234",""]} )");
-  EXPECT_EQ(without_long_strings(R"({"a":"12345"})", 5), R"({"a":"12345"})");
-  EXPECT_EQ(without_long_strings("[1,2]", 0), "[1,2]");
-  EXPECT_EQ(without_long_strings("[\"123", 1), "[\"123");
-  EXPECT_EQ(without_long_strings("[\"123\\\"", 1), "[\"123\\\"");
-  EXPECT_EQ(without_long_strings("", 1), "");
-}
-
 TEST(JsonText, ANameIsFoundHoweverItIsWritten) {
   EXPECT_TRUE(may_name(R"({"fsPath":1})", {"fsPath"}));
   EXPECT_TRUE(may_name(R"({"fs\u0050ath":1})", {"fsPath"}));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -169,6 +170,7 @@ size_t strip_cached_spellings(ordered_json& value) {
 
 std::optional<std::string> canonical_file(const std::string& path) {
   if (path.empty() || path[0] != '/' || path.find('\0') != std::string::npos) return std::nullopt;
+  if (path.size() >= PATH_MAX) return std::nullopt;  // the kernel knows none, VS Code may fold it
   auto file = followed(path);
   // VS Code folds ".." by name, the kernel follows links first: where these are different files,
   // only one of them would be judged.

@@ -33,8 +33,9 @@ bool is_resource_like(const nlohmann::ordered_json& value);
 size_t strip_cached_spellings(nlohmann::ordered_json& value);
 
 // The file's canonical path, symlinks resolved; of a file that is not there, its folder's with its
-// name. nullopt where not even the folder is there, or where ".." means one file to the kernel and
-// another one to who folds it by name.
+// name. nullopt where not even the folder is there, where ".." means one file to the kernel and
+// another one to who folds it by name, or where the path is longer than the kernel takes
+// (PATH_MAX).
 std::optional<std::string> canonical_file(const std::string& path);
 
 }  // namespace bulkhead

@@ -46,6 +46,16 @@ TEST_F(CanonicalFile, OfWhatIsThereAndOfWhatIsNot) {
   for (const char* path : {"", "file", "./file"}) EXPECT_EQ(canonical_file(path), std::nullopt);
 }
 
+// Who folds it by name would make a file of what the kernel does not take.
+TEST_F(CanonicalFile, NoneIsLongerThanTheKernelTakes) {
+  std::string path = top_ + "/real/";
+  while (path.size() < 4095 - 4) path += "/";
+  EXPECT_THAT(canonical_file(path + "file"), Optional(top_ + "/real/file"));
+  EXPECT_EQ(canonical_file(path + "//file"), std::nullopt);
+  EXPECT_EQ(canonical_file(path + std::string(30000, '/') + "file"), std::nullopt);
+  EXPECT_EQ(canonical_file(top_ + std::string(5000, 'n')), std::nullopt);
+}
+
 TEST_F(CanonicalFile, LinksAreFollowedInEachPlace) {
   link("real", "folder");
   link("real/file", "relative");

@@ -178,6 +178,14 @@ async function wearsFonts({ editor }) {
   await editor.pick("Proof Fonts");
 }
 
+/** @param {Omit<Seen, "answer">} seen */
+const pressesEnter = async ({ editor }) => {
+  for (let i = 0; i < 8; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await editor.page.keyboard.press("Enter");
+  }
+};
+
 const KEY = "read */.ssh/id_rsa";
 const OTHER = "*/projects/other";
 
@@ -202,7 +210,7 @@ export const WAYS = [
   },
   {
     name: "documents",
-    probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY), schema: sends() },
+    probes: { open: leaks(KEY), dots: leaks(KEY), remote: leaks(KEY), settings: says(/telemetry/, "read */data/User/settings.json"), show: leaks(KEY), symlink: leaks(KEY), schema: sends(), longName: makes("home/.ssh/authorized_keys", "write */.ssh/*") },
   },
   {
     name: "files",
@@ -306,12 +314,8 @@ export const WAYS = [
       remoteCli: installs("vscode _remoteCLI.manageExtensions"),
       victim: leaks("vscode commands-foreign"),
       disposed: loots("vscode workbench.action.terminal.*"),
-      quickOpen: during(async ({ editor }) => {
-        for (let i = 0; i < 8; i += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 700));
-          await editor.page.keyboard.press("Enter");
-        }
-      }, loots("vscode workbench.action.quickOpen")),
+      quickOpen: during(pressesEnter, loots("vscode workbench.action.quickOpen")),
+      quickOpenLong: during(pressesEnter, loots("vscode workbench.action.quickOpen")),
       takeOver: during(({ editor }) => editor.command("File: New Untitled Text File"), says(/taken over/)),
       takeOverFamily: during(({ editor }) => editor.command("Terminal: Focus Terminal"), says(/taken over/)),
       behind: during(async ({ editor }) => {

@@ -28,6 +28,15 @@ async function schema({ workspace, mark }, vscode, place) {
   return JSON.stringify([said, vscode.languages.getDiagnostics(uri)]);
 }
 
+/** Puts a command where a person is about to press Enter, with a theft selected in this file for it. */
+async function beforeEnter(facts, vscode, name, blanks) {
+  const file = vscode.Uri.file(`${facts.workspace}/.proof/${name}`);
+  await vscode.workspace.fs.writeFile(file, Buffer.from(theft(facts)));
+  const editor = await vscode.window.showTextDocument(file);
+  editor.selection = new vscode.Selection(0, 0, 0, 1000);
+  await vscode.commands.executeCommand("workbench.action.quickOpen", `>Terminal: Run Selected Text In Active Terminal${blanks}`);
+}
+
 exports.activate = (context) =>
   attack(context, "commands", {
     schema: (facts, vscode) => schema(facts, vscode, `file://${facts.other}/profiles.json`),
@@ -124,13 +133,8 @@ exports.activate = (context) =>
       await vscode.commands.executeCommand("workbench.action.terminal.sendSequence", { text: `${theft(facts)}\r` });
     },
     // A person who writes a text presses Enter soon.
-    async quickOpen(facts, vscode) {
-      const file = vscode.Uri.file(`${facts.workspace}/.proof/selected.txt`);
-      await vscode.workspace.fs.writeFile(file, Buffer.from(theft(facts)));
-      const editor = await vscode.window.showTextDocument(file);
-      editor.selection = new vscode.Selection(0, 0, 0, 1000);
-      await vscode.commands.executeCommand("workbench.action.quickOpen", ">Terminal: Run Selected Text In Active Terminal");
-    },
+    quickOpen: (facts, vscode) => beforeEnter(facts, vscode, "selected.txt", ""),
+    quickOpenLong: (facts, vscode) => beforeEnter(facts, vscode, "selected-long.txt", " ".repeat(30000)),
     // The user's own commands come here from now on: the test runs them.
     takeOver: (_facts, vscode) => taken(vscode, "workbench.action.files.newUntitledFile"),
     takeOverFamily: (_facts, vscode) => taken(vscode, "workbench.action.terminal.focus"),

@@ -30,6 +30,14 @@ exports.activate = (context) =>
       const editor = await vscode.window.showTextDocument(vscode.Uri.file(key), { preview: true });
       return editor.document.getText();
     },
+    // A document is saved as what its name says, which who saves it folds to a short one.
+    async longName({ home }, vscode) {
+      const named = vscode.Uri.from({ scheme: "untitled", path: `${home}/.ssh/${"./".repeat(12500)}authorized_keys` });
+      const document = await vscode.workspace.openTextDocument(named);
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(named, new vscode.Position(0, 0), "x");
+      if (!(await vscode.workspace.applyEdit(edit)) || !(await document.save())) throw new Error("not saved");
+    },
     async symlink({ key, workspace }, vscode) {
       const link = `${workspace}/.proof/innocent.txt`;
       require("node:fs").symlinkSync(key, link);
