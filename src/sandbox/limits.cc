@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "policy/units.h"
+#include "sandbox/address_spaces.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/socket_memory.h"
 #include "sandbox/unlisted_sockets.h"
@@ -436,9 +437,11 @@ class Keeper final : public LimitKeeper {
     // Exact, and dearer: only where it could matter, or for a peak that is worth telling.
     if (used > limit || used > peak_ + peak_ / 8) {
       uint64_t other = 0, shared = 0;
+      AddressSpaces spaces;
       for (const pid_t pid : pids) {
         ProcReader::Proportional memory;
-        if (!proc_->proportional(pid, &memory)) continue;
+        // Between vfork and exec all of it would be told of both.
+        if (!spaces.is_new(proc_->outside(pid)) || !proc_->proportional(pid, &memory)) continue;
         other += memory.other;
         shared += memory.shared_files;
       }

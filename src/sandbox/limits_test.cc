@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -40,6 +41,8 @@ constexpr uid_t kOrdinaryUser = 1000;
 constexpr uint64_t kUnit = testing::kSanitized ? 4 * kMiB : kMiB;
 
 // ---- programs ----
+
+constexpr timespec kSeveralSamples{0, 400'000'000};
 
 // By the kernel, so that no sanitizer keeps books about it.
 void touch(uint64_t bytes) {
@@ -206,6 +209,24 @@ TEST_P(LimitsAs, SharedPagesCountOnce) {
   });
   EXPECT_FALSE(out.breached) << out.message;
   EXPECT_EQ(out.exit_code, 0);
+}
+
+TEST_P(LimitsAs, WhatAChildOfVforkHasIsItsParents) {
+  if (::syscall(SYS_kcmp, ::getpid(), ::getpid(), KCMP_VM, 0, 0) < 0) GTEST_SKIP() << "needs kcmp";
+  Limits limits;
+  limits.memory = 100 * kUnit;
+  const Outcomes out = run(limits, [] {
+    touch(60 * kUnit);
+    const pid_t child = ::vfork();
+    if (child == 0) {
+      ::syscall(SYS_nanosleep, &kSeveralSamples, nullptr);
+      ::_exit(0);
+    }
+    return child < 0 ? 3 : 0;
+  });
+  EXPECT_FALSE(out.breached) << out.message;
+  EXPECT_EQ(out.exit_code, 0);
+  EXPECT_LE(out.peak, 100 * kUnit);
 }
 
 TEST_P(LimitsAs, UnmappedMemfdsAreMemory) {
