@@ -37,4 +37,12 @@ void alone(const std::function<void(int diag)>& test) {
   EXPECT_EQ(status, 0);
 }
 
+bool eventually(const std::function<bool()>& is_so) {
+  for (int i = 0; i < 10'000; ++i) {
+    if (is_so()) return true;
+    ::usleep(1000);
+  }
+  return false;
+}
+
 }  // namespace bulkhead::testing

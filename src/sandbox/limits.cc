@@ -387,8 +387,10 @@ class Keeper final : public LimitKeeper {
     const Result<std::vector<pid_t>> pids = proc_->processes();
     if (!pids.ok()) return note_unseen(pids.error());
     looks_closely_ = samples_++ % kDearEvery == 0;
-    if (how_.memory == Mechanism::kCgroup) check_made_for_it(*pids);
-    if (samples_memory_) check_memory(*pids);
+    if (samples_memory_)
+      check_memory(*pids);
+    else if (how_.memory == Mechanism::kCgroup)
+      check_made_for_it(*pids);
     if (samples_cpu || limits_.written) check_inherited(*pids, samples_cpu);
   }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -217,11 +218,13 @@ TEST_P(LimitsAs, WhatAChildOfVforkHasIsItsParents) {
   limits.memory = 100 * kUnit;
   const Outcomes out = run(limits, [] {
     touch(60 * kUnit);
-    const pid_t child = ::vfork();
-    if (child == 0) {
-      ::syscall(SYS_nanosleep, &kSeveralSamples, nullptr);
-      ::_exit(0);
-    }
+    // As vfork does, on a stack of its own.
+    alignas(16) static std::array<char, 65536> stack;
+    const auto wait = [](void*) -> int {
+      return static_cast<int>(::syscall(SYS_nanosleep, &kSeveralSamples, nullptr));
+    };
+    const pid_t child =
+        ::clone(wait, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr);
     return child < 0 ? 3 : 0;
   });
   EXPECT_FALSE(out.breached) << out.message;

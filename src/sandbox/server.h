@@ -51,8 +51,8 @@ class Server {
   void note_copied_up(uint64_t before);
 
   Service& service_;
-  // An overlay copies a whole file before it is changed, which a cgroup, or whoever asks what the
-  // program has written, takes for ours where the change is made here.
+  // There are overlays, which copy a whole file before it is changed. Where the kernel makes the
+  // change it counts that for the program; where we do, for us.
   bool copies_up_ = false;
   SettledOpens settled_;
   Pool pool_;

@@ -54,7 +54,10 @@ static UNUSED size_t fill_and_reset(int client) {
   size_t sent = 0;
   int waits = 0;
   fcntl(client, F_SETFL, O_NONBLOCK);
-  for (ssize_t n; (n = write(client, block, sizeof block)) > 0;) sent += (size_t)n;
+  struct pollfd room = {.fd = client, .events = POLLOUT};
+  do
+    for (ssize_t n; (n = write(client, block, sizeof block)) > 0;) sent += (size_t)n;
+  while (poll(&room, 1, 2) > 0 && room.revents == POLLOUT);
   if (ioctl(client, TIOCOUTQ, &waits) != 0) refused("SIOCOUTQ");  // the same number
   setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   close(client);
