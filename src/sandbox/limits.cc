@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "policy/units.h"
+#include "sandbox/address_spaces.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/socket_memory.h"
+#include "sandbox/unlisted_sockets.h"
 #include "sandbox/usage.h"
 
 namespace bulkhead {
@@ -141,6 +143,7 @@ class Keeper final : public LimitKeeper {
       if (target.system_v[i] >= 0)
         system_v_[i] = Fd(::fcntl(target.system_v[i], F_DUPFD_CLOEXEC, 3));
     if (target.socket_diag >= 0) socket_diag_ = Fd(::fcntl(target.socket_diag, F_DUPFD_CLOEXEC, 3));
+    if (socket_diag_ && limits_.memory) unlisted_.emplace();
     taken_ = target.taken;
     if (samples_memory_) least_unreclaimable_ = unreclaimable_bytes();
     start_ = Clock::now();
@@ -330,13 +333,6 @@ class Keeper final : public LimitKeeper {
         cgroup.read(first ? "memory.max_usage_in_bytes" : "memory.peak");
     if (peak_text.ok() && read_word("peak " + *peak_text, "peak", &peak))
       peak_ = std::max(peak_, peak);
-    // Version 1 counts the buffers of TCP apart, and does not limit them.
-    if (first && socket_diag_)
-      if (const uint64_t sockets = inet_socket_bytes(socket_diag_.get()); sockets > *limits_.memory)
-        breach(LimitBreached::Which::kMemory,
-               fmt::format("memory: {} in buffers of sockets, {} allowed",
-                           size_text(sockets, *limits_.memory),
-                           size_text(*limits_.memory, *limits_.memory)));
     if (killed > 0)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} allowed, and the kernel killed a process that needed more",
@@ -351,7 +347,18 @@ class Keeper final : public LimitKeeper {
     uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
     for (const pid_t pid : pids) bytes += proc_->descriptor_bytes(pid);
     if (socket_diag_) {
-      if (looks_closely_) uncharged_inet_ = uncharged_inet_bytes(socket_diag_.get());
+      // Version 1 counts the buffers of TCP apart, and does not limit them.
+      const bool first = cgroups_[memory_cgroup_].version() == 1;
+      if (first || looks_closely_) {
+        const InetSockets inet = inet_sockets(socket_diag_.get());
+        if (looks_closely_) {
+          ProcReader::Open open;
+          if (first)
+            for (const pid_t pid : pids) proc_->add_open(pid, &open);
+          unlisted_bytes_ = unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
+        }
+        uncharged_inet_ = (first ? inet.bytes : inet.uncharged) + unlisted_bytes_;
+      }
       bytes += uncharged_socket_bytes(socket_diag_.get()) + uncharged_inet_;
     }
     if (bytes > *limits_.memory)
@@ -380,8 +387,10 @@ class Keeper final : public LimitKeeper {
     const Result<std::vector<pid_t>> pids = proc_->processes();
     if (!pids.ok()) return note_unseen(pids.error());
     looks_closely_ = samples_++ % kDearEvery == 0;
-    if (how_.memory == Mechanism::kCgroup) check_made_for_it(*pids);
-    if (samples_memory_) check_memory(*pids);
+    if (samples_memory_)
+      check_memory(*pids);
+    else if (how_.memory == Mechanism::kCgroup)
+      check_made_for_it(*pids);
     if (samples_cpu || limits_.written) check_inherited(*pids, samples_cpu);
   }
 
@@ -406,9 +415,12 @@ class Keeper final : public LimitKeeper {
       most_numbers_ = std::max(most_numbers_, memory.numbers);
     }
     if (looks_closely_) {
-      if (socket_diag_) inet_sockets_ = inet_socket_bytes(socket_diag_.get());
       ProcReader::Open open;
       for (const pid_t pid : pids) proc_->add_open(pid, &open);
+      if (socket_diag_) {
+        const InetSockets inet = inet_sockets(socket_diag_.get());
+        inet_bytes_ = inet.bytes + unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
+      }
       memfds_ = 0;
       for (const auto& [inode, bytes] : open.memfds) memfds_ += bytes;
       tellers_ =
@@ -418,7 +430,7 @@ class Keeper final : public LimitKeeper {
     kernel += maps_ + tellers_;
     if (socket_diag_)
       kernel += unix_socket_bytes(socket_diag_.get()) + netlink_socket_bytes(socket_diag_.get()) +
-                inet_sockets_;
+                inet_bytes_;
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes(threads);
     const uint64_t limit = *limits_.memory;
@@ -427,9 +439,11 @@ class Keeper final : public LimitKeeper {
     // Exact, and dearer: only where it could matter, or for a peak that is worth telling.
     if (used > limit || used > peak_ + peak_ / 8) {
       uint64_t other = 0, shared = 0;
+      AddressSpaces spaces;
       for (const pid_t pid : pids) {
         ProcReader::Proportional memory;
-        if (!proc_->proportional(pid, &memory)) continue;
+        // Between vfork and exec all of it would be told of both.
+        if (!spaces.is_new(proc_->outside(pid)) || !proc_->proportional(pid, &memory)) continue;
         other += memory.other;
         shared += memory.shared_files;
       }
@@ -559,6 +573,7 @@ class Keeper final : public LimitKeeper {
   Fd timer_, tmp_, shm_;
   std::array<Fd, kSystemVLists> system_v_;
   Fd socket_diag_;
+  std::optional<UnlistedSockets> unlisted_;  // where socket_diag_ and memory is limited
   std::unique_ptr<ProcReader> proc_;
   Clock::time_point start_;
   Microseconds next_{};
@@ -566,7 +581,8 @@ class Keeper final : public LimitKeeper {
   const std::atomic<uint64_t>* taken_ = nullptr;
   std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
   std::set<uint64_t> uncounted_;   // processes without one, at the last look
-  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0, inet_sockets_ = 0, uncharged_inet_ = 0;
+  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0, inet_bytes_ = 0;
+  uint64_t uncharged_inet_ = 0, unlisted_bytes_ = 0;
   uint64_t least_unreclaimable_ = UINT64_MAX;  // of the whole machine, since the start
   uint64_t most_numbers_ = 0;                  // of descriptors, that a process had a table for
   uint64_t peak_ = 0;

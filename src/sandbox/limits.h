@@ -24,7 +24,9 @@
 //
 // What the supervisor makes for a program is charged to the supervisor's cgroup and not to the
 // compartment's: names in the private trees and open files are looked at every 100 ms, attributes
-// there are refused (calls/status.cc). Not looked at: buffers of connections that leave.
+// there are refused (calls/status.cc). What an overlay copies for it is counted where it is served
+// (server.cc). Buffers of connections that leave are asked of each socket, except where a cgroup of
+// version 2 is: not looked at.
 #pragma once
 
 #include <sys/types.h>

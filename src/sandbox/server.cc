@@ -1,5 +1,6 @@
 #include "sandbox/server.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 
 #include "sandbox/identity.h"
 #include "sandbox/processes.h"
+#include "sandbox/usage.h"
 #include "sandbox/walker.h"
 
 namespace bulkhead {
@@ -21,6 +23,13 @@ namespace {
 constexpr std::string_view kMemoryIsRefused =
     "the kernel lets nobody look into its caller, whose program, or that program's interpreter, "
     "this user may execute and not read";
+
+// What the kernel has counted as written by this thread; UINT64_MAX where it does not tell.
+uint64_t own_written() {
+  thread_local const Fd count(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
+  uint64_t bytes = 0;
+  return ProcReader::written_bytes(count, &bytes) ? bytes : UINT64_MAX;
+}
 
 }  // namespace
 
@@ -58,6 +67,11 @@ std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo) {
   return result;
 }
 
+bool has_overlay(std::string_view mountinfo) {
+  // Blanks in the fields before are escaped.
+  return mountinfo.find(" - overlay ") != std::string_view::npos;
+}
+
 Server::Server(Service& service)
     : service_(service), pool_(service.listener, [this](const Notification& notification) {
         serve(notification, true);
@@ -66,6 +80,10 @@ Server::Server(Service& service)
 Status Server::start() {
   ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended_) return errno_error("make an eventfd");
+  if (service_.plan.limits.written) {
+    BULKHEAD_TRY(const std::string mounts, read_file("/proc/self/mountinfo", 16U << 20));
+    copies_up_ = has_overlay(mounts);
+  }
   // A new thread inherits the mask.
   sigset_t all;
   sigset_t old;
@@ -156,6 +174,7 @@ void Server::serve(const Notification& notification, bool may_block) {
     }
   }
   const SettledOpens::Epoch before = epoch();
+  const uint64_t written = copies_up_ ? own_written() : 0;
   Reply reply = Reply::error(EPERM);
   if (processes.changed_identity()) {
     if (const auto status = processes.status(notification.tid)) {
@@ -165,6 +184,7 @@ void Server::serve(const Notification& notification, bool may_block) {
   } else {
     reply = row->handler(call);
   }
+  if (copies_up_) note_copied_up(written);
   if (call.memory_is_refused()) {
     // Not EFAULT, which would be said of an address, and to nobody else.
     call.note_refusal(Kind::kSystem, row->name, kMemoryIsRefused);
@@ -179,6 +199,13 @@ void Server::serve(const Notification& notification, bool may_block) {
   }
   if (call.settled() && !may_block) settled_.keep(notification, *call.settled(), before);
   (void)listener.send(notification, std::move(reply));
+}
+
+void Server::note_copied_up(uint64_t before) {
+  const uint64_t now = own_written();
+  // What cannot be told is more than may be.
+  service_.processes.note_taken(
+      before == UINT64_MAX || now == UINT64_MAX ? *service_.plan.limits.written + 1 : now - before);
 }
 
 }  // namespace bulkhead

@@ -162,16 +162,33 @@ uint64_t unix_socket_bytes(int diag) {
   return bytes;
 }
 
-uint64_t inet_socket_bytes(int diag) {
-  uint64_t bytes = 0;
-  dump_inet(diag, [&](const inet_diag_msg&, std::string_view its) {
-    bytes += kSocket;
-    const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
-    for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
-                              SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
-      if (each < memory.size()) bytes += memory[each];
-  });
+uint64_t inet_bytes(std::span<const uint32_t> memory) {
+  uint64_t bytes = kSocket;
+  for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
+                            SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
+    if (each < memory.size()) bytes += memory[each];
   return bytes;
+}
+
+InetSockets inet_sockets(int diag) {
+  InetSockets found;
+  uint64_t queued = 0, waiting = 0;
+  dump_inet(diag, [&](const inet_diag_msg& socket, std::string_view its) {
+    const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
+    const uint64_t bytes = inet_bytes(memory);
+    found.bytes += bytes;
+    found.uncharged += controls_among(memory);
+    if (socket.idiag_inode != 0) found.inodes.insert(socket.idiag_inode);
+    if (socket.idiag_state == TCP_LISTEN) queued += socket.idiag_rqueue;
+    // Nobody has closed it, and nobody has it. What is not accepted is in no cgroup yet.
+    if (socket.idiag_inode != 0 ||
+        (socket.idiag_state != TCP_ESTABLISHED && socket.idiag_state != TCP_CLOSE_WAIT))
+      return;
+    ++waiting;
+    found.uncharged += bytes;
+  });
+  found.unlisted_waiting = queued - std::min(queued, waiting);
+  return found;
 }
 
 // Those of the kernel's own, which hold nothing, are among them, and so is `diag`.
@@ -193,12 +210,15 @@ uint64_t uncharged_socket_bytes(int diag) {
   return bytes;
 }
 
-uint64_t uncharged_inet_bytes(int diag) {
-  uint64_t bytes = 0;
-  dump_inet(diag, [&](const inet_diag_msg&, std::string_view its) {
-    bytes += controls_among(numbers(its, INET_DIAG_SKMEMINFO));
+std::set<uint64_t> other_sockets(int diag) {
+  std::set<uint64_t> inodes;
+  dump_unix(diag, 0, [&](const unix_diag_msg& socket, std::string_view) {
+    inodes.insert(socket.udiag_ino);
   });
-  return bytes;
+  dump_netlink(diag, [&](const netlink_diag_msg& socket, std::string_view) {
+    inodes.insert(socket.ndiag_ino);
+  });
+  return inodes;
 }
 
 }  // namespace bulkhead

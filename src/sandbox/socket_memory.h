@@ -2,18 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <span>
 
 namespace bulkhead {
 
 // Bytes of buffers and of the sockets themselves, as told by `diag` (NETLINK_SOCK_DIAG of that
 // namespace, sock_diag(7)). Zero for a family of which this kernel does not tell.
 uint64_t unix_socket_bytes(int diag);
-uint64_t inet_socket_bytes(int diag);
 uint64_t netlink_socket_bytes(int diag);  // what was sent to them and nobody has read
 // A part of these, which a cgroup does not count: those of netlink, and of the others what a call
-// that waits for room brought along besides its message (cmsg(3)). Apart for sockets of the
-// internet, since the kernel looks through the whole machine's table of connections to tell.
+// that waits for room brought along besides its message (cmsg(3)).
 uint64_t uncharged_socket_bytes(int diag);
-uint64_t uncharged_inet_bytes(int diag);
+// The inodes of unix and netlink sockets.
+std::set<uint64_t> other_sockets(int diag);
+
+// The same for sockets of the internet, as far as they are listed: see unlisted_sockets.h. Apart,
+// since the kernel looks through the whole machine's table of connections to tell.
+struct InetSockets {
+  uint64_t bytes = 0;
+  uint64_t uncharged = 0;         // of these, as above, and where a connection waits to be accepted
+  uint64_t unlisted_waiting = 0;  // connections that wait, and are not listed themselves
+  std::set<uint64_t> inodes;
+};
+InetSockets inet_sockets(int diag);
+// What one holds, by its SK_MEMINFO numbers.
+uint64_t inet_bytes(std::span<const uint32_t> memory);
 
 }  // namespace bulkhead

@@ -3,41 +3,28 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
-#include <sched.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstring>
-#include <functional>
 #include <thread>
 #include <vector>
 
 #include "base/fd.h"
+#include "sandbox/empty_network.h"
 
 namespace bulkhead {
 namespace {
 
-constexpr uint64_t kQueued = uint64_t{200} << 10U;  // what a socket takes before it is full, about
+using testing::alone;
 
-// In a network namespace with no other sockets.
-void alone(const std::function<void(int diag)>& test) {
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(77);
-    const Fd diag(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
-    test(diag.get());
-    ::_exit(::testing::Test::HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs a network namespace";
-  EXPECT_EQ(status, 0);
-}
+constexpr uint64_t kQueued = uint64_t{200} << 10U;  // what a socket takes before it is full, about
 
 struct Pair {
   explicit Pair(int type) {
@@ -57,7 +44,7 @@ void fill(const Fd& socket) {
 
 TEST(SocketMemory, SocketsThatHoldNothingAreSmall) {
   alone([](int diag) {
-    EXPECT_EQ(unix_socket_bytes(diag) + inet_socket_bytes(diag), 0U);
+    EXPECT_EQ(unix_socket_bytes(diag) + inet_sockets(diag).bytes, 0U);
     const Pair pair(SOCK_STREAM);
     EXPECT_GT(unix_socket_bytes(diag), 0U);
     EXPECT_LT(unix_socket_bytes(diag), 10'000U);
@@ -144,10 +131,45 @@ TEST(SocketMemory, SocketsOfTheInternetCountWhatTheyHold) {
   alone([](int diag) {
     const Fd tcp(::socket(AF_INET, SOCK_STREAM, 0));
     ASSERT_EQ(::listen(tcp.get(), 1), 0);
-    const uint64_t before = inet_socket_bytes(diag);
+    const uint64_t before = inet_sockets(diag).bytes;
     EXPECT_GT(before, 0U);
     EXPECT_LT(before, 10'000U);
     EXPECT_EQ(unix_socket_bytes(diag), 0U);
+  });
+}
+
+TEST(SocketMemory, ACgroupDoesNotCountWhatNobodyHasAccepted) {
+  alone([](int diag) {
+    const Fd server(::socket(AF_INET, SOCK_STREAM, 0));
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    auto* const address = reinterpret_cast<sockaddr*>(&at);
+    ASSERT_EQ(::listen(server.get(), 1), 0);
+    ASSERT_EQ(::getsockname(server.get(), address, &size), 0);
+    const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    (void)::connect(client.get(), address, size);
+    pollfd connected = {client.get(), POLLOUT, 0};
+    ASSERT_EQ(::poll(&connected, 1, -1), 1);
+    ASSERT_EQ(::send(client.get(), "x", 1, 0), 1);
+    EXPECT_TRUE(testing::eventually([&] { return inet_sockets(diag).uncharged > 0; }));
+    EXPECT_EQ(inet_sockets(diag).unlisted_waiting, 0U);
+    const Fd peer(::accept(server.get(), nullptr, nullptr));
+    EXPECT_EQ(inet_sockets(diag).uncharged, 0U);
+  });
+}
+
+TEST(SocketMemory, SocketsOfEachKindAreListed) {
+  alone([](int diag) {
+    const auto inode = [](int socket) {
+      struct stat about {};
+      return ::fstat(socket, &about) == 0 ? about.st_ino : 0;
+    };
+    const Pair pair(SOCK_STREAM);
+    const Fd tcp(::socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(::listen(tcp.get(), 1), 0);
+    EXPECT_TRUE(other_sockets(diag).contains(inode(pair.one.get())));
+    EXPECT_TRUE(other_sockets(diag).contains(inode(diag)));
+    EXPECT_TRUE(inet_sockets(diag).inodes.contains(inode(tcp.get())));
   });
 }
 

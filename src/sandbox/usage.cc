@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <cerrno>
 #include <charconv>
 #include <memory>
+
+#include "sandbox/kernel.h"
 
 namespace bulkhead {
 namespace {
@@ -223,6 +226,11 @@ bool ProcReader::written_bytes(const Fd& count, uint64_t* bytes) {
   return size > 0 && parse_field({text.data(), static_cast<size_t>(size)}, "write_bytes", bytes);
 }
 
+pid_t ProcReader::outside(pid_t pid) const {
+  const Fd space = open(pid, "ns/pid");
+  return space ? ::ioctl(space.get(), kNsGetPidFromPidns, pid) : -1;
+}
+
 bool ProcReader::outlives_its_first_thread(pid_t pid) const {
   const auto first = stat(pid);
   if (!first || first->state != 'Z') return false;
@@ -262,6 +270,14 @@ void ProcReader::add_open(pid_t pid, Open* open) const {
     // The kernel names them so; a file that is called "/memfd:" on disk has a path before it, and
     // would only be counted more than it is.
     const std::string_view name(target.data(), static_cast<size_t>(size));
+    constexpr std::string_view kSocket = "socket:[";
+    if (name.starts_with(kSocket)) {
+      uint64_t inode = 0, number = 0;
+      std::string_view rest = name.substr(kSocket.size()), digits = entry->d_name;
+      if (take_number(rest, &inode) && take_number(digits, &number))
+        open->sockets[inode] = {thread.value_or(pid), static_cast<int>(number)};
+      continue;
+    }
     const bool memfd = name.starts_with("/memfd:");
     if (!memfd && name.find("/fdinfo/") == std::string_view::npos) continue;
     struct stat status {};

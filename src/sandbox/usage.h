@@ -84,15 +84,23 @@ class ProcReader {
   // where an ordinary user's process had lost its first thread by then.
   Fd written_count(pid_t pid) const;
   static bool written_bytes(const Fd& count, uint64_t* bytes);
+  // Its number, or a thread's, where we are: what kcmp(2) and pidfd_open(2) take. -1: gone, or
+  // nobody tells.
+  pid_t outside(pid_t pid) const;
   // The first thread has ended, and others go on and are not about to end.
   bool outlives_its_first_thread(pid_t pid) const;
   // How many maps it has, each of which the kernel keeps though no page be in it: dear to count.
   uint64_t maps(pid_t pid) const;
   // Of what processes have open: pages of memfds, by inode; and how many of the files below /proc
   // that tell of a descriptor, each of which keeps its text while it is open: with a line for each
-  // file that an epoll or inotify watches.
+  // file that an epoll or inotify watches. Sockets by inode, with one who has it by what number.
+  struct Holder {
+    pid_t thread = -1;
+    int number = -1;
+  };
   struct Open {
     std::map<uint64_t, uint64_t> memfds;
+    std::map<uint64_t, Holder> sockets;
     uint64_t tellers = 0;
   };
   void add_open(pid_t pid, Open* open) const;

@@ -29,6 +29,41 @@ static UNUSED struct sockaddr_un at_path(const char* path) {
   return a;
 }
 
+// A server on a loopback port of its own, whose connections hold as much as may be asked for.
+static UNUSED int listening(struct sockaddr_in* at, int backlog) {
+  const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), much = INT_MAX;
+  socklen_t size = sizeof *at;
+  *at = at_v4("127.0.0.1", 0);
+  setsockopt(server, SOL_SOCKET, SO_RCVBUF, &much, sizeof much);
+  if (bind(server, (struct sockaddr*)at, sizeof *at) != 0 || listen(server, backlog) != 0 ||
+      getsockname(server, (struct sockaddr*)at, &size) != 0)
+    refused("listen");
+  return server;
+}
+
+static UNUSED int connected(const struct sockaddr_in* at) {
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(client, (const struct sockaddr*)at, sizeof *at) != 0) refused("connect");
+  return client;
+}
+
+// Fills the connection and resets it; returns how much the other end has got, and keeps.
+static UNUSED size_t fill_and_reset(int client) {
+  static char block[1 << 20];
+  const struct linger at_once = {.l_onoff = 1};
+  size_t sent = 0;
+  int waits = 0;
+  fcntl(client, F_SETFL, O_NONBLOCK);
+  struct pollfd room = {.fd = client, .events = POLLOUT};
+  do
+    for (ssize_t n; (n = write(client, block, sizeof block)) > 0;) sent += (size_t)n;
+  while (poll(&room, 1, 2) > 0 && room.revents == POLLOUT);
+  if (ioctl(client, TIOCOUTQ, &waits) != 0) refused("SIOCOUTQ");  // the same number
+  setsockopt(client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close(client);
+  return sent - (size_t)waits;
+}
+
 // Sends the word that the collector looks for, waits for its answer.
 static UNUSED void tell(int fd, const char* how) {
   char answer[256];

@@ -706,6 +706,40 @@ for name in names:
             done = self.run_program("--manifest", manifest, *shlex.split(denied[0]["flag"]), "--", "sh", "-c", f"./{name} ran")
             self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
 
+    def test_what_an_overlay_copies_up_is_written(self):
+        # On storage, from memory: elsewhere the kernel may copy without writing.
+        before, after, more = ["unshare", "--mount"], [], ""
+        if user := os.geteuid():
+            before, more = ["unshare", "--map-root-user", "--mount"], ",userxattr"
+            after = ["unshare", "--user", f"--map-user={user}", f"--map-group={user}"]
+        runs = iter(range(99))
+
+        def in_overlay():
+            name = f"layers-{next(runs)}/"  # nobody waits until the last one's mount has gone
+            lower, upper, work = (self.folder(name + layer) for layer in ("lower", "upper", "work"))
+            script = (f"mount -t tmpfs tmpfs {lower} && head -c 24M /dev/zero > {lower}/big && cd {self.root} && "
+                      f"mount -t overlay overlay -o lowerdir={lower},upperdir={upper},workdir={work}{more} {self.project} && "
+                      f"cd {self.project} && exec \"$@\"")
+            return [*before, "sh", "-c", script, "sh", *after]
+
+        def run(limit, words):
+            programs = ("sh", "cat", "chmod", "touch", "ln", "mv", "truncate", "sleep")
+            return self.run_program("--written", limit, *(word for each in programs for word in ("--run", each)), "--", "sh", "-c", words,
+                                    under=in_overlay())
+
+        counts = subprocess.run(["sh", "-c", "echo counted > counted; while read -r line; do echo $line; done < /proc/$$/io"],
+                                cwd=self.root, check=True, capture_output=True, text=True).stdout
+        if "\nwrite_bytes: 0\n" in counts or subprocess.run([*in_overlay(), "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("needs overlay")
+        done = run("8MiB", "cat big > /dev/null; echo small > new; echo small >> new; : > big")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for change in (": >> big", "chmod 600 big", "touch big", "ln big other", "mv big other", "truncate -s 20M big"):
+            done = run("64MiB", change)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), change)
+            done = run("8MiB", f"{change}; sleep 50")
+            self.assertEqual(done.returncode, 119, (change, done.stderr))
+            self.assertIn("written", done.stderr, change)
+
     def test_a_broken_manifest_is_told_with_its_place(self):
         manifest = self.file("bad.json", '{\n  "manifest": 1,\n  "flies": {}\n}\n')
         done = self.run_program("--manifest", manifest, "--", "touch", "ran")
