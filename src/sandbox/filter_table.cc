@@ -345,6 +345,14 @@ TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
 constexpr CallCase kSetpriority[] = {{kOwnGroup, refuse(EPERM)}};
 constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
 
+// ---- futex(word, operation) on memory that is shared ----
+// A file that may only be read is enough to move those who wait in it outside to a word that nobody
+// wakes. Waking them would be no harm: who waits looks again. libc moves waiters within a process.
+VALUES(kMoveWaiters, 3 /* FUTEX_REQUEUE */, 4 /* FUTEX_CMP_REQUEUE */,
+       12 /* FUTEX_CMP_REQUEUE_PI */);
+TESTS(kMoveShared, {1, 0xff /* the command, and FUTEX_PRIVATE_FLAG */, kMoveWaiters});
+constexpr CallCase kFutex[] = {{kMoveShared, refuse(ENOSYS)}};
+
 #define ALLOW(call)                \
   {                                \
     __NR_##call, #call, kAllow, {} \
@@ -416,7 +424,8 @@ constexpr CallRule kRules[] = {
     REFUSE(security, ENOSYS), ALLOW(gettid), ALLOW(readahead), NOTIFY(setxattr), NOTIFY(lsetxattr),
     NOTIFY(fsetxattr), CASES(getxattr, kGetxattr, kAllow), CASES(lgetxattr, kGetxattr, kAllow),
     CASES(fgetxattr, kGetxattr, kAllow), ALLOW(listxattr), ALLOW(llistxattr), ALLOW(flistxattr),
-    NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
+    NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time),
+    CASES(futex, kFutex, kAllow),
     {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
     ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS),
     // The machine has a fixed number of requests for all (fs.aio-max-nr), and one program can take them.
@@ -476,7 +485,7 @@ constexpr CallRule kRules[] = {
     REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv),
     {__NR_set_mempolicy_home_node, "set_mempolicy_home_node", kPlaced, {}},
     ALLOW(cachestat), NOTIFY(fchmodat2), ALLOW(map_shadow_stack), ALLOW(futex_wake),
-    ALLOW(futex_wait), ALLOW(futex_requeue),
+    ALLOW(futex_wait), REFUSE(futex_requeue, ENOSYS),  // whose words are shared is in memory
     REFUSE(statmount, ENOSYS), REFUSE(listmount, ENOSYS),  // the mounts of the machine
     REFUSE(lsm_get_self_attr, ENOSYS), REFUSE(lsm_set_self_attr, ENOSYS),
     REFUSE(lsm_list_modules, ENOSYS), ALLOW(mseal), NOTIFY(setxattrat), NOTIFY(getxattrat),

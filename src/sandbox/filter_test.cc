@@ -215,6 +215,18 @@ TEST_F(Filter, TheLimitOfCoreDumpsStays) {
   EXPECT_EQ(run(__NR_prlimit64, {0, RLIMIT_NOFILE, 1, 1}), kAllow);
 }
 
+TEST_F(Filter, WaitersInSharedMemoryAreNotMoved) {
+  constexpr uint64_t kPrivate = 128, kRealTime = 256;
+  for (const uint64_t move : {3u, 4u, 12u}) {
+    EXPECT_EQ(run(__NR_futex, {0x1000, move}), fails(ENOSYS)) << move;
+    EXPECT_EQ(run(__NR_futex, {0x1000, move | kRealTime | kHigh}), fails(ENOSYS)) << move;
+    EXPECT_EQ(run(__NR_futex, {0x1000, move | kPrivate}), kAllow) << move;
+  }
+  for (const uint64_t other : {0u, 1u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 13u})
+    EXPECT_EQ(run(__NR_futex, {0x1000, other}), kAllow) << other;
+  EXPECT_EQ(run(__NR_futex_requeue), fails(ENOSYS)) << "which words are shared is in memory";
+}
+
 TEST_F(Filter, TheLengthOfAnAttributeIsStatus) {
   for (const int number : {__NR_getxattr, __NR_lgetxattr, __NR_fgetxattr}) {
     EXPECT_EQ(run(number, {1, 1, 1, 0}), kAllow);
