@@ -85,6 +85,19 @@ constexpr CallCase kSendmmsg[] = {{kFastOpen3, attempt(EOPNOTSUPP)}};
 TESTS(kWithRoom, {3, ~0u, {}});
 constexpr CallCase kGetxattr[] = {{kWithRoom, kNotify}};
 
+// ---- prlimit64(pid, what, limits), sched_set…(pid), setpriority(which, pid): of init ----
+// It is of the same user. A limit would end it, and the run; and as nothing ends before it does, a
+// low priority would hold up every other limit for as long as the program keeps processors busy. It
+// has one thread, so no other number means it.
+VALUES(kOne, 1);
+VALUES(kProcess, PRIO_PROCESS);
+VALUES(kUser, PRIO_USER);
+TESTS(kOfInit, {0, ~0u, kOne});
+TESTS(kLimitInit, {0, ~0u, kOne}, {2, ~0u, {}});
+TESTS(kPriorityOfInit, {0, ~0u, kProcess}, {1, ~0u, kOne});
+TESTS(kPriorityOfUser, {0, ~0u, kUser});
+constexpr CallCase kScheduled[] = {{kOfInit, refuse(EPERM)}};
+
 // ---- setrlimit(what, limits), prlimit64(pid, what, limits, old): of core dumps ----
 // Left at 1 (child.cc), since 0 would hand the memory to the machine's crash handler. Pretended,
 // because programs with secrets lower it themselves and give up where they cannot.
@@ -93,7 +106,8 @@ TESTS(kSetCore, {0, ~0u, kCore});
 TESTS(kSwapCore, {1, ~0u, kCore}, {2, ~0u, {}}, {3, ~0u, {}});
 TESTS(kSetCore64, {1, ~0u, kCore}, {2, ~0u, {}});
 constexpr CallCase kSetrlimit[] = {{kSetCore, refuse(0)}};
-constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
+constexpr CallCase kPrlimit[] = {
+    {kLimitInit, attempt(EPERM)}, {kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
 
 // ---- setsockopt(fd, level, name), getsockopt ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
@@ -338,11 +352,11 @@ TESTS(kHarmlessPersonality, {0, ~0u, kPersonalities});
 constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
 
 // ---- setpriority(PRIO_PGRP, 0), ioprio_set of it: the supervisor is in that group ----
-VALUES(kOne, 1);
 VALUES(kTwo, 2);
 TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
 TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
-constexpr CallCase kSetpriority[] = {{kOwnGroup, refuse(EPERM)}};
+constexpr CallCase kSetpriority[] = {
+    {kOwnGroup, refuse(EPERM)}, {kPriorityOfInit, refuse(EPERM)}, {kPriorityOfUser, refuse(EPERM)}};
 constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
 
 // ---- futex(word, operation) on memory that is shared ----
@@ -407,7 +421,7 @@ constexpr CallRule kRules[] = {
     ALLOW(sigaltstack), NOTIFY(utime), NOTIFY(mknod), REFUSE(uselib, ENOSYS),
     CASES(personality, kPersonality, refuse(EPERM)), ALLOW(ustat), ALLOW(statfs), ALLOW(fstatfs),
     REFUSE(sysfs, ENOSYS), ALLOW(getpriority), CASES(setpriority, kSetpriority, kAllow),
-    ALLOW(sched_setparam), ALLOW(sched_getparam), ALLOW(sched_setscheduler),
+    CASES(sched_setparam, kScheduled, kAllow), ALLOW(sched_getparam), CASES(sched_setscheduler, kScheduled, kAllow),
     ALLOW(sched_getscheduler), ALLOW(sched_get_priority_max), ALLOW(sched_get_priority_min),
     ALLOW(sched_rr_get_interval), ALLOW(mlock), ALLOW(munlock), ALLOW(mlockall), ALLOW(munlockall),
     ATTEMPT(vhangup, EPERM), REFUSE(modify_ldt, ENOSYS), ATTEMPT(pivot_root, EPERM),
@@ -426,7 +440,7 @@ constexpr CallRule kRules[] = {
     CASES(fgetxattr, kGetxattr, kAllow), ALLOW(listxattr), ALLOW(llistxattr), ALLOW(flistxattr),
     NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time),
     CASES(futex, kFutex, kAllow),
-    {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
+    {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, kScheduled},
     ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS),
     // The machine has a fixed number of requests for all (fs.aio-max-nr), and one program can take them.
     ATTEMPT(io_setup, ENOSYS), REFUSE(io_destroy, ENOSYS), REFUSE(io_getevents, ENOSYS),
@@ -464,7 +478,7 @@ constexpr CallRule kRules[] = {
     CASES(prlimit64, kPrlimit, kAllow), ATTEMPT(name_to_handle_at, EOPNOTSUPP), ATTEMPT(open_by_handle_at, EPERM),
     ALLOW(clock_adjtime), ALLOW(syncfs), CASES(sendmmsg, kSendmmsg, kAllow), ATTEMPT(setns, EPERM),
     ALLOW(getcpu), ATTEMPT(process_vm_readv, EPERM), ATTEMPT(process_vm_writev, EPERM),
-    REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),
+    REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), CASES(sched_setattr, kScheduled, kAllow), ALLOW(sched_getattr),
     NOTIFY(renameat2),
     CASES(seccomp, kSeccomp, kAllow),  // further filters only restrict; a second listener gets EBUSY
     ALLOW(getrandom), CASES(memfd_create, kMemfd, kAllow), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),

@@ -215,6 +215,23 @@ TEST_F(Filter, TheLimitOfCoreDumpsStays) {
   EXPECT_EQ(run(__NR_prlimit64, {0, RLIMIT_NOFILE, 1, 1}), kAllow);
 }
 
+TEST_F(Filter, InitKeepsItsLimitsAndItsTime) {
+  const uint64_t init = 1 | kHigh;
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CPU | kHigh, 0x1000, 0}), kNotify);
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CORE, kHigh, 0x1000}), kNotify);
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CPU, 0, 0x1000}), kAllow) << "asks for it";
+  EXPECT_EQ(run(__NR_prlimit64, {2, RLIMIT_CPU, 0x1000, 0}), kAllow);
+  for (const int call :
+       {__NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr}) {
+    EXPECT_EQ(run(call, {init}), fails(EPERM)) << call;
+    EXPECT_EQ(run(call, {0}), kAllow) << call;
+    EXPECT_EQ(run(call, {2}), kAllow) << call;
+  }
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_PROCESS | kHigh, init, 5}), fails(EPERM));
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_PROCESS, 2, 5}), kAllow);
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_USER | kHigh, 0, 5}), fails(EPERM)) << "init's user";
+}
+
 TEST_F(Filter, WaitersInSharedMemoryAreNotMoved) {
   constexpr uint64_t kPrivate = 128, kRealTime = 256;
   for (const uint64_t move : {3u, 4u, 12u}) {
