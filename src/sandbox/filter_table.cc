@@ -130,6 +130,9 @@ VALUES(kIp6Names, 6 /* IPV6_2292PKTOPTIONS */, 5 /* IPV6_2292RTHDR */, 57 /* IPV
 VALUES(kIpGroups, 35 /* IP_ADD_MEMBERSHIP */, 39 /* IP_ADD_SOURCE_MEMBERSHIP */,
        42 /* MCAST_JOIN_GROUP */, 46 /* MCAST_JOIN_SOURCE_GROUP */);
 VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46);
+// Flow labels are some thousands for the whole machine. ENOPROTOOPT is what a network without them
+// says: programs send without.
+VALUES(kFlowLabels, 32 /* IPV6_FLOWLABEL_MGR */);
 // A descriptor of the process at a socket's other end, which may be one outside: it tells when that
 // ends. Calls that act by one are refused, or want a process of the compartment's; that there will
 // be no others nobody promises. ENOPROTOOPT is what older kernels say.
@@ -149,19 +152,17 @@ TESTS(kPassPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPassPidfd});
 TESTS(kPeerPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPeerPidfd});
 TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
 TESTS(kIp6Group, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Groups});
+TESTS(kFlowLabel, {1, ~0u, kLevelIp6}, {2, ~0u, kFlowLabels});
 TESTS(kDevice, {1, ~0u, kLevelSocket}, {2, ~0u, kDevices});
 TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
 TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
 TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
-constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},
-                                    {kTcpOption, refuse(ENOPROTOOPT)},
-                                    {kIpOption, attempt(EPERM)},
-                                    {kIp6Option, attempt(EPERM)},
-                                    {kIpGroup, refuse(ENODEV)},
-                                    {kIp6Group, refuse(ENODEV)},
-                                    {kSocketFilter, refuse(ENOPROTOOPT)},
-                                    {kZeroCopyTest, kOwnCopies},
-                                    {kPassPidfdTest, refuse(ENOPROTOOPT)}};
+constexpr CallCase kSetsockopt[] = {
+    {kDevice, attempt(EPERM)},         {kTcpOption, refuse(ENOPROTOOPT)},
+    {kIpOption, attempt(EPERM)},       {kIp6Option, attempt(EPERM)},
+    {kIpGroup, refuse(ENODEV)},        {kIp6Group, refuse(ENODEV)},
+    {kFlowLabel, refuse(ENOPROTOOPT)}, {kSocketFilter, refuse(ENOPROTOOPT)},
+    {kZeroCopyTest, kOwnCopies},       {kPassPidfdTest, refuse(ENOPROTOOPT)}};
 constexpr CallCase kGetsockopt[] = {{kPeerPidfdTest, refuse(ENOPROTOOPT)}};
 
 // ---- clone(flags), unshare(flags), fork, close_range(…, flags) ----

@@ -392,6 +392,9 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 1 /* IP_TOS */}), kAllow);
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_RTHDR}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_V6ONLY}), kAllow);
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6 | kHigh, 32 | kHigh /* IPV6_FLOWLABEL_MGR */}),
+            fails(ENOPROTOOPT));
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 32 /* IP_MULTICAST_IF */}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, IP_ADD_MEMBERSHIP}), fails(ENODEV));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, MCAST_JOIN_GROUP}), fails(ENODEV));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_JOIN_GROUP}), fails(ENODEV));
