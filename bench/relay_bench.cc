@@ -19,10 +19,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "sandbox/rename_lock.h"
 #include "trace/arbiter.h"
 #include "vscode/broker.h"
 #include "vscode/node_channel.h"
@@ -54,19 +56,23 @@ void must(const Status& status) {
   std::exit(1);
 }
 
-// A broker with a policy of the usual size, that has its initial data.
+// A broker with a policy of the usual size, that has its initial data. What it decides on is a file
+// some folders deep, and no name on the way to it changes until the workbench has answered.
 struct Judged {
   ApiTable table = must(ApiTable::parse(ManifestBytes::of("bench", R"({"methods":{
     "MainThreadFileSystem":{"$writeFile":{"needs":"workspace-files","check":["0 uri-write"]}},
     "MainThreadBulkEdits":{"$tryApplyWorkspaceEdit":{"needs":"workspace-edit","check":["0 edit"]}}
   },"told":{"$acceptModelChanged":"resources"}})")));
   std::filesystem::path folder;
+  RenameLock renames;
   std::unique_ptr<Arbiter> arbiter;
   std::unique_ptr<Broker> broker;
 
   Judged() {
     std::string name = (std::filesystem::temp_directory_path() / "relay-bench-XXXXXX").string();
     folder = std::filesystem::canonical(::mkdtemp(name.data()));
+    std::filesystem::create_directories(path().parent_path());
+    std::ofstream(path()) << "content\n";
     PolicyInputs inputs;
     inputs.manifest = must(parse_manifest(ManifestBytes::of("m.json", R"({"manifest":1,
       "extension":"me.mine","files":{"read":["${workspace}"],"write":["${workspace}"]},
@@ -77,13 +83,17 @@ struct Judged {
                                         Enforcement::kEnforce, nullptr);
     BrokerOptions options;
     options.extensions = {"me.mine"};
+    options.renames = &renames;
     options.actors = {"MainThreadFileSystem", "MainThreadBulkEdits"};
     broker = std::make_unique<Broker>(table, *arbiter, options);
   }
   ~Judged() { std::filesystem::remove_all(folder); }
 
-  Json file() const {
-    return {{"$mid", 1}, {"path", (folder / "a.txt").string()}, {"scheme", "file"}};
+  std::filesystem::path path() const { return folder / "packages/editor/src/parts/a.txt"; }
+  Json file() const { return {{"$mid", 1}, {"path", path().string()}, {"scheme", "file"}}; }
+  // As if the workbench had answered the requests up to this one.
+  void answer(uint32_t from, uint32_t to) {
+    for (uint32_t number = from; number <= to; ++number) renames.end(number);
   }
   std::string initial() const { return R"({"remote":{"authority":"host:1"}})"; }
 };
@@ -204,6 +214,7 @@ void Pipeline(benchmark::State& state) {
   };
   const WebSocketReader::Sink sink{feed, [](Bytes) {}, [](uint16_t) {}};
   for (auto _ : state) {
+    const uint32_t first = number + 1;
     if (from_host)
       for (const size_t at : bodies) set_number(&stream[at], ++number);
     if (from_host && !is_request) {  // a reply passes where something was asked
@@ -221,6 +232,7 @@ void Pipeline(benchmark::State& state) {
       else
         must(frames.feed(part, sink));
     }
+    judged.answer(first, number);
   }
   if (discard.bytes < stream.size() / 2) state.SkipWithError("messages were refused");
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * stream.size()));
@@ -387,6 +399,7 @@ void RelayThroughput(benchmark::State& state) {
   const double cpu = setup.relay_cpu();
   size_t memory = 0;
   for (auto _ : state) {
+    const uint32_t first = setup.sent_by_host + 1;
     std::thread sender([&] {
       for (size_t i = 0; i < count; ++i)
         from_host ? setup.send_from_host(body) : setup.send_from_browser(body);
@@ -394,6 +407,7 @@ void RelayThroughput(benchmark::State& state) {
     Taker& taker = from_host ? *setup.at_browser : *setup.at_host;
     if (!taker.take(count)) state.SkipWithError("the relay ended");
     sender.join();
+    setup.judged.answer(first, setup.sent_by_host);
     memory = std::max(memory, peak_memory());
   }
   const auto bytes =
@@ -441,6 +455,7 @@ void RelayLatency(benchmark::State& state) {
     taker.take(1);
     through.push_back(std::chrono::duration<double, std::micro>(middle - start).count());
     direct.push_back(std::chrono::duration<double, std::micro>(Clock::now() - middle).count());
+    setup.judged.answer(setup.sent_by_host, setup.sent_by_host);
   }
   ::shutdown(near.get(), SHUT_RDWR);
   ::shutdown(setup.browser.get(), SHUT_RDWR);

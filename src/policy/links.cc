@@ -19,25 +19,17 @@
 #include "base/path.h"
 
 namespace bulkhead {
-namespace {
 
-enum class OnTheWay { kNoLink, kMaybeAtTheEnd, kMaybe };
-
-// One system call tells the usual case: no link on the way, or nothing there beyond some point and
-// no link before it.
-OnTheWay links_on_the_way(const std::string& path) {
+bool has_no_links(const std::string& path) {
+  if (path.find('\0') != std::string::npos || !is_canonical(path)) return false;
   struct open_how how {};
-  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+  // Without O_NOFOLLOW, by which a link that is the last component would be opened (openat2(2)).
+  how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS;
   const Fd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
-  // O_PATH|O_NOFOLLOW opens a link that is the last component, also
-  // with RESOLVE_NO_SYMLINKS (openat2(2)).
-  if (fd.valid()) return OnTheWay::kMaybeAtTheEnd;
   // A link before the missing part would have been met first, with ELOOP.
-  return errno == ENOENT ? OnTheWay::kNoLink : OnTheWay::kMaybe;
+  return fd.valid() || errno == ENOENT;
 }
-
-}  // namespace
 
 std::string follow_links(const std::string& path) {
   std::vector<std::string> passed;
@@ -45,21 +37,10 @@ std::string follow_links(const std::string& path) {
 }
 
 std::string follow_links(const std::string& path, std::vector<std::string>& passed) {
-  if (path.find('\0') != std::string::npos) return path;
+  if (path.find('\0') != std::string::npos || has_no_links(path)) return path;
   int links = 0;
   std::string done;         // followed so far; empty stands for "/"
   std::string rest = path;  // yet to do, starting with "/"
-  switch (links_on_the_way(path)) {
-    case OnTheWay::kNoLink:
-      return path;
-    case OnTheWay::kMaybe:
-      break;
-    case OnTheWay::kMaybeAtTheEnd:
-      done = std::string(parent_of(path));
-      if (done == "/") done.clear();
-      rest = "/" + std::string(last_of(path));
-      break;
-  }
   while (!rest.empty()) {
     std::string_view after = rest;
     const std::string component(take_component(&after));
@@ -93,6 +74,7 @@ std::string follow_links(const std::string& path, std::vector<std::string>& pass
 }
 
 std::vector<std::string> names_on_the_way(const std::string& path) {
+  if (has_no_links(path)) return {path};
   std::vector<std::string> names;
   std::string rest = path;  // still to be walked, below `base`, where no link is
   std::string base;

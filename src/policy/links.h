@@ -1,5 +1,6 @@
 // Where a path leads once its symbolic links are followed, whether or not it exists. Reads the
-// file system; used while a policy is compiled, never while one decides.
+// file system; used while a policy is compiled, never while one decides. The editor's broker asks
+// too, for each file of an edit.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,10 @@
 #include <vector>
 
 namespace bulkhead {
+
+// True: the path is canonical, no part of it is a link, and from the first part on that is not
+// there nothing is. One system call. False: that takes a walk to tell.
+bool has_no_links(const std::string& path);
 
 // Like `realpath -m`: a part that does not exist is kept as written, and a dangling link leads to
 // where its target would be. `path` is canonical in form. Returns `path` itself where there is a

@@ -180,6 +180,21 @@ TEST_F(Links, AreFollowedLikeRealpathM) {
   }
 }
 
+TEST_F(Links, OneLookTellsThatThereAreNone) {
+  const std::string real = file("real/f", "");
+  const std::string folder = link("folder", "real");
+  const std::string dangling = link("dangling", "gone");
+  for (const std::string& path : {real, root_ + "/real", root_ + "/none", root_ + "/none/x",
+                                  root_ + "/real/none", std::string("/")})
+    EXPECT_TRUE(has_no_links(path)) << path;
+  for (const std::string& path :
+       {folder, folder + "/f", folder + "/none", dangling, dangling + "/x", real + "/x", real + "/",
+        root_ + "//real", root_ + "/real/.", root_ + "/none/../folder", root_ + "/real/../real/f",
+        std::string("/proc/self"), std::string("/proc/self/exe"), std::string("real/f"),
+        std::string(), root_ + std::string("/real\0/../folder", 16)})
+    EXPECT_FALSE(has_no_links(path)) << path;
+}
+
 TEST_F(Links, AFileIsFoundByTheNamesOnTheWay) {
   const std::string real = file("real/f", "");
   const std::string folder = link("folder", "real");

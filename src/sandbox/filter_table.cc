@@ -85,6 +85,19 @@ constexpr CallCase kSendmmsg[] = {{kFastOpen3, attempt(EOPNOTSUPP)}};
 TESTS(kWithRoom, {3, ~0u, {}});
 constexpr CallCase kGetxattr[] = {{kWithRoom, kNotify}};
 
+// ---- prlimit64(pid, what, limits), sched_set…(pid), setpriority(which, pid): of init ----
+// It is of the same user. A limit would end it, and the run; and as nothing ends before it does, a
+// low priority would hold up every other limit for as long as the program keeps processors busy. It
+// has one thread, so no other number means it.
+VALUES(kOne, 1);
+VALUES(kProcess, PRIO_PROCESS);
+VALUES(kUser, PRIO_USER);
+TESTS(kOfInit, {0, ~0u, kOne});
+TESTS(kLimitInit, {0, ~0u, kOne}, {2, ~0u, {}});
+TESTS(kPriorityOfInit, {0, ~0u, kProcess}, {1, ~0u, kOne});
+TESTS(kPriorityOfUser, {0, ~0u, kUser});
+constexpr CallCase kScheduled[] = {{kOfInit, refuse(EPERM)}};
+
 // ---- setrlimit(what, limits), prlimit64(pid, what, limits, old): of core dumps ----
 // Left at 1 (child.cc), since 0 would hand the memory to the machine's crash handler. Pretended,
 // because programs with secrets lower it themselves and give up where they cannot.
@@ -93,7 +106,8 @@ TESTS(kSetCore, {0, ~0u, kCore});
 TESTS(kSwapCore, {1, ~0u, kCore}, {2, ~0u, {}}, {3, ~0u, {}});
 TESTS(kSetCore64, {1, ~0u, kCore}, {2, ~0u, {}});
 constexpr CallCase kSetrlimit[] = {{kSetCore, refuse(0)}};
-constexpr CallCase kPrlimit[] = {{kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
+constexpr CallCase kPrlimit[] = {
+    {kLimitInit, attempt(EPERM)}, {kSwapCore, refuse(EPERM)}, {kSetCore64, refuse(0)}};
 
 // ---- setsockopt(fd, level, name), getsockopt ----
 // TCP_ULP swaps a socket's protocol, TCP_FASTOPEN_CONNECT defers connect to the first write. Source
@@ -116,6 +130,9 @@ VALUES(kIp6Names, 6 /* IPV6_2292PKTOPTIONS */, 5 /* IPV6_2292RTHDR */, 57 /* IPV
 VALUES(kIpGroups, 35 /* IP_ADD_MEMBERSHIP */, 39 /* IP_ADD_SOURCE_MEMBERSHIP */,
        42 /* MCAST_JOIN_GROUP */, 46 /* MCAST_JOIN_SOURCE_GROUP */);
 VALUES(kIp6Groups, 20 /* IPV6_JOIN_GROUP */, 27 /* IPV6_JOIN_ANYCAST */, 42, 46);
+// Flow labels are some thousands for the whole machine. ENOPROTOOPT is what a network without them
+// says: programs send without.
+VALUES(kFlowLabels, 32 /* IPV6_FLOWLABEL_MGR */);
 // A descriptor of the process at a socket's other end, which may be one outside: it tells when that
 // ends. Calls that act by one are refused, or want a process of the compartment's; that there will
 // be no others nobody promises. ENOPROTOOPT is what older kernels say.
@@ -135,19 +152,17 @@ TESTS(kPassPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPassPidfd});
 TESTS(kPeerPidfdTest, {1, ~0u, kLevelSocket}, {2, ~0u, kPeerPidfd});
 TESTS(kIpGroup, {1, ~0u, kLevelIp}, {2, ~0u, kIpGroups});
 TESTS(kIp6Group, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Groups});
+TESTS(kFlowLabel, {1, ~0u, kLevelIp6}, {2, ~0u, kFlowLabels});
 TESTS(kDevice, {1, ~0u, kLevelSocket}, {2, ~0u, kDevices});
 TESTS(kTcpOption, {1, ~0u, kLevelTcp}, {2, ~0u, kTcpNames});
 TESTS(kIpOption, {1, ~0u, kLevelIp}, {2, ~0u, kIpNames});
 TESTS(kIp6Option, {1, ~0u, kLevelIp6}, {2, ~0u, kIp6Names});
-constexpr CallCase kSetsockopt[] = {{kDevice, attempt(EPERM)},
-                                    {kTcpOption, refuse(ENOPROTOOPT)},
-                                    {kIpOption, attempt(EPERM)},
-                                    {kIp6Option, attempt(EPERM)},
-                                    {kIpGroup, refuse(ENODEV)},
-                                    {kIp6Group, refuse(ENODEV)},
-                                    {kSocketFilter, refuse(ENOPROTOOPT)},
-                                    {kZeroCopyTest, kOwnCopies},
-                                    {kPassPidfdTest, refuse(ENOPROTOOPT)}};
+constexpr CallCase kSetsockopt[] = {
+    {kDevice, attempt(EPERM)},         {kTcpOption, refuse(ENOPROTOOPT)},
+    {kIpOption, attempt(EPERM)},       {kIp6Option, attempt(EPERM)},
+    {kIpGroup, refuse(ENODEV)},        {kIp6Group, refuse(ENODEV)},
+    {kFlowLabel, refuse(ENOPROTOOPT)}, {kSocketFilter, refuse(ENOPROTOOPT)},
+    {kZeroCopyTest, kOwnCopies},       {kPassPidfdTest, refuse(ENOPROTOOPT)}};
 constexpr CallCase kGetsockopt[] = {{kPeerPidfdTest, refuse(ENOPROTOOPT)}};
 
 // ---- clone(flags), unshare(flags), fork, close_range(…, flags) ----
@@ -338,12 +353,20 @@ TESTS(kHarmlessPersonality, {0, ~0u, kPersonalities});
 constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
 
 // ---- setpriority(PRIO_PGRP, 0), ioprio_set of it: the supervisor is in that group ----
-VALUES(kOne, 1);
 VALUES(kTwo, 2);
 TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
 TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
-constexpr CallCase kSetpriority[] = {{kOwnGroup, refuse(EPERM)}};
+constexpr CallCase kSetpriority[] = {
+    {kOwnGroup, refuse(EPERM)}, {kPriorityOfInit, refuse(EPERM)}, {kPriorityOfUser, refuse(EPERM)}};
 constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
+
+// ---- futex(word, operation) on memory that is shared ----
+// A file that may only be read is enough to move those who wait in it outside to a word that nobody
+// wakes. Waking them would be no harm: who waits looks again. libc moves waiters within a process.
+VALUES(kMoveWaiters, 3 /* FUTEX_REQUEUE */, 4 /* FUTEX_CMP_REQUEUE */,
+       12 /* FUTEX_CMP_REQUEUE_PI */);
+TESTS(kMoveShared, {1, 0xff /* the command, and FUTEX_PRIVATE_FLAG */, kMoveWaiters});
+constexpr CallCase kFutex[] = {{kMoveShared, refuse(ENOSYS)}};
 
 #define ALLOW(call)                \
   {                                \
@@ -399,7 +422,7 @@ constexpr CallRule kRules[] = {
     ALLOW(sigaltstack), NOTIFY(utime), NOTIFY(mknod), REFUSE(uselib, ENOSYS),
     CASES(personality, kPersonality, refuse(EPERM)), ALLOW(ustat), ALLOW(statfs), ALLOW(fstatfs),
     REFUSE(sysfs, ENOSYS), ALLOW(getpriority), CASES(setpriority, kSetpriority, kAllow),
-    ALLOW(sched_setparam), ALLOW(sched_getparam), ALLOW(sched_setscheduler),
+    CASES(sched_setparam, kScheduled, kAllow), ALLOW(sched_getparam), CASES(sched_setscheduler, kScheduled, kAllow),
     ALLOW(sched_getscheduler), ALLOW(sched_get_priority_max), ALLOW(sched_get_priority_min),
     ALLOW(sched_rr_get_interval), ALLOW(mlock), ALLOW(munlock), ALLOW(mlockall), ALLOW(munlockall),
     ATTEMPT(vhangup, EPERM), REFUSE(modify_ldt, ENOSYS), ATTEMPT(pivot_root, EPERM),
@@ -416,8 +439,9 @@ constexpr CallRule kRules[] = {
     REFUSE(security, ENOSYS), ALLOW(gettid), ALLOW(readahead), NOTIFY(setxattr), NOTIFY(lsetxattr),
     NOTIFY(fsetxattr), CASES(getxattr, kGetxattr, kAllow), CASES(lgetxattr, kGetxattr, kAllow),
     CASES(fgetxattr, kGetxattr, kAllow), ALLOW(listxattr), ALLOW(llistxattr), ALLOW(flistxattr),
-    NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time), ALLOW(futex),
-    {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, {}},
+    NOTIFY(removexattr), NOTIFY(lremovexattr), NOTIFY(fremovexattr), ALLOW(tkill), ALLOW(time),
+    CASES(futex, kFutex, kAllow),
+    {__NR_sched_setaffinity, "sched_setaffinity", {Type::kErrnoIfCpusFixed, EPERM}, kScheduled},
     ALLOW(sched_getaffinity), REFUSE(set_thread_area, ENOSYS),
     // The machine has a fixed number of requests for all (fs.aio-max-nr), and one program can take them.
     ATTEMPT(io_setup, ENOSYS), REFUSE(io_destroy, ENOSYS), REFUSE(io_getevents, ENOSYS),
@@ -455,7 +479,7 @@ constexpr CallRule kRules[] = {
     CASES(prlimit64, kPrlimit, kAllow), ATTEMPT(name_to_handle_at, EOPNOTSUPP), ATTEMPT(open_by_handle_at, EPERM),
     ALLOW(clock_adjtime), ALLOW(syncfs), CASES(sendmmsg, kSendmmsg, kAllow), ATTEMPT(setns, EPERM),
     ALLOW(getcpu), ATTEMPT(process_vm_readv, EPERM), ATTEMPT(process_vm_writev, EPERM),
-    REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), ALLOW(sched_setattr), ALLOW(sched_getattr),
+    REFUSE(kcmp, EPERM), ATTEMPT(finit_module, EPERM), CASES(sched_setattr, kScheduled, kAllow), ALLOW(sched_getattr),
     NOTIFY(renameat2),
     CASES(seccomp, kSeccomp, kAllow),  // further filters only restrict; a second listener gets EBUSY
     ALLOW(getrandom), CASES(memfd_create, kMemfd, kAllow), ATTEMPT(kexec_file_load, EPERM), ATTEMPT(bpf, EPERM),
@@ -476,7 +500,7 @@ constexpr CallRule kRules[] = {
     REFUSE(process_mrelease, EPERM), ALLOW(futex_waitv),
     {__NR_set_mempolicy_home_node, "set_mempolicy_home_node", kPlaced, {}},
     ALLOW(cachestat), NOTIFY(fchmodat2), ALLOW(map_shadow_stack), ALLOW(futex_wake),
-    ALLOW(futex_wait), ALLOW(futex_requeue),
+    ALLOW(futex_wait), REFUSE(futex_requeue, ENOSYS),  // whose words are shared is in memory
     REFUSE(statmount, ENOSYS), REFUSE(listmount, ENOSYS),  // the mounts of the machine
     REFUSE(lsm_get_self_attr, ENOSYS), REFUSE(lsm_set_self_attr, ENOSYS),
     REFUSE(lsm_list_modules, ENOSYS), ALLOW(mseal), NOTIFY(setxattrat), NOTIFY(getxattrat),

@@ -215,6 +215,35 @@ TEST_F(Filter, TheLimitOfCoreDumpsStays) {
   EXPECT_EQ(run(__NR_prlimit64, {0, RLIMIT_NOFILE, 1, 1}), kAllow);
 }
 
+TEST_F(Filter, InitKeepsItsLimitsAndItsTime) {
+  const uint64_t init = 1 | kHigh;
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CPU | kHigh, 0x1000, 0}), kNotify);
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CORE, kHigh, 0x1000}), kNotify);
+  EXPECT_EQ(run(__NR_prlimit64, {init, RLIMIT_CPU, 0, 0x1000}), kAllow) << "asks for it";
+  EXPECT_EQ(run(__NR_prlimit64, {2, RLIMIT_CPU, 0x1000, 0}), kAllow);
+  for (const int call :
+       {__NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam, __NR_sched_setattr}) {
+    EXPECT_EQ(run(call, {init}), fails(EPERM)) << call;
+    EXPECT_EQ(run(call, {0}), kAllow) << call;
+    EXPECT_EQ(run(call, {2}), kAllow) << call;
+  }
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_PROCESS | kHigh, init, 5}), fails(EPERM));
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_PROCESS, 2, 5}), kAllow);
+  EXPECT_EQ(run(__NR_setpriority, {PRIO_USER | kHigh, 0, 5}), fails(EPERM)) << "init's user";
+}
+
+TEST_F(Filter, WaitersInSharedMemoryAreNotMoved) {
+  constexpr uint64_t kPrivate = 128, kRealTime = 256;
+  for (const uint64_t move : {3u, 4u, 12u}) {
+    EXPECT_EQ(run(__NR_futex, {0x1000, move}), fails(ENOSYS)) << move;
+    EXPECT_EQ(run(__NR_futex, {0x1000, move | kRealTime | kHigh}), fails(ENOSYS)) << move;
+    EXPECT_EQ(run(__NR_futex, {0x1000, move | kPrivate}), kAllow) << move;
+  }
+  for (const uint64_t other : {0u, 1u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 13u})
+    EXPECT_EQ(run(__NR_futex, {0x1000, other}), kAllow) << other;
+  EXPECT_EQ(run(__NR_futex_requeue), fails(ENOSYS)) << "which words are shared is in memory";
+}
+
 TEST_F(Filter, TheLengthOfAnAttributeIsStatus) {
   for (const int number : {__NR_getxattr, __NR_lgetxattr, __NR_fgetxattr}) {
     EXPECT_EQ(run(number, {1, 1, 1, 0}), kAllow);
@@ -363,6 +392,9 @@ TEST_F(Filter, SocketOptions) {
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 1 /* IP_TOS */}), kAllow);
   EXPECT_NE(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_RTHDR}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_V6ONLY}), kAllow);
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6 | kHigh, 32 | kHigh /* IPV6_FLOWLABEL_MGR */}),
+            fails(ENOPROTOOPT));
+  EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, 32 /* IP_MULTICAST_IF */}), kAllow);
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, IP_ADD_MEMBERSHIP}), fails(ENODEV));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IP, MCAST_JOIN_GROUP}), fails(ENODEV));
   EXPECT_EQ(run(__NR_setsockopt, {3, IPPROTO_IPV6, IPV6_JOIN_GROUP}), fails(ENODEV));

@@ -94,13 +94,12 @@ class Listener {
   Fd fd_;
 };
 
-// Memory of a stopped caller. Pure of policy. Tests replace it.
+// Memory of a stopped caller, to be read. Pure of policy.
 class TargetMemory {
  public:
   virtual ~TargetMemory() = default;
   // Exactly `size` bytes, or EFAULT.
   virtual Status read(uint64_t address, void* into, size_t size) const = 0;
-  virtual Status write(uint64_t address, const void* from, size_t size) const = 0;
   // A NUL-terminated string of at most `limit` bytes; ENAMETOOLONG beyond, EFAULT where unmapped.
   virtual Result<std::string> read_string(uint64_t address, size_t limit) const = 0;
 };
@@ -110,7 +109,8 @@ class ProcessMemory final : public TargetMemory {
  public:
   explicit ProcessMemory(pid_t tid) : tid_(tid) {}
   Status read(uint64_t address, void* into, size_t size) const override;
-  Status write(uint64_t address, const void* from, size_t size) const override;
+  // Whoever has the number now: Call::write() asks first.
+  Status write(uint64_t address, const void* from, size_t size) const;
   Result<std::string> read_string(uint64_t address, size_t limit) const override;
   // The kernel refused: not an address was wrong, but the process is not ours to look into.
   bool refused() const { return refused_; }

@@ -2,10 +2,13 @@
 // without namespaces and Landlock. What the child returns is compared with what it did.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sandbox/plan.h"
@@ -38,6 +41,8 @@ struct Grants {
   // The child gets a network namespace of its own, with lo up, and these connections out of it.
   bool own_network = false;
   std::vector<std::string> connect = {};
+  // Sockets (their inodes), and the paths that they were bound to.
+  std::vector<std::pair<ino_t, std::string>> bound = {};
   // A person, who is asked of what is neither granted nor blocked, while the call waits: yes or no.
   std::function<bool(const std::string& resource)> ask = nullptr;
 };

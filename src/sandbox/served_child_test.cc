@@ -289,6 +289,7 @@ std::string serve_gone(const Grants& grants, int number, const std::array<uint64
   Walker walker(compartment.root.get(), processes);
   RenameLock renames;
   Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  for (const auto& [socket, path] : grants.bound) service.socket_paths.add(socket, path);
   Call call({.id = 1, .tid = ::gettid(), .number = number, .args = args}, service, true);
   const CallRow* const row = find_call(number);
   if (row == nullptr) return "not notified";

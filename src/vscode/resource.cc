@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/path.h"
+#include "policy/links.h"
 
 namespace bulkhead {
 namespace {
@@ -48,6 +49,7 @@ std::optional<std::string> below_its_folder(const std::string& path) {
 
 // As the kernel would: links are followed before ".." is folded.
 std::optional<std::string> followed(const std::string& path) {
+  if (has_no_links(path)) return path;
   if (auto real = below_its_folder(path)) return real;
   if (auto real = real_path(path)) return real;
   // ".." in the part that is not there would be folded by name: refuse to guess.

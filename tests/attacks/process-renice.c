@@ -1,6 +1,6 @@
 // Changes the priority, limits, processors and memory advice of processes outside; by their number, and
-// by the process group and user, whose members outside the kernel does not always leave out. (Inside, pid 1
-// may be slowed down: that harms nobody but the compartment.)
+// by the process group and user, whose members outside the kernel does not always leave out. (Of pid 1:
+// process-init-limits.)
 // class: OS sandboxes: calls on others that nobody checked
 // plain: kill
 // act: group

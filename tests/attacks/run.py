@@ -11,7 +11,7 @@ ATTACK is a file of this folder: NAME.c (built as FOLDER/NAME), .sh, .mjs or .py
     journal:  KIND RESOURCE that the journal must name as denied (globs, not both `*`); may be repeated
     inside:   `exit N` or `signal N` where the end of the confined run matters
     as:       root | user, where only one of them can attack
-    act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device: how the runner joins in
+    act:      group | terminal | prompt | inherit | replace | kill-supervisor | deputy | device | wait: how the runner joins in
     otherwise: ask, where the compartment shall ask (default: deny)
     types:    what the person types before Enter at each question, key by key (`\\xNN`; at once in `{}`) after a quarter of a second (default:
               nothing, at once)
@@ -25,11 +25,13 @@ or altered process; and the attack's own word "EFFECT". Exit 0: as it should be,
 """
 import argparse
 import array
+import ctypes
 import errno
 import fcntl
 import fnmatch
 import hashlib
 import json
+import mmap
 import os
 import pty
 import re
@@ -236,6 +238,38 @@ class Server:
     def close(self):
         for sock in self.sockets:
             sock.close()
+
+
+class Waiter:
+    """A thread outside that waits in a file, at its first word, as programs do that share memory."""
+
+    WAIT, WAKE = 0, 1
+
+    def __init__(self, path):
+        self.libc = ctypes.CDLL(None)
+        self.libc.mmap.restype = ctypes.c_void_p
+        with open(path, "rb") as file:  # for reading, so that its times stay
+            place = self.libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), ctypes.c_long(0))
+        self.word = ctypes.c_uint32.from_address(place)
+        self.ended = False
+        self.thread = threading.Thread(target=self.wait, daemon=True)
+        self.thread.start()
+
+    def futex(self, operation, value):
+        return self.libc.syscall(202, ctypes.byref(self.word), operation, ctypes.c_uint32(value), None, None, 0)
+
+    def wait(self):
+        while not self.ended:  # whoever is woken looks again
+            self.futex(self.WAIT, self.word.value)
+
+    def is_reached(self):
+        """Whether it can still be woken where it waits. Not for a moment at the start, and after a signal."""
+        self.ended = True
+        end = time.monotonic() + 5
+        while self.thread.is_alive() and time.monotonic() < end:
+            self.futex(self.WAKE, 1)
+            self.thread.join(0.02)
+        return not self.thread.is_alive()
 
 
 class World:
@@ -486,6 +520,7 @@ class World:
             command = ["prlimit", f"--nofile={most}:{most}", *command]
         if act == "kill-supervisor" and self.where == "plain":
             command = ["/bin/sh", "-c", '"$@" & wait', "launcher", *command]
+        waiter = Waiter(f"{self.readonly}/file.txt") if act == "wait" else None
         started = subprocess.Popen(command, **options)
         for fd in passed:
             os.close(fd)
@@ -536,6 +571,8 @@ class World:
         timer.cancel()
         watcher.join()
         effects = self.effects(output, terminal)
+        if waiter is not None and not waiter.is_reached():
+            effects.append(("change", "who waited in a file outside cannot be woken there any more"))
         for fd in (master, terminal):
             if fd is not None:
                 os.close(fd)

@@ -106,6 +106,11 @@ std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) 
   return Reply::error(EACCES);
 }
 
+int Call::write(uint64_t address, const void* from, size_t size) const {
+  if (!still_valid()) return EINTR;
+  return memory_.write(address, from, size).ok() ? 0 : EFAULT;
+}
+
 void Call::note_refusal(Kind kind, std::string_view resource, std::string_view reason) {
   if (!still_valid()) return;
   const Caller caller(*this);

@@ -57,6 +57,9 @@ class Call {
   }
   uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(notification_.args[i]); }
   const TargetMemory& memory() const { return memory_; }
+  // An answer in the caller's memory: 0 or errno. Looks whether the caller is still there, as near
+  // to the writing as can be: its number may be another process's by now.
+  int write(uint64_t address, const void* from, size_t size) const;
   // True where the kernel refused the caller's memory: nothing can be done for it.
   bool memory_is_refused() const { return memory_.refused(); }
   Service& service() const { return service_; }

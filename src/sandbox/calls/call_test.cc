@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -81,6 +83,41 @@ TEST(Call, NothingIsChangedForACallerThatIsGone) {
         << call.what;
     EXPECT_EQ(content_of(folder.path()), before) << call.what;
   }
+}
+
+// Nor is its memory: whoever has the number now would find an answer in there.
+TEST(Call, NothingIsWrittenIntoACallerThatIsGone) {
+  const Folder folder;
+  const std::string a = folder.file("a", "a"), link = folder / "link", path = folder / "socket";
+  ASSERT_EQ(::symlink(a.c_str(), link.c_str()), 0);
+  const bool has_attributes = ::setxattr(a.c_str(), "user.x", "value", 5, 0) == 0;
+  const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  struct stat status {};
+  ASSERT_EQ(::fstat(socket.get(), &status), 0);
+  const Grants grants{.read = {folder.path()}, .bound = {{status.st_ino, path}}};
+
+  struct {
+    char bytes[256] = "as it was";
+    int32_t room = sizeof bytes;
+  } memory;
+  const auto before = memory;
+  const auto is_unchanged = [&] { return std::memcmp(&memory, &before, sizeof memory) == 0; };
+  const auto fd = static_cast<uint64_t>(socket.get());
+  EXPECT_EQ(serve_gone(grants, __NR_getsockname, {fd, arg(memory.bytes), arg(&memory.room)}),
+            "EINTR");
+  EXPECT_TRUE(is_unchanged()) << "getsockname";
+  EXPECT_EQ(serve_gone(grants, __NR_readlink, {arg(link), arg(memory.bytes), 256}), "EINTR");
+  EXPECT_TRUE(is_unchanged()) << "readlink";
+  const std::string name = "user.x";
+  if (has_attributes) {
+    EXPECT_EQ(serve_gone(grants, __NR_getxattr, {arg(a), arg(name), arg(memory.bytes), 256}),
+              "EINTR");
+  }
+  EXPECT_TRUE(is_unchanged()) << "getxattr";
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ constexpr const char* kTracing =
 constexpr const char* kMounts = "mounts cannot be changed from inside";
 constexpr const char* kNamespaces = "no further namespaces";
 constexpr const char* kUring = "io_uring would open and connect past the filter";
+constexpr const char* kInit = "the compartment's first process is bulkhead's own";
 constexpr const char* kMachine = "the machine's own settings";
 constexpr const char* kRequests = "asynchronous requests are counted for the whole machine";
 constexpr const char* kKeys = "kernel key rings are shared with the user's other programs";
@@ -127,6 +128,7 @@ constexpr auto kRows = [] {
       {__NR_ptrace, "ptrace", serve_refusal, EPERM, kTracing},
       {__NR_process_vm_readv, "process_vm_readv", serve_refusal, EPERM, kMemory},
       {__NR_process_vm_writev, "process_vm_writev", serve_refusal, EPERM, kMemory},
+      {__NR_prlimit64, "prlimit64", serve_refusal, EPERM, kInit},
       {__NR_pidfd_getfd, "pidfd_getfd", serve_refusal, EPERM, kMemory},
       {__NR_mount, "mount", serve_refusal, EPERM, kMounts},
       {__NR_umount2, "umount2", serve_refusal, EPERM, kMounts},

@@ -67,9 +67,9 @@ Reply serve_readlink(Call& call) {
     if (n < 0) return Reply::error(errno);
     text.assign(target, static_cast<size_t>(n));
   }
-  if (!call.still_valid()) return Reply::error(EINTR);
   const size_t length = std::min(text.size(), static_cast<size_t>(size));
-  if (!call.memory().write(buffer, text.data(), length).ok()) return Reply::error(EFAULT);
+  if (const int error = call.write(buffer, text.data(), length); error != 0)
+    return Reply::error(error);
   return Reply::value(static_cast<int64_t>(length));
 }
 

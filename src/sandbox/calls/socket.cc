@@ -397,10 +397,9 @@ Reply serve_own_name(Call& call) {
   std::memcpy(reinterpret_cast<char*>(&own.bytes) + kPath, path.c_str(), path.size() + 1);
   const auto size = static_cast<int32_t>(kPath + path.size() + 1);
   const auto told = static_cast<size_t>(std::min(room, size));
-  if (!call.memory().write(call.arg(1), &own.bytes, told).ok() ||
-      !call.memory().write(call.arg(2), &size, sizeof size).ok())
-    return Reply::error(EFAULT);
-  return Reply::value(0);
+  int error = call.write(call.arg(1), &own.bytes, told);
+  if (error == 0) error = call.write(call.arg(2), &size, sizeof size);
+  return Reply::error(error);
 }
 
 // Served for the journal's sake, and answered CONTINUE: inside, no address leads anywhere but

@@ -393,9 +393,10 @@ Reply serve_get_xattr(Call& call) {
     length = ::getxattr(OwnLink(found.fd.get()).text, name->c_str(), value.data(), value.size());
   }
   if (length < 0) return Reply::error(errno);
-  if (!call.still_valid()) return Reply::error(EINTR);
-  if (size != 0 && !call.memory().write(value_at, value.data(), static_cast<size_t>(length)).ok())
-    return Reply::error(EFAULT);
+  if (size != 0) {
+    const int error = call.write(value_at, value.data(), static_cast<size_t>(length));
+    if (error != 0) return Reply::error(error);
+  }
   return Reply::value(length);
 }
 
