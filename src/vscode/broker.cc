@@ -113,6 +113,18 @@ bool has_shape(const RpcRequest& request) {
           request.arguments[0].type == RpcArgument::Type::kJsonWithBuffers);
 }
 
+// Of these the broker keeps something, as the workbench does: nothing of what that cannot read.
+bool is_kept(std::string_view method) {
+  for (const char* first : {"$register", "$unregister", "$create", "$dispose", "$executeCommand",
+                            "$handleProgressChunk", "$invokeTool"})
+    if (method.starts_with(first)) return true;
+  return false;
+}
+
+bool is_json(const RpcRequest& request) {
+  return arguments_of(request, [](size_t) { return true; }).is_array();
+}
+
 }  // namespace
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
@@ -161,6 +173,8 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       std::any_of(request.arguments.begin(), request.arguments.end(),
                   [](const RpcArgument& each) { return names_prototype(each.json); }))
     return refuse("its arguments would change the workbench's own objects");
+  if (is_kept(request.method) && !is_json(request))
+    return refuse("its arguments are nothing that the workbench can read");
   const Asked asked{method, request.number, may_block && !rule->unasked};
   if (rule->way == MethodRule::Way::kPermission) {
     // What every host asks as it starts says nothing of an extension, to a person or to a trace.
@@ -213,10 +227,9 @@ void Broker::note_provider(const RpcRequest& request) {
   if (handle.empty()) return;
   const std::lock_guard lock(mutex_);
   auto& providers = of_files ? own_file_systems_ : in_chats ? own_agents_ : own_documents_;
-  if (gone) {
-    providers.erase(handle);
-    return;
-  }
+  // Whoever takes its number takes its place in the workbench.
+  providers.erase(handle);
+  if (gone) return;
   std::string called = text_of(at(arguments, name));
   if (!Names::fits(handle) || !Names::fits(called) || providers.size() >= Names::kMost) return;
   providers[handle] = std::move(called);

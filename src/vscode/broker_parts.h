@@ -327,6 +327,20 @@ inline DeclaredParts declared_parts(const Json& description) {
   return found;
 }
 
+// What the window puts into Markdown of its own: it ends no title or label there, and begins no
+// link and no tag.
+inline constexpr std::string_view kMarks = "\"\\[]<";
+inline void strip_marks(Json& object, std::initializer_list<const char*> members) {
+  if (!object.is_object()) return;
+  for (const char* member : members) {
+    const auto text = object.find(member);
+    if (text == object.end() || text->is_null()) continue;
+    if (!text->is_string()) *text = "";
+    for (char& c : text->get_ref<std::string&>())
+      if (static_cast<unsigned char>(c) < 0x20 || kMarks.find(c) != std::string_view::npos) c = ' ';
+  }
+}
+
 // In place of a resource that others would read.
 inline Json nowhere() {
   return {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};

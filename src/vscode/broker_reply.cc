@@ -105,20 +105,6 @@ size_t strip_places(Json& value) {
   return changed;
 }
 
-// What the window puts into Markdown of its own: it ends no title or label there, and begins no
-// link and no tag.
-constexpr std::string_view kMarks = "\"\\[]<";
-void strip_marks(Json& object, std::initializer_list<const char*> members) {
-  if (!object.is_object()) return;
-  for (const char* member : members) {
-    const auto text = object.find(member);
-    if (text == object.end() || text->is_null()) continue;
-    if (!text->is_string()) *text = "";
-    for (char& c : text->get_ref<std::string&>())
-      if (static_cast<unsigned char>(c) < 0x20 || kMarks.find(c) != std::string_view::npos) c = ' ';
-  }
-}
-
 // Of hints the titles of commands.
 void strip_titles(Json& value) {
   if (value.is_array())
@@ -130,11 +116,41 @@ void strip_titles(Json& value) {
     strip_marks(*command, {"title"});
 }
 
-void strip_tooltips(Json& value) {
-  strip_marks(value, {"tooltip"});
+// Whether an address, in Markdown that the window makes of it, ends where it ends: spaces, "<" and
+// backslashes (before its brackets' own) would end it, or the link, before. Other spaces than these
+// are of JavaScript's \s.
+bool stays_one(std::string_view text) {
+  for (const std::string_view space :
+       {"\xC2\xA0", "\xE1\x9A\x80", "\xE2\x80\xA8", "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F",
+        "\xE3\x80\x80", "\xEF\xBB\xBF"})
+    if (text.find(space) != std::string_view::npos) return false;
+  for (size_t at = 0; (at = text.find("\xE2\x80", at)) != std::string_view::npos; at += 2)
+    if (at + 2 < text.size() && static_cast<unsigned char>(text[at + 2]) <= 0x8A) return false;
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\' || c == '<' || c == '>';
+  });
+}
+
+// The window writes what a link is called and where it leads into Markdown that may run commands.
+void strip_link(Json& link) {
+  strip_marks(link, {"tooltip"});
+  const auto url = link.is_object() ? link.find("url") : link.end();
+  if (url == link.end() || url->is_null()) return;
+  const bool is_text = url->is_string();
+  const bool fits =
+      (is_text && stays_one(url->get_ref<const std::string&>())) ||
+      (url->is_object() && std::all_of(url->begin(), url->end(), [](const Json& part) {
+         return part.is_string() ? stays_one(part.get_ref<const std::string&>())
+                                 : part.is_primitive();
+       }));
+  if (!fits) link.erase("url");
+}
+
+void strip_links(Json& value) {
+  strip_link(value);
   const auto links = value.is_object() ? value.find("links") : value.end();
-  if (links != value.end() && links->is_array())
-    for (Json& link : *links) strip_marks(link, {"tooltip"});
+  if (links != value.end() && links->is_structured())
+    for (Json& link : *links) strip_link(link);
 }
 
 void strip_items(Json& value, const char* list) {
@@ -349,13 +365,20 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = is_looked_at(awaited, json);
-  if (!edits && !looked_at && !Disarm::concerns(json)) {
+  if (!edits && !looked_at && !Disarm::concerns(json) &&
+      reply->type != RpcType::kReplyOkJsonWithBuffers) {
     outbox.to_workbench(copy(body));
     return;
   }
   Json value = parse_json(json);
   bool unfit = value.is_discarded();
   size_t changes = 0;
+  // To the workbench it is the `value` of an object. Few take it out again, and to the others a
+  // text would be Markdown.
+  const bool has_buffers = reply->type == RpcType::kReplyOkJsonWithBuffers;
+  if (has_buffers && awaited != Awaited::kShown && awaited != Awaited::kPrepared &&
+      awaited != Awaited::kResult)
+    unfit = true;
   if (!unfit) {
     auto strings = Disarm::Strings::kText;
     // What went wrong with a command is shown in a notification.
@@ -365,10 +388,11 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
     if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone ||
         awaited == Awaited::kItemAlone || awaited == Awaited::kActions)
       strings = Disarm::Strings::kItems;
+    if (has_buffers) value = Json{{"value", std::move(value)}};
     changes = disarm().disarm(value, strings);
-    if (edits || awaited == Awaited::kResource || awaited == Awaited::kHistory ||
-        awaited == Awaited::kSession)
-      changes += strip_cached_spellings(value);
+    if (has_buffers) value = Json(value["value"]);
+    // What a command gives is whoever ran it's, and may only look like a resource.
+    if (edits || awaited != Awaited::kResult) changes += strip_cached_spellings(value);
     if (awaited == Awaited::kHistory) changes += refuse_parts(value) + plain_outputs(value);
     if (awaited == Awaited::kActions && value.is_array())
       for (Json& action : value)
@@ -387,7 +411,7 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
       ++changes;
     }
     if (awaited == Awaited::kLinks) {
-      strip_tooltips(value);
+      strip_links(value);
       ++changes;
     }
     switch (awaited) {

@@ -363,6 +363,7 @@ std::optional<std::vector<uint8_t>> Broker::as_its_own(const RpcRequest& request
     changed = with_argument(request, 1, [&](Json& tool) {
       if (!tool.is_object()) return;
       for (const char* key : {"toolSet", "legacyToolReferenceFullNames"}) tool.erase(key);
+      strip_marks(tool, {"displayName", "toolReferenceName"});
       const std::string id = options_.extensions.empty() ? "?" : options_.extensions.front();
       tool["source"] = {{"type", "extension"},
                         {"label", signature(id)},

@@ -84,16 +84,6 @@ bool names_scheme(std::string_view text) {
   return false;
 }
 
-// Whether what comes next is an address: "](", "]:" or "=" before it, spaces, quotes and "<" aside,
-// or "<" alone.
-bool begins_link(std::string_view before) {
-  const size_t last = before.find_last_not_of("<\"' \t\r\n");
-  const size_t end = last == std::string_view::npos ? 0 : last + 1;
-  if (before.find('<', end) != std::string_view::npos) return true;
-  before = before.substr(0, end);
-  return before.ends_with("](") || before.ends_with("]:") || before.ends_with('=');
-}
-
 // What a page fetches something for as soon as it shows it.
 constexpr std::array<std::string_view, 8> kFetching = {"img",    "image",   "video", "audio",
                                                        "source", "picture", "input", "track"};
@@ -144,12 +134,30 @@ size_t strip_pictures(std::string& text, bool files) {
 }
 
 constexpr std::string_view kCommand = "command";
+constexpr const char* kNobodys = "%";  // no command's name
 
-// The command of "command:ID?ARGUMENTS"; escapes in it stay, and are no command's.
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+// Where the text ends or has a colon, if what stands before that is "command" to whoever looks at
+// letters and digits alone; npos where it is not. Markdown steps over spaces of all kinds, "<" and
+// backslashes before it takes an address.
+size_t after_command(std::string_view text) {
+  size_t at = 0, letters = 0;
+  for (; at < text.size() && text[at] != ':'; ++at) {
+    if (!is_letter(text[at])) continue;
+    if (letters == kCommand.size() || lower(text[at]) != kCommand[letters++])
+      return std::string_view::npos;
+  }
+  return letters == kCommand.size() ? at : std::string_view::npos;
+}
+
+// The command of "command:ID?ARGUMENTS"; escapes in it stay, and are no command's. In another
+// spelling it is nobody's.
 std::optional<std::string> linked_command(std::string_view address) {
-  if (!stands_at(address, 0, kCommand) || !address.substr(kCommand.size()).starts_with(':'))
-    return std::nullopt;
-  address.remove_prefix(kCommand.size() + 1);
+  const size_t colon = after_command(address);
+  if (colon >= address.size()) return std::nullopt;
+  if (colon != kCommand.size()) return kNobodys;
+  address.remove_prefix(colon + 1);
   return std::string(address.substr(0, address.find_first_of("?#")));
 }
 
@@ -166,9 +174,10 @@ std::optional<std::string> linked_command(const Json& link, bool is_link) {
   // VS Code makes a text of a list: "command" of ["command"].
   if (const auto scheme = link.find("scheme");
       scheme != link.end() && scheme->is_array() && link.contains("path"))
-    return std::string();
+    return kNobodys;
   const std::string_view scheme = part("scheme"), path = part("path");
-  if (scheme.size() == kCommand.size() && stands_at(scheme, 0, kCommand)) return std::string(path);
+  if (after_command(scheme) == scheme.size())
+    return scheme.size() == kCommand.size() ? std::string(path) : kNobodys;
   // Where VS Code makes one text of it, that is read anew: each part may hold all of an address.
   return linked_command(scheme.empty() ? path : scheme);
 }
@@ -228,6 +237,11 @@ Json arguments_of_item(const Json& item, bool completion) {
   return given ? Json::array({handle}) : item.value("p", Json());
 }
 
+// What VS Code makes a command's name of: a text, or a list or an object, which may be one in
+// another guise and is nobody's.
+bool is_name(const Json& id) { return id.is_string() || id.is_structured(); }
+std::string name_of(const Json& id) { return id.is_string() ? id.get<std::string>() : kNobodys; }
+
 // {command, title, arguments}: what stands below the input of a chat. There the chat's session may
 // come before the arguments.
 template <typename MayRun>
@@ -236,7 +250,7 @@ size_t refuse_named(Json& commands, const MayRun& may_run) {
   if (!commands.is_structured()) return changed;
   for (Json& each : commands) {
     const auto id = each.is_object() ? each.find("command") : each.end();
-    if (id == each.end() || !id->is_string() || may_run(id->get<std::string>())) continue;
+    if (id == each.end() || !is_name(*id) || may_run(name_of(*id))) continue;
     *id = "bulkhead.refused";
     ++changed;
   }
@@ -382,17 +396,24 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
   return has_tags ? changed + strip_tags(shown) : changed;
 }
 
-// "[label](command:ID)", and what else is a link in Markdown or HTML.
+// "[label](command:ID)", and what else is a link in Markdown or HTML: whatever is an address, once
+// something before it may begin a link. What may stand between is more than can be listed.
 size_t Disarm::message_links(std::string& text) const {
-  constexpr std::string_view kScheme = "command:";
   size_t changed = 0, kept = 0;
   std::string stripped;
+  bool in_link = false;
   for (size_t at = 0; at < text.size(); ++at) {
-    if (!stands_at(text, at, kScheme) || !begins_link(std::string_view(text).substr(0, at)))
-      continue;
-    const size_t from = at + kScheme.size();
+    in_link = in_link || text[at] == '<' ||
+              (text[at] == ']' && (stands_at(text, at + 1, "(") || stands_at(text, at + 1, ":")));
+    if (!in_link || !stands_at(text, at, kCommand) || (at > 0 && is_letter(text[at - 1]))) continue;
+    const size_t after = at + kCommand.size();
+    const size_t colon = std::min(text.find_first_not_of('\\', after), text.size());
+    if (!stands_at(text, colon, ":")) continue;
+    const size_t from = colon + 1;
     const size_t end = end_of(text, from, "?#)\"'> \t\r\n", kLongestId);
-    if (end < text.size() && rules_.may_run(text.substr(from, end - from))) continue;
+    if (colon == after && stands_at(text, from, " ")) continue;  // "command: what it was"
+    if (colon == after && end < text.size() && rules_.may_run(text.substr(from, end - from)))
+      continue;
     stripped.append(text, kept, at - kept).push_back('#');
     kept = at;
     ++changed;
@@ -408,8 +429,8 @@ size_t Disarm::command(Json& object) const {
     for (Json& each : object) changed += command(each);
   if (!object.is_object()) return changed;
   const auto id = object.find("id");
-  if (id == object.end() || !id->is_string()) return changed;
-  if (may_run(id->get<std::string>(), object.value("arguments", Json()))) return changed;
+  if (id == object.end() || !is_name(*id)) return changed;
+  if (may_run(name_of(*id), object.value("arguments", Json()))) return changed;
   *id = "bulkhead.refused";
   object["arguments"] = Json::array();
   return changed + 1;
@@ -460,7 +481,10 @@ size_t Disarm::walk(Json& value, Strings strings, int depth) const {
     const bool shows_markdown = shown != value.end() && shown->is_string();
     const auto flag = value.find("insertAsSnippet");
     const bool is_snippet = flag != value.end() && *flag == true;
-    if (shows_markdown) changed += markdown(value, strings);
+    if (shows_markdown)
+      changed += markdown(value, strings);
+    else  // VS Code joins two of one trust: a list becomes a text
+      changed += value.erase("isTrusted") + value.erase("supportHtml");
     for (auto member = value.begin(); member != value.end();) {
       const std::string& key = member.key();
       if (holds_command(key)) changed += command(member.value());

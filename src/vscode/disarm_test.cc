@@ -43,6 +43,15 @@ TEST(Disarm, LinksRunOwnCommandsOnly) {
       message);
   expect(R"j(["run (command: b), command:b or \"command:b\""])j",
          R"j(["run (command: b), command:b or \"command:b\""])j", message);
+  // Markdown takes more than spaces off before it looks.
+  for (const char* before : {"](\n> ", "](\u00a0", "]: ", "](\\", "](<", "<a href=", "](\u2003"}) {
+    Json text = std::string("[a") + before + "command:run.it)";
+    EXPECT_EQ(strict().disarm(text, message), 1U) << before;
+    text = std::string("[a") + before + "command\\:run.it)";
+    EXPECT_EQ(strict().disarm(text, message), 1U) << before;
+  }
+  expect(R"j(["see [a](https://e.org): command: npm, subcommand:x"])j",
+         R"j(["see [a](https://e.org): command: npm, subcommand:x"])j", message);
   const char* own = R"j(["[a](command:mine.x) [b](command:mine.x?1 'title')"])j";
   expect(own, own, message);
   expect(R"j({"learnMore": "command:run.it", "a": {"scheme": "COMMAND", "path": "run.it"}})j",

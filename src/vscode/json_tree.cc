@@ -96,7 +96,6 @@ class Parser {
   explicit Parser(std::string_view json) : at_(json.data()), end_(at_ + json.size()) {}
 
   bool whole(Tree* into) {
-    if (end_ - at_ >= 3 && std::memcmp(at_, "\xEF\xBB\xBF", 3) == 0) at_ += 3;
     if (!value(into)) return false;
     skip_space();
     return at_ == end_;

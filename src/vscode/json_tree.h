@@ -10,10 +10,11 @@ namespace bulkhead {
 // Discarded where the text is no JSON, ends within, goes on, is no UTF-8, has half of a surrogate
 // pair or a number that no double holds, or is not moderate. Of members of one name the last one
 // counts, in the place of the first, as in JSON.parse. An integer beyond 64 bits is the double next
-// to it. A byte order mark before the text is stepped over: TextDecoder takes it away.
+// to it.
 //
 // For nlohmann::ordered_json and nlohmann::json. Where its own reader makes a tree, this is the
-// same one, apart from a zero byte after the value: that reader takes it for the end (fuzz/rpc).
+// same one, apart from a zero byte after the value, which that reader takes for the end, and a byte
+// order mark before it, which that one steps over and VS Code does not (fuzz/rpc).
 template <class Tree = nlohmann::ordered_json>
 Tree parse_json(std::string_view json);
 

@@ -91,10 +91,12 @@ std::optional<Resource> parse_resource(const ordered_json& value,
 
 namespace {
 
+// As VS Code has them, which is more than RFC 3986 allows.
 bool is_scheme(std::string_view text) {
-  return !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) != 0 || c == '+' || c == '-' || c == '.';
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !text.empty() && is_word(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+           return is_word(c) || c == '+' || c == '-' || c == '.';
          });
 }
 

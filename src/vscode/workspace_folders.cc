@@ -75,7 +75,8 @@ std::string path_of_uri(const std::string& uri) {
 }
 
 Result<std::vector<std::string>> named_in(const std::string& workspace) {
-  BULKHEAD_TRY(const std::string text, read_file(workspace, kMaxFile));
+  BULKHEAD_TRY(std::string text, read_file(workspace, kMaxFile));
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // as VS Code reads files
   const auto json = parse_json<nlohmann::json>(plain_json(text));
   const auto folders = json.is_object() ? json.find("folders") : json.end();
   if (!json.is_object() || folders == json.end() || !folders->is_array())
