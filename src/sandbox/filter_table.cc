@@ -363,8 +363,9 @@ constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
 // ---- futex(word, operation) on memory that is shared ----
 // A file that may only be read is enough to move those who wait in it outside to a word that nobody
 // wakes. Waking them would be no harm: who waits looks again. libc moves waiters within a process.
+// Who waits to be moved (11) makes futex_wake fail for all that wait behind.
 VALUES(kMoveWaiters, 3 /* FUTEX_REQUEUE */, 4 /* FUTEX_CMP_REQUEUE */,
-       12 /* FUTEX_CMP_REQUEUE_PI */);
+       11 /* FUTEX_WAIT_REQUEUE_PI */, 12 /* FUTEX_CMP_REQUEUE_PI */);
 TESTS(kMoveShared, {1, 0xff /* the command, and FUTEX_PRIVATE_FLAG */, kMoveWaiters});
 constexpr CallCase kFutex[] = {{kMoveShared, refuse(ENOSYS)}};
 

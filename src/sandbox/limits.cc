@@ -357,15 +357,24 @@ class Keeper final : public LimitKeeper {
             for (const pid_t pid : pids) proc_->add_open(pid, &open);
           unlisted_bytes_ = unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
         }
-        uncharged_inet_ = (first ? inet.bytes : inet.uncharged) + unlisted_bytes_;
+        inet_bytes_ = first ? inet.bytes : inet.uncharged;
       }
-      bytes += uncharged_socket_bytes(socket_diag_.get()) + uncharged_inet_;
+      bytes += uncharged_socket_bytes(socket_diag_.get()) + inet_bytes_ + unlisted_bytes_;
     }
+    if (bytes > *limits_.memory) bytes -= miscounted_sockets();
     if (bytes > *limits_.memory)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} in files, descriptors and sockets, {} allowed",
                          size_text(bytes, *limits_.memory),
                          size_text(*limits_.memory, *limits_.memory)));
+  }
+
+  // How much less the unlisted sockets hold than was taken for it, by a closer look.
+  uint64_t miscounted_sockets() {
+    if (!socket_diag_) return 0;
+    const uint64_t before = unlisted_bytes_;
+    unlisted_bytes_ = std::min(before, unlisted_->bytes_at_the_least(socket_diag_.get()));
+    return before - unlisted_bytes_;
   }
 
   static bool read_word(std::string_view text, std::string_view name, uint64_t* value) {
@@ -419,7 +428,8 @@ class Keeper final : public LimitKeeper {
       for (const pid_t pid : pids) proc_->add_open(pid, &open);
       if (socket_diag_) {
         const InetSockets inet = inet_sockets(socket_diag_.get());
-        inet_bytes_ = inet.bytes + unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
+        inet_bytes_ = inet.bytes;
+        unlisted_bytes_ = unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
       }
       memfds_ = 0;
       for (const auto& [inode, bytes] : open.memfds) memfds_ += bytes;
@@ -430,7 +440,7 @@ class Keeper final : public LimitKeeper {
     kernel += maps_ + tellers_;
     if (socket_diag_)
       kernel += unix_socket_bytes(socket_diag_.get()) + netlink_socket_bytes(socket_diag_.get()) +
-                inet_bytes_;
+                inet_bytes_ + unlisted_bytes_;
     const uint64_t files =
         file_system_bytes(tmp_) + file_system_bytes(shm_) + memfds_ + system_v_bytes(threads);
     const uint64_t limit = *limits_.memory;
@@ -438,16 +448,10 @@ class Keeper final : public LimitKeeper {
     uint64_t used = resident + kernel + files;
     // Exact, and dearer: only where it could matter, or for a peak that is worth telling.
     if (used > limit || used > peak_ + peak_ / 8) {
-      uint64_t other = 0, shared = 0;
-      AddressSpaces spaces;
-      for (const pid_t pid : pids) {
-        ProcReader::Proportional memory;
-        // Between vfork and exec all of it would be told of both.
-        if (!spaces.is_new(proc_->outside(pid)) || !proc_->proportional(pid, &memory)) continue;
-        other += memory.other;
-        shared += memory.shared_files;
-      }
-      used = other + kernel + std::max(shared, files);
+      used = kernel + exact_bytes(pids, files);
+      // Again: a process that has executed meanwhile may have counted twice.
+      if (used > limit) used = std::min(used, kernel + exact_bytes(pids, files));
+      if (used > limit) used -= miscounted_sockets();
       peak_ = std::max(peak_, used);
     }
     if (used > limit)
@@ -455,6 +459,19 @@ class Keeper final : public LimitKeeper {
              fmt::format("memory: {} used, {} allowed", size_text(used, limit),
                          size_text(limit, limit)));
     soon(time_left(used, limit, kBytesPerMs));
+  }
+
+  uint64_t exact_bytes(const std::vector<pid_t>& pids, uint64_t files) const {
+    uint64_t other = 0, shared = 0;
+    AddressSpaces spaces;
+    for (const pid_t pid : pids) {
+      ProcReader::Proportional memory;
+      // Between vfork and exec all of it would be told of both.
+      if (!spaces.is_new(proc_->outside(pid)) || !proc_->proportional(pid, &memory)) continue;
+      other += memory.other;
+      shared += memory.shared_files;
+    }
+    return other + std::max(shared, files);
   }
 
   // A map that was forked is known to each process above that still has it, as 64 bytes: forks of
@@ -581,10 +598,10 @@ class Keeper final : public LimitKeeper {
   const std::atomic<uint64_t>* taken_ = nullptr;
   std::map<uint64_t, Fd> counts_;  // of written bytes, by process as in written_
   std::set<uint64_t> uncounted_;   // processes without one, at the last look
-  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0, inet_bytes_ = 0;
-  uint64_t uncharged_inet_ = 0, unlisted_bytes_ = 0;
-  uint64_t least_unreclaimable_ = UINT64_MAX;  // of the whole machine, since the start
-  uint64_t most_numbers_ = 0;                  // of descriptors, that a process had a table for
+  uint64_t memfds_ = 0, maps_ = 0, tellers_ = 0;
+  uint64_t inet_bytes_ = 0, unlisted_bytes_ = 0;  // the first without what is charged to a cgroup
+  uint64_t least_unreclaimable_ = UINT64_MAX;     // of the whole machine, since the start
+  uint64_t most_numbers_ = 0;                     // of descriptors, that a process had a table for
   uint64_t peak_ = 0;
   unsigned samples_ = 0;
   bool looks_closely_ = true;  // at what is dear, in this sample

@@ -67,11 +67,6 @@ std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo) {
   return result;
 }
 
-bool has_overlay(std::string_view mountinfo) {
-  // Blanks in the fields before are escaped.
-  return mountinfo.find(" - overlay ") != std::string_view::npos;
-}
-
 Server::Server(Service& service)
     : service_(service), pool_(service.listener, [this](const Notification& notification) {
         serve(notification, true);
@@ -80,10 +75,6 @@ Server::Server(Service& service)
 Status Server::start() {
   ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended_) return errno_error("make an eventfd");
-  if (service_.plan.limits.written) {
-    BULKHEAD_TRY(const std::string mounts, read_file("/proc/self/mountinfo", 16U << 20));
-    copies_up_ = has_overlay(mounts);
-  }
   // A new thread inherits the mask.
   sigset_t all;
   sigset_t old;
@@ -174,7 +165,8 @@ void Server::serve(const Notification& notification, bool may_block) {
     }
   }
   const SettledOpens::Epoch before = epoch();
-  const uint64_t written = copies_up_ ? own_written() : 0;
+  const bool counts_written = service_.plan.limits.written.has_value();
+  const uint64_t written = counts_written ? own_written() : 0;
   Reply reply = Reply::error(EPERM);
   if (processes.changed_identity()) {
     if (const auto status = processes.status(notification.tid)) {
@@ -184,7 +176,7 @@ void Server::serve(const Notification& notification, bool may_block) {
   } else {
     reply = row->handler(call);
   }
-  if (copies_up_) note_copied_up(written);
+  if (counts_written) note_copied_up(written);
   if (call.memory_is_refused()) {
     // Not EFAULT, which would be said of an address, and to nobody else.
     call.note_refusal(Kind::kSystem, row->name, kMemoryIsRefused);

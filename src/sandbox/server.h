@@ -47,13 +47,13 @@ class Server {
   void serve(const Notification& notification, bool may_block);
   SettledOpens::Epoch epoch() const;
   bool repeats_settled_open(const Notification& notification);
-  // Counts as written by the compartment what this thread has made the kernel write since `before`.
+  // Counts as written by the compartment what this thread has made the kernel write since `before`:
+  // an overlay copies a whole file before it is changed. Where the kernel makes the change it
+  // counts that for the program; where we do, for us. In a chroot nobody tells what is on an
+  // overlay.
   void note_copied_up(uint64_t before);
 
   Service& service_;
-  // There are overlays, which copy a whole file before it is changed. Where the kernel makes the
-  // change it counts that for the program; where we do, for us.
-  bool copies_up_ = false;
   SettledOpens settled_;
   Pool pool_;
   Fd ended_;
@@ -67,8 +67,5 @@ class Server {
 
 // Where proc file systems are mounted besides /proc, from the text of /proc/PID/mountinfo.
 std::vector<std::string> foreign_proc_mounts(std::string_view mountinfo);
-
-// Whether one of the mounts is an overlay, by the same text.
-bool has_overlay(std::string_view mountinfo);
 
 }  // namespace bulkhead

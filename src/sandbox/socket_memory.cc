@@ -22,7 +22,8 @@
 namespace bulkhead {
 namespace {
 
-constexpr uint64_t kSocket = 2048;  // of the kernel's own, about
+constexpr uint64_t kSocket = 2048;      // of the kernel's own, about
+constexpr uint64_t kSmallSocket = 256;  // of a connection that begins or has ended (TIME_WAIT)
 // The most that one socket can have on its way (net.core.wmem_max, doubled), and the most that a
 // byte takes there.
 constexpr uint64_t kMostSent = uint64_t{416} << 10U;
@@ -162,10 +163,17 @@ uint64_t unix_socket_bytes(int diag) {
   return bytes;
 }
 
+uint64_t inet_buffers(std::span<const uint32_t> memory) {
+  uint64_t bytes = 0;
+  for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED})
+    if (each < memory.size()) bytes += memory[each];
+  return bytes;
+}
+
 uint64_t inet_bytes(std::span<const uint32_t> memory) {
-  uint64_t bytes = kSocket;
-  for (const size_t each : {SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_FWD_ALLOC, SK_MEMINFO_WMEM_QUEUED,
-                            SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
+  if (memory.empty()) return kSmallSocket;  // not a whole socket, yet or any more
+  uint64_t bytes = kSocket + inet_buffers(memory);
+  for (const size_t each : {SK_MEMINFO_OPTMEM, SK_MEMINFO_BACKLOG})
     if (each < memory.size()) bytes += memory[each];
   return bytes;
 }
@@ -177,6 +185,7 @@ InetSockets inet_sockets(int diag) {
     const auto memory = numbers(its, INET_DIAG_SKMEMINFO);
     const uint64_t bytes = inet_bytes(memory);
     found.bytes += bytes;
+    found.buffers += inet_buffers(memory);
     found.uncharged += controls_among(memory);
     if (socket.idiag_inode != 0) found.inodes.insert(socket.idiag_inode);
     if (socket.idiag_state == TCP_LISTEN) queued += socket.idiag_rqueue;

@@ -21,12 +21,15 @@ std::set<uint64_t> other_sockets(int diag);
 // since the kernel looks through the whole machine's table of connections to tell.
 struct InetSockets {
   uint64_t bytes = 0;
+  uint64_t buffers = 0;           // of these, see inet_buffers
   uint64_t uncharged = 0;         // of these, as above, and where a connection waits to be accepted
   uint64_t unlisted_waiting = 0;  // connections that wait, and are not listed themselves
   std::set<uint64_t> inodes;
 };
 InetSockets inet_sockets(int diag);
-// What one holds, by its SK_MEMINFO numbers.
+// What one holds, by its SK_MEMINFO numbers; and what of it is in the whole machine's number, which
+// is of buffers alone (/proc/net/sockstat).
 uint64_t inet_bytes(std::span<const uint32_t> memory);
+uint64_t inet_buffers(std::span<const uint32_t> memory);
 
 }  // namespace bulkhead

@@ -1,41 +1,40 @@
 #include "sandbox/unlisted_sockets.h"
 
-#include <linux/sock_diag.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
+#include <vector>
 
-#include "base/fd.h"
 #include "sandbox/kernel.h"
 
 namespace bulkhead {
 namespace {
 
-// What one holds that nobody reads from, at the most (net.ipv4.tcp_rmem), and a bit.
-constexpr uint64_t kMostHeld = uint64_t{33} << 20U;
+// More are not asked at once, and so are silent.
+constexpr size_t kMostAsked = 4096;
+constexpr int kLooks = 8;
+constexpr useconds_t kBetweenLooks = 5000;
 
-// A copy of a process's descriptor, if it is the socket that was meant.
-Fd copy_of(pid_t thread, int number, uint64_t inode) {
-  const Fd process(static_cast<int>(::syscall(SYS_pidfd_open, thread, kPidfdThread)));
-  Fd copy(process ? static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)) : -1);
-  struct stat about {};
-  if (!copy || ::fstat(copy.get(), &about) != 0 || !S_ISSOCK(about.st_mode) ||
-      about.st_ino != inode)
-    return {};
-  return copy;
+// What one holds that nobody reads from, at the most, and a bit. Never less than Linux's own value,
+// since that of the compartment's network may not be ours.
+uint64_t most_held() {
+  constexpr uint64_t kUsual = uint64_t{32} << 20U, kBit = uint64_t{1} << 20U;
+  const Result<std::string> text = read_file("/proc/sys/net/ipv4/tcp_rmem", 256);
+  uint64_t most = 0;
+  if (text.ok()) {
+    const size_t last = text->find_last_of(" \t");
+    const size_t begin = last == std::string::npos ? 0 : last + 1;
+    (void)std::from_chars(text->data() + begin, text->data() + text->size(), most);
+  }
+  return std::max(most, kUsual) + kBit;
 }
 
-bool is_inet(const Fd& socket) {
-  int family = AF_UNSPEC;
-  socklen_t size = sizeof family;
-  (void)::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &size);
-  return family == AF_INET || family == AF_INET6;
+// Each processor takes as much from the machine's number in advance as the kernel lets it.
+uint64_t reserve() {
+  constexpr uint64_t kEach = uint64_t{1} << 20U;
+  return kEach * static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 }  // namespace
@@ -63,7 +62,11 @@ uint64_t UnlistedSockets::of_the_machine(uint64_t told) {
   return pages == UINT64_MAX ? pages : pages * kPage - std::min(pages * kPage, told);
 }
 
-UnlistedSockets::UnlistedSockets() : least_(of_the_machine(0)) {}
+UnlistedSockets::UnlistedSockets() : most_held_(most_held()), least_(of_the_machine(0)) {}
+
+uint64_t UnlistedSockets::sum() const {
+  return told_ + std::min((silent_twice_ + waiting_twice_) * most_held_, made_);
+}
 
 uint64_t UnlistedSockets::bytes(int diag, const InetSockets& listed, const ProcReader& proc,
                                 const std::map<uint64_t, ProcReader::Holder>& held) {
@@ -71,22 +74,49 @@ uint64_t UnlistedSockets::bytes(int diag, const InetSockets& listed, const ProcR
   for (const uint64_t inode : listed.inodes) unlisted.erase(inode);
   if (!unlisted.empty())
     for (const uint64_t inode : other_sockets(diag)) unlisted.erase(inode);
-  // Twice: one that was accepted while the kernel told of all looks like it for a moment.
-  uint64_t told = 0, silent = std::min(listed.unlisted_waiting, waiting_);
-  waiting_ = listed.unlisted_waiting;
+  std::map<pid_t, pid_t> outside;
+  std::vector<SocketAsker::Question> questions;
   for (const auto& [inode, holder] : unlisted) {
-    const Fd copy = copy_of(proc.outside(holder.thread), holder.number, inode);
-    std::array<uint32_t, SK_MEMINFO_VARS> memory{};
-    socklen_t size = sizeof memory;
-    if (!copy || ::getsockopt(copy.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &size) != 0)
-      ++silent;
-    else if (is_inet(copy))
-      told += inet_bytes(memory);
+    if (questions.size() == kMostAsked) break;
+    const auto [at, is_new] = outside.try_emplace(holder.thread);
+    if (is_new) at->second = proc.outside(holder.thread);
+    questions.push_back({at->second, holder.number, inode});
   }
-  const uint64_t machine = of_the_machine(listed.bytes + told);
+  std::sort(questions.begin(), questions.end(),
+            [](const auto& one, const auto& other) { return one.thread < other.thread; });
+  const auto answers = asker_.ask(std::move(questions));
+  told_ = 0;
+  uint64_t buffers = listed.buffers;
+  for (const auto& [inode, answer] : answers) {
+    unlisted.erase(inode);
+    if (!answer.is_inet) continue;
+    told_ += inet_bytes(answer.memory);
+    buffers += inet_buffers(answer.memory);
+  }
+  // Twice: what was closed since it was listed, or accepted while the kernel told of all, looks
+  // like it for a moment.
+  silent_twice_ = 0;
+  std::set<uint64_t> silent;
+  for (const auto& [inode, holder] : unlisted) {
+    silent.insert(inode);
+    if (silent_.contains(inode)) ++silent_twice_;
+  }
+  silent_ = std::move(silent);
+  waiting_twice_ = std::min(listed.unlisted_waiting, waiting_);
+  waiting_ = listed.unlisted_waiting;
+  const uint64_t machine = of_the_machine(buffers);
   least_ = std::min(least_, machine);
-  const uint64_t made = machine == UINT64_MAX ? machine : machine - least_;
-  return told + std::min(silent * kMostHeld, made);
+  made_ = machine;
+  if (machine != UINT64_MAX) made_ -= std::min(made_, least_ + reserve());
+  return sum();
+}
+
+uint64_t UnlistedSockets::bytes_at_the_least(int diag) {
+  for (int look = 0; look < kLooks && waiting_twice_ > 0 && made_ > 0; ++look) {
+    ::usleep(kBetweenLooks);
+    waiting_twice_ = std::min(waiting_twice_, inet_sockets(diag).unlisted_waiting);
+  }
+  return sum();
 }
 
 }  // namespace bulkhead

@@ -275,7 +275,7 @@ void ProcReader::add_open(pid_t pid, Open* open) const {
       uint64_t inode = 0, number = 0;
       std::string_view rest = name.substr(kSocket.size()), digits = entry->d_name;
       if (take_number(rest, &inode) && take_number(digits, &number))
-        open->sockets[inode] = {thread.value_or(pid), static_cast<int>(number)};
+        open->sockets.try_emplace(inode, Holder{thread.value_or(pid), static_cast<int>(number)});
       continue;
     }
     const bool memfd = name.starts_with("/memfd:");

@@ -93,7 +93,8 @@ class ProcReader {
   uint64_t maps(pid_t pid) const;
   // Of what processes have open: pages of memfds, by inode; and how many of the files below /proc
   // that tell of a descriptor, each of which keeps its text while it is open: with a line for each
-  // file that an epoll or inotify watches. Sockets by inode, with one who has it by what number.
+  // file that an epoll or inotify watches. Sockets by inode, with the first who has it, by what
+  // number: a child that has inherited it may be gone a moment later.
   struct Holder {
     pid_t thread = -1;
     int number = -1;

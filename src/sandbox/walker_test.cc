@@ -46,14 +46,6 @@ TEST(ForeignProc, IsFoundInMountinfo) {
             std::vector<std::string>{"/srv/ch root/proc"});
 }
 
-TEST(Overlay, IsFoundInMountinfo) {
-  EXPECT_TRUE(
-      has_overlay("22 1 0:21 / / rw - ext4 /dev/a rw\n"
-                  "23 22 0:22 / /merged rw - overlay overlay rw,lowerdir=/a,upperdir=/b\n"));
-  EXPECT_FALSE(has_overlay("22 1 0:21 / /\\040-\\040overlay\\040 rw - ext4 overlay rw\n"));
-  EXPECT_FALSE(has_overlay(""));
-}
-
 class WalkerTest : public ::testing::Test {
  protected:
   WalkerTest()

@@ -535,6 +535,12 @@ class World:
         watcher.start()
         if act == "replace":
             threading.Thread(target=self.replace, args=[started], daemon=True).start()
+        if waiter is not None:  # an attack may do it only while it goes on
+            while not os.path.exists(f"{self.work}/ready") and started.poll() is None:
+                time.sleep(0.02)
+            reached = waiter.is_reached()
+            with open(f"{self.work}/seen", "wb"):
+                pass
         if act == "prompt":
             os.write(master, b"always\nalways\n")  # typed before anything is asked: must answer nothing
         if master is None:
@@ -571,7 +577,7 @@ class World:
         timer.cancel()
         watcher.join()
         effects = self.effects(output, terminal)
-        if waiter is not None and not waiter.is_reached():
+        if waiter is not None and not reached:
             effects.append(("change", "who waited in a file outside cannot be woken there any more"))
         for fd in (master, terminal):
             if fd is not None:
