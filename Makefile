@@ -50,7 +50,7 @@ test-editor:
 
 tsan: setup
 	@scripts/build tsan trace_test sandbox_test vscode_test
-	@ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox|vscode)/'
+	@TSAN_OPTIONS=die_after_fork=0 ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox|vscode)/'
 
 lint: setup
 	@scripts/lint
