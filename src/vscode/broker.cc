@@ -121,10 +121,6 @@ bool is_kept(std::string_view method) {
   return false;
 }
 
-bool is_json(const RpcRequest& request) {
-  return arguments_of(request, [](size_t) { return true; }).is_array();
-}
-
 }  // namespace
 
 Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
@@ -173,8 +169,6 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       std::any_of(request.arguments.begin(), request.arguments.end(),
                   [](const RpcArgument& each) { return names_prototype(each.json); }))
     return refuse("its arguments would change the workbench's own objects");
-  if (is_kept(request.method) && !is_json(request))
-    return refuse("its arguments are nothing that the workbench can read");
   const Asked asked{method, request.number, may_block && !rule->unasked};
   if (rule->way == MethodRule::Way::kPermission) {
     // What every host asks as it starts says nothing of an extension, to a person or to a trace.
@@ -185,11 +179,12 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     if (!ruling.passes() && rule->unasked) return drop(ruling, rule->permission);
     if (!ruling.passes()) return ruling;
   }
-  if (rule->checks.empty()) return Ruling::pass();
+  const bool kept = is_kept(request.method);
+  if (rule->checks.empty() && !kept) return Ruling::pass();
   const Json arguments = arguments_of(request, [&](size_t i) {
-    return std::any_of(rule->checks.begin(), rule->checks.end(), [&](const Check& each) {
-      return each.kind == ArgumentKind::kCommand || each.argument == i;
-    });
+    return kept || std::any_of(rule->checks.begin(), rule->checks.end(), [&](const Check& each) {
+             return each.kind == ArgumentKind::kCommand || each.argument == i;
+           });
   });
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
   Ruling passed = Ruling::pass();

@@ -365,17 +365,16 @@ void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = is_looked_at(awaited, json);
-  if (!edits && !looked_at && !Disarm::concerns(json) &&
-      reply->type != RpcType::kReplyOkJsonWithBuffers) {
+  // To the workbench it is the `value` of an object. Few take it out again, and to the others a
+  // text would be Markdown.
+  const bool has_buffers = reply->type == RpcType::kReplyOkJsonWithBuffers;
+  if (!edits && !looked_at && !has_buffers && !Disarm::concerns(json)) {
     outbox.to_workbench(copy(body));
     return;
   }
   Json value = parse_json(json);
   bool unfit = value.is_discarded();
   size_t changes = 0;
-  // To the workbench it is the `value` of an object. Few take it out again, and to the others a
-  // text would be Markdown.
-  const bool has_buffers = reply->type == RpcType::kReplyOkJsonWithBuffers;
   if (has_buffers && awaited != Awaited::kShown && awaited != Awaited::kPrepared &&
       awaited != Awaited::kResult)
     unfit = true;

@@ -3,8 +3,7 @@
 // plain: change
 // flags: --read {RO}
 // act: wait
-#include "attack.h"
-#include <linux/futex.h>
+#include "lock.h"
 
 // As futex_requeue(2) takes them, newer than the headers.
 struct waiter {
@@ -15,12 +14,7 @@ struct waiter {
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  const int fd = open(text("%s/file.txt", fact("RO")), O_RDONLY | O_CLOEXEC);
-  const uint32_t* words = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
-  if (fd < 0 || words == MAP_FAILED) {
-    refused("the file");
-    return 1;
-  }
+  const uint32_t* words = words_of_others();
   const struct waiter waiters[] = {{words[0], (uintptr_t)&words[0], 2 /* FUTEX2_SIZE_U32 */, 0},
                                    {words[1], (uintptr_t)&words[1], 2, 0}};
   long moved = 0;

@@ -3,18 +3,12 @@
 // plain: change
 // flags: --read {RO}
 // act: wait
-#include "attack.h"
-#include <linux/futex.h>
+#include "lock.h"
 
 int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
-  const int fd = open(text("%s/file.txt", fact("RO")), O_RDONLY | O_CLOEXEC);
-  const uint32_t* words = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
-  if (fd < 0 || words == MAP_FAILED) {
-    refused("the file");
-    return 1;
-  }
+  const uint32_t* words = words_of_others();
   const pid_t child = fork();
   if (child == 0) {
     static uint32_t own;
