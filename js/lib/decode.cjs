@@ -56,8 +56,7 @@ function decodeTagged(endpoint, tag) {
     }
     case Tag.REGISTERED: {
       const name = endpoint.decodeText();
-      // Node calls what is behind its own symbols with the host's objects.
-      if (P.StringStartsWith(name, 'nodejs.')) return endpoint.policy.isHost ? P.Symbol(name) : P.SymbolFor(name);
+      if (P.StringStartsWith(name, 'nodejs.')) throw new WireError('symbol');
       return P.SymbolFor(name);
     }
     case Tag.MY_SYMBOL: return endpoint.decodeSymbol(false);

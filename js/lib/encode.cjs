@@ -73,10 +73,12 @@ function encodeObject(endpoint, value) {
     if (kind === Kind.ARRAY) return encodeArray(endpoint, value);
     if (kind === Kind.OBJECT && isData(value)) return encodeData(endpoint, value);
   }
-  if ((kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) || (told & NATIVE) !== 0) {
+  if ((kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) || (told & NATIVE) !== 0 || endpoint.forwarded.has(value)) {
     const table = intrinsics();
     const path = table.paths.get(value);
     if (path !== undefined) return endpoint.encodeIntrinsic(path);
+    const forwarded = endpoint.forwarded.get(value);
+    if (forwarded !== undefined) return endpoint.encodeIntrinsic(forwarded);
     if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);
   }
   if (wrapped !== undefined && wrapped.strict) throw policy.copyError('what is not plain data cannot be copied');

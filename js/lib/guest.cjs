@@ -31,6 +31,9 @@ class GuestPolicy {
   limitOf(error) {
     return error instanceof LimitError ? error : undefined;
   }
+  hides() {
+    return false;
+  }
   unwrap() {
     return undefined;
   }
@@ -104,6 +107,7 @@ class GuestLink {
     this.writer.use(io.out);
     this.kind = io.kind;
     this.whenSettled = io.whenSettled;
+    this.outcome = io.outcome;
     this.encoding = null;
   }
   broken(error) {
@@ -224,7 +228,7 @@ class Guest {
   }
 }
 
-const nothing = (endpoint) => endpoint.link.writer.u8(Tag.UNDEFINED);
+const nothing = () => {};
 const define = (name, value) =>
   P.defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 

@@ -4,7 +4,8 @@
 // is ever a handle, because through one method of the host everything else of the host is reached.
 
 const {
-  SafeMap, SafeSet, ObjectPrototype, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, SymbolDescription, ArrayPush,
+  SafeMap, SafeSet, ObjectPrototype, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, SymbolDescription, ArrayPush, StringStartsWith,
+  StringEndsWith,
 } = require('./primordials.cjs');
 
 const names = [
@@ -86,5 +87,18 @@ function walk(global) {
   return { paths, objects, withheld };
 }
 
+// Methods that ask for slots which a stand-in does not have: they run where the object is.
+const forwarded = [
+  '%Generator.prototype.', '%AsyncGenerator.prototype.', '%ArrayIterator.', '%MapIterator.', '%SetIterator.', '%StringIterator.',
+  '%RegExpStringIterator.', '%IteratorHelper.', '%WrapForValidIterator.', '%Segments.', '%SegmentIterator.',
+  'Intl.DateTimeFormat.prototype.', 'Intl.NumberFormat.prototype.', 'Intl.Collator.prototype.', 'Intl.PluralRules.prototype.',
+  'Intl.RelativeTimeFormat.prototype.', 'Intl.ListFormat.prototype.', 'Intl.Segmenter.prototype.',
+];
+function isForwarded(path) {
+  if (StringEndsWith(path, '.constructor')) return false;
+  for (let i = 0; i < forwarded.length; i++) if (StringStartsWith(path, forwarded[i])) return true;
+  return false;
+}
+
 let made;
-module.exports = { intrinsics: () => (made ??= walk(globalThis)) };
+module.exports = { isForwarded, intrinsics: () => (made ??= walk(globalThis)) };

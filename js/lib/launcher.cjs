@@ -48,7 +48,7 @@ function workerOf(keeper) {
 //   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
 function launch(memory, { most, wasmPages }) {
   const { bulkhead, worker, node, script } = parts();
-  const flags = ['--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--v8-pool-size=1'];
+  const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--v8-pool-size=1'];
   const child = spawn(bulkhead, [
     'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
   ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/' });

@@ -66,7 +66,7 @@ class Link {
       return;
     }
     writer.need(5 + 2 * length);
-    Buffer.from(writer.bytes.buffer, writer.bytes.byteOffset, writer.bytes.byteLength).utf16leWrite(text, start, 2 * length);
+    Buffer.from(writer.bytes.buffer, writer.bytes.byteOffset, writer.bytes.byteLength).ucs2Write(text, start, 2 * length);
     writer.tagged32(Tag.TEXT2, 2 * length);
     writer.at += 2 * length;
   }
@@ -78,6 +78,11 @@ class Link {
   }
   whenSettled(promise, fulfilled, rejected) {
     P.PromiseThen(promise, fulfilled, rejected);
+  }
+
+  // Only a worker can tell without waiting.
+  outcome() {
+    return undefined;
   }
 
   // ------------------------------------------------------------------- turns

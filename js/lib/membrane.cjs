@@ -4,8 +4,8 @@
 
 const P = require('./primordials.cjs');
 const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
-const { intrinsics } = require('./intrinsics.cjs');
-const { LiveHandler, Import } = require('./standin.cjs');
+const { intrinsics, isForwarded } = require('./intrinsics.cjs');
+const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { encodeObject } = require('./encode.cjs');
@@ -61,6 +61,9 @@ class Endpoint {
     this.depth = 0;
     this.nesting = 0;
     this.wellKnown = wellKnown;
+    // Methods of the language that run on the other side, by path, and their paths.
+    this.forwarders = undefined;
+    this.forwarded = new P.SafeWeakMap();
   }
 
   // ------------------------------------------------------------------- messages
@@ -189,24 +192,28 @@ class Endpoint {
   }
   // To the end of an answer: the promises of ours that were settled meanwhile.
   saySettled() {
-    const { settled } = this;
-    if (settled.length === 0) return;
+    if (this.settled.length === 0) return;
     const { writer } = this.link;
-    this.settled = [];
+    const { settled } = this;
     writer.bytes[1] |= Flag.SETTLED;
-    writer.u32(settled.length);
-    for (let i = 0; i < settled.length; i++) {
-      writer.u32(settled[i].id);
+    const start = writer.at;
+    writer.u32(0);
+    // What a promise gives may hold promises again.
+    let count = 0;
+    for (; count < settled.length; count++) {
+      writer.u32(settled[count].id);
       const { at } = writer;
       try {
-        writer.u8(settled[i].ok ? 1 : 0);
-        this.encode(settled[i].value);
+        writer.u8(settled[count].ok ? 1 : 0);
+        this.encode(settled[count].value);
       } catch (error) {
         writer.at = at;
         writer.u8(0);
         this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
       }
     }
+    writer.view.setUint32(start, count, true);
+    this.settled = [];
   }
 
   // ------------------------------------------------------------------- what we export
@@ -260,6 +267,11 @@ class Endpoint {
     const known = this.exported[View.LIVE].has(promise);
     const id = this.exportHandle(promise, View.LIVE, Kind.PROMISE);
     if (known) return id;
+    const outcome = this.link.outcome(promise);
+    if (outcome !== undefined) {
+      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1] });
+      return id;
+    }
     const settle = (ok) => (value) => {
       if (this.closed) return;
       P.ArrayPush(this.settled, { __proto__: null, id, ok, value });
@@ -363,8 +375,8 @@ class Endpoint {
       }
     }
     const registered = P.SymbolKeyFor(symbol);
-    if (registered !== undefined) {
-      if (P.StringStartsWith(registered, 'nodejs.')) return writer.u8(Tag.UNDEFINED);
+    if (this.policy.hides(symbol)) return writer.u8(Tag.UNDEFINED);
+    if (registered !== undefined && !P.StringStartsWith(registered, 'nodejs.')) {
       writer.u8(Tag.REGISTERED);
       return this.encodeText(registered);
     }
@@ -450,7 +462,28 @@ class Endpoint {
     return symbol;
   }
   decodeIntrinsic() {
-    return intrinsics().objects.get(this.decodeText());
+    const path = this.decodeText();
+    const found = intrinsics().objects.get(path);
+    return typeof found === 'function' && isForwarded(path) ? this.forwarder(path, found) : found;
+  }
+  // Runs where the object is that it is called on.
+  forwarder(path, method) {
+    if (this.forwarders === undefined) this.forwarders = new P.SafeMap();
+    let made = this.forwarders.get(path);
+    if (made === undefined) {
+      const endpoint = this;
+      made = { method(...args) {
+        if (!endpoint.standIns.has(this)) return P.apply(method, this, args);
+        return endpoint.ask(Op.INTRINSIC, 0, () => {
+          endpoint.encodeText(path);
+          endpoint.encode(this);
+          encodeArguments(endpoint, args);
+        }, readValue, false);
+      } }.method;
+      this.forwarders.set(path, made);
+      this.forwarded.set(made, path);
+    }
+    return made;
   }
 
   close() {

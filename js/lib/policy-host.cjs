@@ -16,17 +16,25 @@ const errors = require('./errors.cjs');
 
 // live(), readonly() and their kind, for handing over.
 class Box {
+  #value;
   constructor(value, view, copying, strict) {
-    this.value = value;
+    this.#value = value;
     this.view = view;
     this.copying = copying;
     this.strict = strict;
+  }
+  get value() {
+    return this.#value;
+  }
+  // By what no proxy answers: asking a guest's object what it is would run the guest.
+  static is(value) {
+    return #value in value;
   }
 }
 const box = (view) => (value) => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
     throw new TypeError('a view is of an object or a function');
-  return new Box(value instanceof Box ? value.value : value, view, false, false);
+  return new Box(Box.is(value) ? value.value : value, view, false, false);
 };
 const views = {
   live: box(View.LIVE),
@@ -101,8 +109,12 @@ class HostPolicy {
     return error instanceof LimitError ? error : undefined;
   }
 
+  // Node calls what it finds under its own symbols, with objects of the host's: guests have none such.
+  hides(key) {
+    return typeof key === 'symbol' && (P.SymbolKeyFor(key)?.startsWith('nodejs.') ?? false);
+  }
   unwrap(value) {
-    return value instanceof Box ? value : undefined;
+    return Box.is(value) ? value : undefined;
   }
   copyError(text) {
     return new errors.SandboxError('ERR_SANDBOX_COPY', text);
@@ -165,7 +177,7 @@ class HostPolicy {
   }
   get(endpoint, object, key, receiver) {
     if (key === '__proto__') return this.prototypeOf(endpoint, object);
-    if (ofCallers(object, key)) return undefined;
+    if (ofCallers(object, key) || this.hides(key)) return undefined;
     const found = P.reflectGet(object, key, receiver);
     if (key !== 'constructor' || typeof found !== 'function' || P.getOwnPropertyDescriptor(object, key) !== undefined) return found;
     if (intrinsics().paths.has(found) || endpoint.isExported(found)) return found;
@@ -199,7 +211,7 @@ class HostPolicy {
 
 const revoke = (value) => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) throw new TypeError('an object is revoked');
-  revoked.add(value instanceof Box ? value.value : value);
+  revoked.add(Box.is(value) ? value.value : value);
 };
 
 module.exports = { HostPolicy, kindOf, views, revoke };

@@ -95,6 +95,7 @@ module.exports = {
   String,
   StringCharCodeAt: uncurryThis(String.prototype.charCodeAt),
   StringSlice: uncurryThis(String.prototype.slice),
+  StringEndsWith: uncurryThis(String.prototype.endsWith),
   StringStartsWith: uncurryThis(String.prototype.startsWith),
   StringIncludes: uncurryThis(String.prototype.includes),
   StringSplit: uncurryThis(String.prototype.split),

@@ -18,6 +18,7 @@ const nothing = () => undefined;
 const value = (endpoint) => endpoint.decode();
 
 const alive = new Set();
+const endpoints = new WeakMap();  // for tests of the membrane
 
 class Sandbox extends EventEmitter {
   #options;
@@ -67,6 +68,7 @@ class Sandbox extends EventEmitter {
     const number = worker.join(this);
     this.#endpoint = new Endpoint(worker.link, number, new HostPolicy(this, this.#options.handles));
     worker.link.endpoints.set(number, this.#endpoint);
+    endpoints.set(this, this.#endpoint);
     alive.add(this);
   }
   #createMessage = ({ link: { writer } }) => {
@@ -321,4 +323,4 @@ function isGuest(item) {
   return false;
 }
 
-module.exports = { Sandbox, isGuest };
+module.exports = { Sandbox, isGuest, endpoints };

@@ -5,6 +5,7 @@
 const P = require('./primordials.cjs');
 const { Op, Flag, Kind, WireError } = require('./wire.cjs');
 const { View } = require('./view.cjs');
+const { intrinsics, isForwarded } = require('./intrinsics.cjs');
 const { decodeArguments, decodeDescriptor, encodeDescriptor } = require('./standin.cjs');
 
 // Returns the length of the reply. Throws WireErrors alone, and what ends the turn.
@@ -85,6 +86,7 @@ const given = (view, result) => (endpoint) => {
 function perform(endpoint, header) {
   const special = endpoint.policy.perform(endpoint, header);
   if (special !== undefined) return special;
+  if (header.op === Op.INTRINSIC) return intrinsic(endpoint);
   const entry = endpoint.entryOf(header.target);
   const object = entry.value;
   const { view, kind } = entry;
@@ -100,9 +102,8 @@ function perform(endpoint, header) {
     case Op.SET: {
       const key = endpoint.decodeKey();
       const item = endpoint.decode();
-      const receiver = hasMore(endpoint) ? endpoint.decode() : object;
       policy.check(object);
-      return value(policy.permits(view, key, item) && P.reflectSet(object, key, item, receiver));
+      return value(policy.permits(view, key, item) && P.reflectSet(object, key, item, object));
     }
     case Op.HAS: {
       const key = endpoint.decodeKey();
@@ -187,6 +188,17 @@ function perform(endpoint, header) {
     }
   }
   throw new WireError(`request ${op}`);
+}
+
+// A method of the language on an object of ours that has what it needs in slots of its own.
+function intrinsic(endpoint) {
+  const path = endpoint.decodeText();
+  const self = endpoint.decode();
+  const args = decodeArguments(endpoint);
+  const method = isForwarded(path) ? intrinsics().objects.get(path) : undefined;
+  if (typeof method !== 'function' || !isObjectOrNull(self) || !endpoint.isExported(self)) throw new WireError('intrinsic');
+  endpoint.policy.check(self);
+  return value(P.apply(method, self, args));
 }
 
 const hasMore = (endpoint) => endpoint.link.reader.at < endpoint.link.reader.end;

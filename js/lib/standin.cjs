@@ -7,6 +7,8 @@ const { Op, Kind, Tag, WireError } = require('./wire.cjs');
 
 const MAX_ARGUMENTS = 60000;
 
+const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+
 class Import {
   constructor(endpoint, id, kind, face) {
     this.endpoint = endpoint;
@@ -93,7 +95,11 @@ class LiveHandler extends Import {
     return this.endpoint.standIns.get(value) === this;
   }
 
+  hides(key) {
+    return this.endpoint.policy.hides(key);
+  }
   get(target, key, receiver) {
+    if (this.hides(key)) return undefined;
     const self = this.isSelf(receiver);
     return this.value(Op.GET, (endpoint) => {
       endpoint.encodeKey(key);
@@ -101,17 +107,40 @@ class LiveHandler extends Import {
     });
   }
   set(target, key, value, receiver) {
-    const self = this.isSelf(receiver);
+    if (this.hides(key)) return false;
+    if (!this.isSelf(receiver)) return this.setFor(key, value, receiver);
     return this.truth(Op.SET, (endpoint) => {
       endpoint.encodeKey(key);
       endpoint.encode(value);
-      if (!self) endpoint.encode(receiver);
     });
   }
+  // An object that inherits from the stand-in is written to: the language's own steps, by which what we
+  // stand for is not changed.
+  setFor(key, value, receiver) {
+    const found = this.describe(key);
+    if (found === undefined) {
+      const prototype = this.value(Op.GET_PROTOTYPE);
+      if (isObject(prototype)) return P.reflectSet(prototype, key, value, receiver);
+    } else if (found.get !== undefined || found.set !== undefined) {
+      if (found.set === undefined) return false;
+      P.apply(found.set, receiver, [value]);
+      return true;
+    } else if (!found.writable) {
+      return false;
+    }
+    if (!isObject(receiver)) return false;
+    const own = P.getOwnPropertyDescriptor(receiver, key);
+    if (own === undefined)
+      return P.defineProperty(receiver, key, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+    if (!('value' in own) || !own.writable) return false;
+    return P.defineProperty(receiver, key, { __proto__: null, value });
+  }
   has(target, key) {
+    if (this.hides(key)) return false;
     return this.truth(Op.HAS, (endpoint) => endpoint.encodeKey(key));
   }
   deleteProperty(target, key) {
+    if (this.hides(key)) return true;
     return this.truth(Op.DELETE, (endpoint) => endpoint.encodeKey(key));
   }
   keys() {
@@ -123,12 +152,13 @@ class LiveHandler extends Import {
   getPrototypeOf(target) {
     const prototype = this.value(Op.GET_PROTOTYPE);
     if (!P.isExtensible(target)) return P.getPrototypeOf(target);
-    return typeof prototype === 'object' || typeof prototype === 'function' ? prototype : null;
+    return isObject(prototype) ? prototype : null;
   }
   setPrototypeOf(target, prototype) {
     return this.truth(Op.SET_PROTOTYPE, (endpoint) => endpoint.encode(prototype));
   }
   describe(key) {
+    if (this.hides(key)) return undefined;
     return this.endpoint.ask(Op.DESCRIBE, this.id, (endpoint) => endpoint.encodeKey(key), readDescriptor, false);
   }
   getOwnPropertyDescriptor(target, key) {
@@ -138,6 +168,7 @@ class LiveHandler extends Import {
     return descriptor;
   }
   defineProperty(target, key, descriptor) {
+    if (this.hides(key)) return false;
     const done = this.truth(Op.DEFINE, (endpoint) => {
       endpoint.encodeKey(key);
       encodeDescriptor(endpoint, descriptor);
@@ -167,7 +198,7 @@ class LiveHandler extends Import {
       if (descriptor !== undefined) P.defineProperty(target, keys[i], descriptor);
     }
     const prototype = this.value(Op.GET_PROTOTYPE);
-    P.setPrototypeOf(target, typeof prototype === 'object' || typeof prototype === 'function' ? prototype : null);
+    P.setPrototypeOf(target, isObject(prototype) ? prototype : null);
     // An arrow function has a name and a length, and a target of ours must not have what it does not.
     const own = P.ownKeys(target);
     for (let i = 0; i < own.length; i++) {
@@ -190,7 +221,7 @@ class LiveHandler extends Import {
       else endpoint.encode(newTarget);
       encodeArguments(endpoint, args);
     });
-    if ((typeof made !== 'object' && typeof made !== 'function') || made === null)
+    if (!isObject(made))
       throw new P.TypeError('a constructor of the other side gave no object');
     return made;
   }

@@ -12,4 +12,7 @@ ${files.map((name) => `modules['./${name}.cjs'] = (function (module) {${readFile
 return module.exports; })({ exports: undefined });`).join('\n')}
 return modules['./guest.cjs'](io); })`;
 
-require(process.argv[2]).serve(0, source);
+// Not by require(), which would look for package files all around.
+const addon = { exports: {} };
+process.dlopen(addon, process.argv[2]);
+addon.exports.serve(0, source);

@@ -1,8 +1,8 @@
-// The host's half in native code, Node-API only: shared memory, waiting, the end of a worker. What is
-// said is read and written in JavaScript (js/lib), from a copy that no worker can change any more.
-#include <node_api.h>
-
+// The host's half in native code, Node-API only: shared memory, waiting, the end of a worker. What
+// is said is read and written in JavaScript (js/lib), from a copy that no worker can change any
+// more.
 #include <fcntl.h>
+#include <node_api.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,6 +83,7 @@ class HostLink {
     if (!listening_) return false;
     turn_.abandon();
     done_.wait(guard, [this] { return !listening_; });
+    turn_.resume();
     return !told_;
   }
 
@@ -349,11 +350,13 @@ napi_value ready(napi_env env, napi_callback_info info) {
 
 napi_value last_words(napi_env env, napi_callback_info info) {
   HostLink& link = call_of(env, info).held->link;
-  return make(env, link.usable() ? static_cast<double>(link.channel().control().last_words.load()) : 0);
+  return make(env,
+              link.usable() ? static_cast<double>(link.channel().control().last_words.load()) : 0);
 }
 
 napi_value processor_time(napi_env env, napi_callback_info info) {
-  return make(env, static_cast<double>(call_of(env, info).held->link.turn().processor_time()) / 1e6);
+  return make(env,
+              static_cast<double>(call_of(env, info).held->link.turn().processor_time()) / 1e6);
 }
 
 napi_value memory(napi_env env, napi_callback_info info) {
@@ -401,15 +404,24 @@ napi_value link(napi_env env, napi_callback_info info) {
   const struct {
     const char* name;
     napi_callback function;
-  } functions[] = {{"useBuffers", use_buffers}, {"exchange", exchange},
-                   {"wait", wait},              {"fetch", fetch},
-                   {"send", send},              {"takeBack", take_back},
-                   {"heard", heard},            {"listener", listener},
-                   {"idle", idle},              {"begin", begin},
-                   {"end", end},                {"watch", watch},
-                   {"ready", ready},            {"lastWords", last_words},
-                   {"memory", memory},          {"closeMemory", close_memory},
-                   {"close", close},            {"processorTime", processor_time}};
+  } functions[] = {{"useBuffers", use_buffers},
+                   {"exchange", exchange},
+                   {"wait", wait},
+                   {"fetch", fetch},
+                   {"send", send},
+                   {"takeBack", take_back},
+                   {"heard", heard},
+                   {"listener", listener},
+                   {"idle", idle},
+                   {"begin", begin},
+                   {"end", end},
+                   {"watch", watch},
+                   {"ready", ready},
+                   {"lastWords", last_words},
+                   {"memory", memory},
+                   {"closeMemory", close_memory},
+                   {"close", close},
+                   {"processorTime", processor_time}};
   for (const auto& [name, function] : functions) {
     auto* const mine = new Shared(held);
     napi_value made = nullptr;

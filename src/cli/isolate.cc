@@ -1,5 +1,5 @@
-// bulkhead isolate: a worker of the JavaScript sandbox in a compartment that holds one shared memory
-// and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
+// bulkhead isolate: a worker of the JavaScript sandbox in a compartment that holds one shared
+// memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
 #include <fcntl.h>
 
 #include "cli/session.h"

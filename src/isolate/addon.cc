@@ -17,9 +17,9 @@ void serve(const v8::FunctionCallbackInfo<v8::Value>& info) {
   const v8::String::Utf8Value source(isolate, info[1]);
   node::Environment* const environment = node::GetCurrentEnvironment(context);
   // Never deleted: the process ends in serve().
-  auto* const worker = new Worker(node::GetMultiIsolatePlatform(environment),
-                                  node::GetCurrentEventLoop(isolate),
-                                  std::string(*source, static_cast<size_t>(source.length())));
+  auto* const worker =
+      new Worker(node::GetMultiIsolatePlatform(environment), node::GetCurrentEventLoop(isolate),
+                 std::string(*source, static_cast<size_t>(source.length())));
   if (!worker->attach(info[0].As<v8::Int32>()->Value())) {
     std::fprintf(stderr, "bulkhead worker: no channel: %s\n", std::strerror(errno));
     std::_Exit(1);

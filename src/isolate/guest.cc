@@ -51,9 +51,7 @@ void CountingAllocator::Free(void* data, size_t length) {
 
 Guest::Guest(Worker& worker, uint32_t number, const CreateMessage& limits)
     : worker_(worker), number_(number), limits_(limits) {
-  const auto bytes = [](double value) {
-    return static_cast<size_t>(std::clamp(value, 0.0, 1e15));
-  };
+  const auto bytes = [](double value) { return static_cast<size_t>(std::clamp(value, 0.0, 1e15)); };
   last_channel = &worker.channel();
   allocator_ = std::make_shared<CountingAllocator>(bytes(limits.buffers));
   isolate_ = v8::Isolate::Allocate();
@@ -154,9 +152,10 @@ void Guest::serve(const MessageHeader& header, size_t length) {
         v8::Integer::NewFromUnsigned(isolate_, static_cast<uint32_t>(length)),
         v8::Boolean::New(isolate_, outermost)};
     v8::Local<v8::Value> result;
-    if (!worker_.is_ending() && serve_.Get(isolate_)
-                                    ->Call(context, v8::Undefined(isolate_), 2, arguments)
-                                    .ToLocal(&result) &&
+    if (!worker_.is_ending() &&
+        serve_.Get(isolate_)
+            ->Call(context, v8::Undefined(isolate_), 2, arguments)
+            .ToLocal(&result) &&
         result->IsUint32())
       reply = result.As<v8::Uint32>()->Value();
     if (outermost && reply != 0) {

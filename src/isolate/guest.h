@@ -62,7 +62,8 @@ class Guest {
 };
 
 // The functions that the membrane's JavaScript finds as its `io` (natives.cc).
-v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker, v8::Local<v8::Context> context,
+v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
+                                        v8::Local<v8::Context> context,
                                         const CountingAllocator& allocator);
 
 }  // namespace bulkhead

@@ -45,8 +45,7 @@ void kind(const Info& info) {
   const v8::Local<v8::Value> value = info[0];
   uint32_t kind = 0;
   if (value->IsProxy())
-    kind = kProxy |
-           (!value->IsFunction() ? 0U : value.As<v8::Object>()->IsConstructor() ? 2U : 1U);
+    kind = kProxy | (!value->IsFunction() ? 0U : value.As<v8::Object>()->IsConstructor() ? 2U : 1U);
   else if (value->IsFunction())
     kind = (value.As<v8::Object>()->IsConstructor() ? 2U : 1U) |
            (value.As<v8::Function>()->ScriptId() == v8::UnboundScript::kNoScriptId ? kNative : 0U);
@@ -152,6 +151,18 @@ void when_settled(const Info& info) {
   info.GetReturnValue().Set(done);
 }
 
+// outcome(promise): nothing while it is pending, else [fulfilled, value].
+void outcome(const Info& info) {
+  if (!info[0]->IsPromise()) return;
+  v8::Isolate* const isolate = info.GetIsolate();
+  const v8::Local<v8::Promise> promise = info[0].As<v8::Promise>();
+  if (promise->State() == v8::Promise::kPending) return;
+  promise->MarkAsHandled();
+  v8::Local<v8::Value> pair[] = {
+      v8::Boolean::New(isolate, promise->State() == v8::Promise::kFulfilled), promise->Result()};
+  info.GetReturnValue().Set(v8::Array::New(isolate, pair, 2));
+}
+
 // memory(): bytes of the heap in use, then of buffers.
 void memory(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
@@ -166,17 +177,20 @@ void memory(const Info& info) {
 void collect(const Info& info) { info.GetIsolate()->LowMemoryNotification(); }
 
 v8::Local<v8::Uint8Array> view_of(v8::Isolate* isolate, void* data, size_t size) {
-  auto store = v8::ArrayBuffer::NewBackingStore(data, size, [](void*, size_t, void*) {}, nullptr);
+  auto store = v8::ArrayBuffer::NewBackingStore(
+      data, size, [](void*, size_t, void*) {}, nullptr);
   return v8::Uint8Array::New(v8::ArrayBuffer::New(isolate, std::move(store)), 0, size);
 }
 
 }  // namespace
 
-v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker, v8::Local<v8::Context> context,
+v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
+                                        v8::Local<v8::Context> context,
                                         const CountingAllocator& allocator) {
   v8::Isolate* const isolate = context->GetIsolate();
   const auto name = [&](const char* text) {
-    return v8::String::NewFromUtf8(isolate, text, v8::NewStringType::kInternalized).ToLocalChecked();
+    return v8::String::NewFromUtf8(isolate, text, v8::NewStringType::kInternalized)
+        .ToLocalChecked();
   };
   // As long as the isolate: freed with the process or never, three words for a sandbox.
   const v8::Local<v8::External> data =
@@ -185,11 +199,11 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker, v8::Local<
   const struct {
     const char* name;
     v8::FunctionCallback function;
-  } functions[] = {{"exchange", exchange},      {"kind", kind},
-                   {"putString", put_string},   {"getString", get_string},
-                   {"run", run},                {"runMicrotasks", run_microtasks},
-                   {"whenSettled", when_settled}, {"memory", memory},
-                   {"collect", collect}};
+  } functions[] = {
+      {"exchange", exchange},        {"kind", kind},       {"putString", put_string},
+      {"getString", get_string},     {"run", run},         {"runMicrotasks", run_microtasks},
+      {"whenSettled", when_settled}, {"outcome", outcome}, {"memory", memory},
+      {"collect", collect}};
   for (const auto& [key, function] : functions) {
     v8::Local<v8::Function> made;
     if (!v8::Function::New(context, function, data, 0, v8::ConstructorBehavior::kThrow)

@@ -75,7 +75,8 @@ size_t Worker::exchange(const Guest& guest, size_t length) {
     const size_t received = await();
     MessageHeader header;
     std::memcpy(&header, channel_.incoming(), sizeof header);
-    if (header.op >= kOpReturn) return header.sandbox == guest.number() && !is_ending() ? received : 0;
+    if (header.op >= kOpReturn)
+      return header.sandbox == guest.number() && !is_ending() ? received : 0;
     dispatch(received);
   }
 }

@@ -73,8 +73,8 @@ bool Channel::attach(int fd, ChannelSide side) {
   if (::fstat(fd, &status) != 0) return false;
   const auto size = static_cast<size_t>(status.st_size);
   const size_t slot = size > kChannelPage ? (size - kChannelPage) / 2 : 0;
-  if (slot < kLeastSlot || slot > kMostSlot + kChannelPage ||
-      slot % kChannelPage != 0 || (::fcntl(fd, F_GET_SEALS) & kSeals) != kSeals) {
+  if (slot < kLeastSlot || slot > kMostSlot + kChannelPage || slot % kChannelPage != 0 ||
+      (::fcntl(fd, F_GET_SEALS) & kSeals) != kSeals) {
     errno = EINVAL;
     return false;
   }
@@ -89,7 +89,8 @@ bool Channel::attach(int fd, ChannelSide side) {
   out_ = side == ChannelSide::kHost ? host : worker;
   in_ = side == ChannelSide::kHost ? worker : host;
   cpu_set_t processors;
-  alone_ = ::sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) < 2;
+  alone_ =
+      ::sched_getaffinity(0, sizeof processors, &processors) == 0 && CPU_COUNT(&processors) < 2;
   return true;
 }
 

@@ -92,9 +92,9 @@ class Channel {
   SlotHeader* in_ = nullptr;
   ChannelSide side_ = ChannelSide::kHost;
   uint32_t sent_ = 0, received_ = 0;
-  bool alone_ = false;      // one processor: whoever spins keeps the other from answering
-  uint32_t misses_ = 0;     // in a row
-  uint32_t skip_ = 0;       // this many waits more without spinning
+  bool alone_ = false;   // one processor: whoever spins keeps the other from answering
+  uint32_t misses_ = 0;  // in a row
+  uint32_t skip_ = 0;    // this many waits more without spinning
 };
 
 // futex(2) between processes; `nanoseconds` 0: no end.
