@@ -21,10 +21,10 @@ export const jobs = [
     job: "formats in its own test workspace",
     settings: { "editor.defaultFormatter": "esbenp.prettier-vscode" },
     async drive({ editor }) {
-      await editor.openFile("actual.js");
-      return formatUntil(editor, /foo\(\);/);
+      await editor.openFile("ugly.js");
+      return formatUntil(editor, /return a \+ b;/);
     },
-    expected: /foo\(\);/,
+    expected: /^function ugly\(a, b, c\) \{\n +return a \+ b;\n\}/,
   },
   {
     name: "Biome",
