@@ -40,7 +40,7 @@ class HostLink {
   ~HostLink() { close(); }
 
   bool open(size_t slot) {
-    memory_ = Channel::make_memory(slot);
+    memory_ = SharedChannel::make_memory(slot);
     return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
   }
   int memory() const { return memory_; }
@@ -48,7 +48,7 @@ class HostLink {
     if (memory_ >= 0) ::close(memory_);
     memory_ = -1;
   }
-  Channel& channel() { return channel_; }
+  SharedChannel& channel() { return channel_; }
   Turn& turn() { return turn_; }
   bool usable() const { return channel_.attached(); }
 
@@ -125,7 +125,7 @@ class HostLink {
   }
 
  private:
-  Channel channel_;
+  SharedChannel channel_;
   Turn turn_;
   int memory_ = -1;
   size_t length_ = 0;

@@ -19,7 +19,8 @@ constexpr uint64_t kFlushInterval = 10'000'000;
 // What a heap may grow by to unwind a script that filled it.
 constexpr size_t kHeadroom = 16 * kMegabyte;
 
-Channel* last_channel = nullptr;  // of this process, for the handler that V8 calls without data
+SharedChannel* last_channel =
+    nullptr;  // of this process, for the handler that V8 calls without data
 
 void fatal_out_of_memory(const char*, const v8::OOMDetails&) {
   if (last_channel != nullptr)

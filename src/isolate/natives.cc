@@ -211,7 +211,7 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
         !natives->Set(context, name(key), made).FromMaybe(false))
       return {};
   }
-  Channel& channel = worker.channel();
+  SharedChannel& channel = worker.channel();
   if (!natives
            ->Set(context, name("in"),
                  view_of(isolate, const_cast<uint8_t*>(channel.incoming()), channel.capacity()))

@@ -34,7 +34,7 @@ class Worker {
   // returns the length of the answer. 0: the turn is to end.
   size_t exchange(const Guest& guest, size_t length);
 
-  Channel& channel() { return channel_; }
+  SharedChannel& channel() { return channel_; }
   node::MultiIsolatePlatform* platform() { return platform_; }
   uv_loop_t* loop() { return loop_; }
   const std::string& source() const { return source_; }
@@ -68,7 +68,7 @@ class Worker {
   void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
   void watch();
 
-  Channel channel_;
+  SharedChannel channel_;
   node::MultiIsolatePlatform* platform_;
   uv_loop_t* loop_;
   std::string source_;

@@ -46,7 +46,7 @@ void futex_wake(std::atomic<uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-int Channel::make_memory(size_t slot) {
+int SharedChannel::make_memory(size_t slot) {
   slot = std::clamp(slot, kLeastSlot, kMostSlot);
   slot = (slot + sizeof(SlotHeader) + kChannelPage - 1) & ~(kChannelPage - 1);
   const int fd = ::memfd_create("bulkhead-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -61,14 +61,14 @@ int Channel::make_memory(size_t slot) {
   return fd;
 }
 
-Channel::~Channel() { detach(); }
+SharedChannel::~SharedChannel() { detach(); }
 
-void Channel::detach() {
+void SharedChannel::detach() {
   if (base_ != nullptr) ::munmap(base_, size_);
   base_ = nullptr;
 }
 
-bool Channel::attach(int fd, ChannelSide side) {
+bool SharedChannel::attach(int fd, ChannelSide side) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return false;
   const auto size = static_cast<size_t>(status.st_size);
@@ -94,13 +94,13 @@ bool Channel::attach(int fd, ChannelSide side) {
   return true;
 }
 
-void Channel::send(size_t length) {
+void SharedChannel::send(size_t length) {
   out_->length = static_cast<uint32_t>(length);
   out_->sequence.store(++sent_, std::memory_order_seq_cst);
   if (peer_sleeps().load(std::memory_order_seq_cst) != 0) futex_wake(out_->sequence);
 }
 
-bool Channel::spin() {
+bool SharedChannel::spin() {
   if (has_message()) return true;
   if (alone_) return false;
   if (skip_ > 0) {
@@ -123,16 +123,16 @@ bool Channel::spin() {
   return false;
 }
 
-void Channel::sleep(uint64_t nanoseconds) {
+void SharedChannel::sleep(uint64_t nanoseconds) {
   sleeps().store(1, std::memory_order_seq_cst);
   if (in_->sequence.load(std::memory_order_seq_cst) == received_)
     futex_wait(in_->sequence, received_, nanoseconds);
   sleeps().store(0, std::memory_order_relaxed);
 }
 
-void Channel::nudge() { futex_wake(in_->sequence); }
+void SharedChannel::nudge() { futex_wake(in_->sequence); }
 
-size_t Channel::receive() {
+size_t SharedChannel::receive() {
   received_ = in_->sequence.load(std::memory_order_acquire);
   const uint32_t length = *const_cast<volatile uint32_t*>(&in_->length);
   return length <= capacity_ ? length : SIZE_MAX;

@@ -1,5 +1,5 @@
-// Channel: two processes that take turns in one shared memory. No engine here, and no meaning of
-// what is said: one slot for each direction, a sequence number that a futex waits for, a length.
+// SharedChannel: two processes that take turns in one shared memory. No engine here, and no meaning
+// of what is said: one slot for each direction, a sequence number that a futex waits for, a length.
 //
 //   page 0: Control      host's slot: SlotHeader, bytes      worker's slot: SlotHeader, bytes
 //
@@ -41,12 +41,12 @@ inline constexpr size_t kMostSlot = 1 << 30;
 uint64_t monotonic_ns();
 void pause_processor();
 
-class Channel {
+class SharedChannel {
  public:
-  Channel() = default;
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
-  ~Channel();
+  SharedChannel() = default;
+  SharedChannel(const SharedChannel&) = delete;
+  SharedChannel& operator=(const SharedChannel&) = delete;
+  ~SharedChannel();
 
   // A sealed memfd for messages of up to `slot` bytes; -1 and errno.
   static int make_memory(size_t slot);

@@ -23,7 +23,7 @@ class Turn {
  public:
   enum class End : uint8_t { kMessage, kTimeOver, kMemoryOver, kGone, kAbandoned };
 
-  explicit Turn(Channel& channel) : channel_(channel) {}
+  explicit Turn(SharedChannel& channel) : channel_(channel) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn();
@@ -51,7 +51,7 @@ class Turn {
   uint64_t charge(uint64_t now);
   uint64_t resident() const;
 
-  Channel& channel_;
+  SharedChannel& channel_;
   pid_t worker_ = 0;
   int keeper_fd_ = -1, statm_ = -1;
   clockid_t clock_ = 0;
