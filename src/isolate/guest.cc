@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -169,6 +170,11 @@ void Guest::serve(const MessageHeader& header, size_t length) {
     }
   }
   --depth_;
+  if (reply == 0 && caught.HasCaught() && !caught.HasTerminated()) {
+    // For whoever works on the membrane: BULKHEAD_WORKER_STDERR (js/lib/launcher.cjs).
+    const v8::String::Utf8Value words(isolate_, caught.Exception());
+    std::fprintf(stderr, "bulkhead worker: %s\n", *words == nullptr ? "?" : *words);
+  }
   if (reply == 0 || worker_.is_ending()) {
     const bool told = worker_.is_ending();
     const MessageHeader answer{.op = kOpEnded,
