@@ -271,12 +271,11 @@ void Compiler::add_set(const Entry& entry, const List& list) {
   }
 }
 
-// One rule for all: its pattern would be a wildcard for each name in each folder, which every access
-// would be compared with. What it resolves to is its own name, which no pattern is.
+// One rule for all: its pattern would be a wildcard for each name in each folder, which every
+// access would be compared with. What it resolves to is its own name, which no pattern is.
 void Compiler::add_names(const Entry& entry, const List& list, const std::vector<Entry>& names) {
   List named = list;
-  named.reason =
-      "A regular file of yours, found by its name alone in a folder above the workspace";
+  named.reason = "A regular file of yours, found by its name alone in a folder above the workspace";
   const RuleId rule = new_rule(entry, named, list.kinds, entry.text);
   data_->rules[rule].own_file = true;
   named.verdict = Verdict::kDeny;

@@ -9,8 +9,8 @@
 
 namespace bulkhead {
 
-// A configuration with those settings of `text` that are known to be harmless, written anew. What is
-// not known is left out: credentials and their helpers, headers, addresses in which tokens stand
+// A configuration with those settings of `text` that are known to be harmless, written anew. What
+// is not known is left out: credentials and their helpers, headers, addresses in which tokens stand
 // (url.*.insteadOf), programs (aliases, editors, hooks, filters other than git-lfs as it installs
 // itself) and further files (include). An error where git could not read it either.
 //

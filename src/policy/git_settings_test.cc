@@ -92,9 +92,9 @@ TEST(GitSettings, ValuesCannotBecomeSettings) {
 
 TEST(GitSettings, RefuseWhatGitCouldNotRead) {
   for (const std::string text :
-       {"name = x", "[user\nname = x", "[user \"x]\n", "[user \"x\\", "[user] = x", "[user]\n1a = x",
-        "[user]\nname x", "[user]\nname = \"x\n", "[user]\nname = x\\q\n", "[user]\nname = x\\",
-        "[]\n", "[user x]\n"})
+       {"name = x", "[user\nname = x", "[user \"x]\n", "[user \"x\\", "[user] = x",
+        "[user]\n1a = x", "[user]\nname x", "[user]\nname = \"x\n", "[user]\nname = x\\q\n",
+        "[user]\nname = x\\", "[]\n", "[user x]\n"})
     EXPECT_FALSE(harmless_git_settings(text).ok()) << text;
   EXPECT_FALSE(harmless_git_settings(std::string("[user]\nname = \0", 15)).ok());
   EXPECT_FALSE(harmless_git_settings(std::string(1 << 20, '#')).ok());

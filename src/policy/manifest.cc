@@ -355,7 +355,7 @@ Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source s
 }
 
 Draft<Sets> draft_set(const ManifestBytes& bytes) {
-  static constexpr std::array<std::string_view, 7> kKnown = {"$schema", "set", "about", "read",
+  static constexpr std::array<std::string_view, 7> kKnown = {"$schema", "set",   "about", "read",
                                                              "run",     "names", "write"};
   return draft_with<Sets>(bytes, "set", [&](Reader& reader, const Value& root, Sets& sets) {
     reader.only(root, kKnown);

@@ -24,9 +24,8 @@ RuleId NamesAbove::find(std::string_view path) const noexcept {
   if (has(path)) return listing_;
   if (!has(parent_of(path))) return kNoRule;
   const auto found = std::find_if(
-      names_.begin(), names_.end(), [name = last_of(path)](const Name& each) {
-        return component_matches(each.glob, name);
-      });
+      names_.begin(), names_.end(),
+      [name = last_of(path)](const Name& each) { return component_matches(each.glob, name); });
   return found == names_.end() ? kNoRule : found->rule;
 }
 

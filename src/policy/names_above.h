@@ -1,8 +1,8 @@
 // NamesAbove: the files that are read by their names alone, in the folders above a workspace. Tools
 // look there for their settings, up to the home folder (@tool-settings).
 //
-// A name tells nothing of what a file holds: who reads it by this must see that it is a regular file
-// of the user's with no other name (Rule::own_file).
+// A name tells nothing of what a file holds: who reads it by this must see that it is a regular
+// file of the user's with no other name (Rule::own_file).
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ class NamesAbove {
   // refused.
   void add(std::string name, RuleId rule, RuleId listing);
 
-  // Reading `path` where nothing else grants it: allowed by its name; refused where it is one of the
-  // folders, whose other names are nobody's business; kNoRule where this says nothing. The rules'
-  // own verdicts tell which.
+  // Reading `path` where nothing else grants it: allowed by its name; refused where it is one of
+  // the folders, whose other names are nobody's business; kNoRule where this says nothing. The
+  // rules' own verdicts tell which.
   RuleId find(std::string_view path) const noexcept;
   // One of the folders is `path`, or lies below it.
   bool lies_below(std::string_view path) const noexcept;

@@ -104,8 +104,8 @@ TEST_F(Settings, GrantReadingAlone) {
 }
 
 TEST_F(Settings, YieldToBlocksAndToGrants) {
-  in_.blocklists.push_back(blocklist(
-      Blocklist::Source::kBuiltin, {.name = "k", .block = entries({"${home}/.secret"})}));
+  in_.blocklists.push_back(
+      blocklist(Blocklist::Source::kBuiltin, {.name = "k", .block = entries({"${home}/.secret"})}));
   EXPECT_EQ(read("/no-such/.secret"), kDeny);
   EXPECT_EQ(read("/no-such/code/.secret"), kAllow);
   in_.manifest.files.read = entries({"@tool-settings", "/no-such/code"});

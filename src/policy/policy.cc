@@ -97,9 +97,9 @@ Decision Policy::decide_path(Kind kind, std::string_view path) const noexcept {
   const RuleId scratch = matches.concrete[static_cast<size_t>(Channel::kScratch)];
   if (matches.in_scratch && kind != Kind::kRun && scratch < grant) grant = scratch;
   if (kind == Kind::kRun && grant == kNoRule && data_->programs != kNoRule) {
-    const bool blocked = (matches.in_scratch
-                              ? matches.concrete[static_cast<size_t>(Channel::kBlockRead)]
-                              : matches.lowest(Channel::kBlockRead)) != kNoRule;
+    const bool blocked =
+        (matches.in_scratch ? matches.concrete[static_cast<size_t>(Channel::kBlockRead)]
+                            : matches.lowest(Channel::kBlockRead)) != kNoRule;
     const bool granted = matches.in_scratch || matches.lowest(Channel::kAllowRead) != kNoRule;
     if (granted && !blocked) grant = data_->programs;
   }
