@@ -20,82 +20,40 @@ namespace {
 constexpr size_t kMostBytes = size_t{256} << 10U;
 constexpr size_t kLongestValue = 1024;
 
-// In lower case, as git compares them. None of them names a program, a host or a file to be read,
-// but core.excludesfile and core.attributesfile, which are decided on when they are opened.
-constexpr std::array<std::string_view, 73> kHarmless = {"author.email",
-                                                        "author.name",
-                                                        "branch.autosetupmerge",
-                                                        "branch.autosetuprebase",
-                                                        "branch.sort",
-                                                        "color.ui",
-                                                        "column.ui",
-                                                        "commit.cleanup",
-                                                        "commit.gpgsign",
-                                                        "commit.status",
-                                                        "commit.verbose",
-                                                        "committer.email",
-                                                        "committer.name",
-                                                        "core.abbrev",
-                                                        "core.attributesfile",
-                                                        "core.autocrlf",
-                                                        "core.commentchar",
-                                                        "core.eol",
-                                                        "core.excludesfile",
-                                                        "core.filemode",
-                                                        "core.ignorecase",
-                                                        "core.longpaths",
-                                                        "core.precomposeunicode",
-                                                        "core.preloadindex",
-                                                        "core.quotepath",
-                                                        "core.safecrlf",
-                                                        "core.symlinks",
-                                                        "core.untrackedcache",
-                                                        "core.whitespace",
-                                                        "diff.algorithm",
-                                                        "diff.colormoved",
-                                                        "diff.context",
-                                                        "diff.mnemonicprefix",
-                                                        "diff.noprefix",
-                                                        "diff.renames",
-                                                        "diff.submodule",
-                                                        "diff.wserrorhighlight",
-                                                        "feature.manyfiles",
-                                                        "fetch.parallel",
-                                                        "fetch.prune",
-                                                        "fetch.prunetags",
-                                                        "gc.auto",
-                                                        "gpg.format",
-                                                        "help.autocorrect",
-                                                        "i18n.commitencoding",
-                                                        "i18n.logoutputencoding",
-                                                        "init.defaultbranch",
-                                                        "log.abbrevcommit",
-                                                        "log.date",
-                                                        "log.decorate",
-                                                        "log.follow",
-                                                        "merge.conflictstyle",
-                                                        "merge.ff",
-                                                        "merge.renames",
-                                                        "pull.ff",
-                                                        "pull.rebase",
-                                                        "push.autosetupremote",
-                                                        "push.default",
-                                                        "push.followtags",
-                                                        "rebase.autosquash",
-                                                        "rebase.autostash",
-                                                        "rebase.updaterefs",
-                                                        "rerere.enabled",
-                                                        "safe.directory",
-                                                        "status.showuntrackedfiles",
-                                                        "status.submodulesummary",
-                                                        "submodule.recurse",
-                                                        "tag.gpgsign",
-                                                        "tag.sort",
-                                                        "user.email",
-                                                        "user.name",
-                                                        "user.signingkey",
-                                                        "user.useconfigonly"};
-static_assert(std::is_sorted(kHarmless.begin(), kHarmless.end()));
+// By section, in lower case, as git compares them. None of them names a program, a host or a file
+// to be read, but core.excludesfile and core.attributesfile, which are decided on when they are
+// opened.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kHarmless = {{
+    {"author", " email name "},
+    {"branch", " autosetupmerge autosetuprebase sort "},
+    {"color", " ui "},
+    {"column", " ui "},
+    {"commit", " cleanup gpgsign status verbose "},
+    {"committer", " email name "},
+    {"core",
+     " abbrev attributesfile autocrlf commentchar eol excludesfile filemode ignorecase longpaths "
+     "precomposeunicode preloadindex quotepath safecrlf symlinks untrackedcache whitespace "},
+    {"diff",
+     " algorithm colormoved context mnemonicprefix noprefix renames submodule wserrorhighlight "},
+    {"feature", " manyfiles "},
+    {"fetch", " parallel prune prunetags "},
+    {"gc", " auto "},
+    {"gpg", " format "},
+    {"help", " autocorrect "},
+    {"i18n", " commitencoding logoutputencoding "},
+    {"init", " defaultbranch "},
+    {"log", " abbrevcommit date decorate follow "},
+    {"merge", " conflictstyle ff renames "},
+    {"pull", " ff rebase "},
+    {"push", " autosetupremote default followtags "},
+    {"rebase", " autosquash autostash updaterefs "},
+    {"rerere", " enabled "},
+    {"safe", " directory "},
+    {"status", " showuntrackedfiles submodulesummary "},
+    {"submodule", " recurse "},
+    {"tag", " gpgsign sort "},
+    {"user", " email name signingkey useconfigonly "},
+}};
 
 // Without these `git add` would store a large file's content in place of its pointer.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLfs = {
@@ -263,8 +221,11 @@ bool is_harmless(const Setting& setting) {
            std::find(kLfs.begin(), kLfs.end(),
                      std::pair(std::string_view(setting.name), std::string_view(setting.value))) !=
                kLfs.end();
-  return std::binary_search(kHarmless.begin(), kHarmless.end(),
-                            fmt::format("{}.{}", setting.section, setting.name));
+  const auto* const known = std::find_if(kHarmless.begin(), kHarmless.end(), [&](const auto& each) {
+    return each.first == setting.section;
+  });
+  return known != kHarmless.end() &&
+         known->second.find(fmt::format(" {} ", setting.name)) != std::string_view::npos;
 }
 
 std::string quoted(std::string_view value) {

@@ -106,7 +106,7 @@ class SharedSettings : public ::testing::Test {
     char name[] = "/tmp/bulkhead-git-XXXXXX";
     ASSERT_NE(::mkdtemp(name), nullptr);
     top_ = name;
-    std::filesystem::create_directories(top_ + "/home/.config/git");
+    std::filesystem::create_directories(top_ + "/me/.config/git");
     std::filesystem::create_directories(top_ + "/store");
   }
   void TearDown() override { std::filesystem::remove_all(top_); }
@@ -114,7 +114,7 @@ class SharedSettings : public ::testing::Test {
     std::ofstream(top_ + "/" + name) << text;
   }
   std::string shared() {
-    const Status done = share_git_settings(top_ + "/home", top_ + "/store");
+    const Status done = share_git_settings(top_ + "/me", top_ + "/store");
     EXPECT_TRUE(done.ok()) << to_string(done.error());
     return read_file(top_ + "/store/.gitconfig", 1 << 20).value();
   }
@@ -122,26 +122,26 @@ class SharedSettings : public ::testing::Test {
 };
 
 TEST_F(SharedSettings, AreThoseOfBothFiles) {
-  write("home/.config/git/config", "[user]\nname = A\n[credential]\nhelper = store\n");
-  write("home/.gitconfig", "[user]\nemail = a@b\n");
+  write("me/.config/git/config", "[user]\nname = A\n[credential]\nhelper = store\n");
+  write("me/.gitconfig", "[user]\nemail = a@b\n");
   EXPECT_EQ(shared(), "[user]\n\tname = \"A\"\n[user]\n\temail = \"a@b\"\n");
-  write("home/.gitconfig", "[user\nemail = a@b\n");
+  write("me/.gitconfig", "[user\nemail = a@b\n");
   EXPECT_EQ(shared(), "[user]\n\tname = \"A\"\n");
 }
 
 TEST_F(SharedSettings, ReplaceWhatAProgramLeftThere) {
-  write("home/.gitconfig", "[user]\nname = A\n");
-  write("home/victim", "mine");
+  write("me/.gitconfig", "[user]\nname = A\n");
+  write("me/victim", "mine");
   const std::string text = "[user]\n\tname = \"A\"\n";
-  ASSERT_EQ(::symlink((top_ + "/home/victim").c_str(), (top_ + "/store/.gitconfig").c_str()), 0);
+  ASSERT_EQ(::symlink((top_ + "/me/victim").c_str(), (top_ + "/store/.gitconfig").c_str()), 0);
   EXPECT_EQ(shared(), text);
-  EXPECT_EQ(read_file(top_ + "/home/victim", 100).value(), "mine");
+  EXPECT_EQ(read_file(top_ + "/me/victim", 100).value(), "mine");
   ASSERT_EQ(::unlink((top_ + "/store/.gitconfig").c_str()), 0);
   ASSERT_EQ(::mkfifo((top_ + "/store/.gitconfig").c_str(), 0600), 0);
   EXPECT_EQ(shared(), text);
   ASSERT_EQ(::unlink((top_ + "/store/.gitconfig").c_str()), 0);
   ASSERT_EQ(::mkdir((top_ + "/store/.gitconfig").c_str(), 0700), 0);
-  EXPECT_FALSE(share_git_settings(top_ + "/home", top_ + "/store").ok());
+  EXPECT_FALSE(share_git_settings(top_ + "/me", top_ + "/store").ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(top_ + "/store"), {}), 1);
 }
 
