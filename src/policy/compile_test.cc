@@ -641,7 +641,9 @@ TEST(Programs, WhatMayBeReadMayRun) {
   in.manifest.run = entries({"@programs"});
   in.manifest.otherwise = Otherwise::kAsk;
   in.scratch = {"/tmp"};
-  BlockGroup group{.name = "keys", .reason = "", .block = entries({"${workspace}/key"})};
+  BlockGroup group;
+  group.name = "keys";
+  group.block = entries({"${workspace}/key"});
   group.run = entries({"rm"});
   in.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
   const auto policy = compiled(in);

@@ -104,8 +104,10 @@ TEST_F(Settings, GrantReadingAlone) {
 }
 
 TEST_F(Settings, YieldToBlocksAndToGrants) {
-  in_.blocklists.push_back(
-      blocklist(Blocklist::Source::kBuiltin, {.name = "k", .block = entries({"${home}/.secret"})}));
+  BlockGroup group;
+  group.name = "keys";
+  group.block = entries({"${home}/.secret"});
+  in_.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
   EXPECT_EQ(read("/no-such/.secret"), kDeny);
   EXPECT_EQ(read("/no-such/code/.secret"), kAllow);
   in_.manifest.files.read = entries({"@tool-settings", "/no-such/code"});
