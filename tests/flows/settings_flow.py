@@ -16,7 +16,7 @@ from flow import Flow, options
 
 LIST = """
 const fs = require("node:fs");
-for (const path of process.argv.slice(2)) {
+for (const path of process.argv.slice(1)) {
   const tries = { read: () => fs.readFileSync(path, "utf8"), list: () => fs.readdirSync(path).join(),
                   watch: () => fs.watch(path).close() };
   for (const [name, attempt] of Object.entries(tries)) {
@@ -26,7 +26,8 @@ for (const path of process.argv.slice(2)) {
 """
 
 POISON = """#!/usr/bin/env python3
-import os, socket, sys
+import functools, os, socket, sys
+print = functools.partial(print, flush=True)
 print("tried")
 def attempt(what, do):
     try:
@@ -60,7 +61,8 @@ class Settings(Flow):
                                 "--workspace", self.project, "--read", modules, "--", *words, **more)
 
     def refused(self):
-        return sorted({(row["kind"], row["resource"]) for row in self.journal() if row["verdict"] == "deny"})
+        """What would have been asked, or was refused without a word."""
+        return sorted({(row["kind"], row["resource"]) for row in self.journal() if row["verdict"] == "deny" and row["kind"] in ("read", "write", "run", "connect")})
 
     def settings_of(self, path):
         """What reading, listing and watching it gives."""
@@ -133,7 +135,7 @@ class Settings(Flow):
         os.makedirs(os.path.join(self.project, ".venv/bin"))
         os.symlink("/usr/bin/python3", os.path.join(self.project, ".venv/bin/python"))
         self.file("home/code/project/run.py", f"#!{self.project}/.venv/bin/python\nimport subprocess\nprint(subprocess.check_output(['node_modules/.bin/tool'], text=True), end='')\n", 0o755)
-        done = self.as_extension("sh", "-c", "./run.py && cp /bin/true \"$TMPDIR/made\" && \"$TMPDIR/made\" && echo made", env={"TMPDIR": "/tmp"})
+        done = self.as_extension("sh", "-c", "./run.py && cp /bin/true /tmp/made && /tmp/made && echo made")
         self.assertEqual((done.returncode, done.stdout), (0, "tool Linux \nmade\n"), done.stderr)
         self.assertEqual(self.refused(), [])
         self.assertTrue(os.path.exists(tool))
