@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMegabyte = 1 << 20;
 constexpr size_t kLeastHeap = 8 * kMegabyte;
 constexpr size_t kMostStack = kMegabyte;
+constexpr size_t kCode = 16 * kMegabyte;
 constexpr size_t kLeastStack = 64 << 10;
 constexpr uint64_t kFlushInterval = 10'000'000;
 // What a heap may grow by to unwind a script that filled it.
@@ -63,6 +64,8 @@ Guest::Guest(Worker& worker, uint32_t number, const CreateMessage& limits)
   params.allow_atomics_wait = false;
   const size_t heap = std::max(bytes(limits.heap), kLeastHeap);
   params.constraints.ConfigureDefaultsFromHeapSize(0, heap);
+  // V8 would reserve 128 MB of addresses for each isolate's code, and a worker has many.
+  params.constraints.set_code_range_size_in_bytes(kCode);
   v8::Isolate::Initialize(isolate_, params);
   isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
   isolate_->AddNearHeapLimitCallback(near_heap_limit, this);
