@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
+#include "sandbox/home_store.h"
 #include "policy/homes.h"
 #include "policy/programs.h"
 #include "sandbox/outcome.h"
@@ -91,6 +92,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
   if (!is_file(places->data + "/vscode/node_modules/acorn/package.json") &&
       !is_file(places->data + "/node_modules/acorn/package.json"))
     return fail("the editor's packages are missing: run `make code` once, which installs them");
+  remove_orphaned_stores(places->state);
   std::vector<std::string> words = {node,      launcher,      "--bulkhead", places->program,
                                     "--state", places->state, "--sockets",  places->sockets()};
   words.insert(words.end(), arguments.begin(), arguments.end());

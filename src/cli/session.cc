@@ -201,18 +201,6 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
                    session.folder, why_not)};
 }
 
-// A folder of its own for each subject: its last name for people, a hash to tell namesakes apart.
-std::string storage_name(const std::string& subject) {
-  std::string name;
-  for (const char c : std::string(last_of("/" + subject)).substr(0, 40)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || (c == '.' && !name.empty());
-    name += plain ? c : '_';
-  }
-  const std::string digest = ManifestBytes::of("", subject).digest();
-  return name + "-" + digest.substr(0, 16);
-}
-
 Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
   if (request.manifest) return *request.manifest;
   BULKHEAD_TRY(std::string text, read_file(options.manifest, kMaxManifest));
@@ -278,6 +266,10 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
        "HOST:PORT");
   list("--run", options.run, "also grant running this program", "PROGRAM");
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
+  app.add_flag("--private{}", options.private_home,
+               "a home folder of its own: of the real one only what is granted. It ends with the "
+               "run, or is kept in a folder (--private=FOLDER)")
+      ->group("Policy");
   list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
        "GROUP");
   app.add_option("--otherwise", options.otherwise,
@@ -385,13 +377,14 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   if (!options.otherwise.empty())
     inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
   if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;
+  if (options.private_home) inputs.manifest.files.private_home = true;
   BULKHEAD_CHECK(set_limits(options, inputs.manifest.limits));
 
   inputs.variables = {.workspace = {},
                       .extension = session.program ? session.program->own_folder : "",
                       .storage = canonical_or_same(
                           session.places.state + "/storage/" +
-                          storage_name(session.subject.empty() ? "none" : session.subject)),
+                          folder_name_of(session.subject.empty() ? "none" : session.subject)),
                       .home = session.places.home,
                       .config = canonical_or_same(session.places.config),
                       .state = canonical_or_same(session.places.state),

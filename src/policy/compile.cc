@@ -379,6 +379,10 @@ void Compiler::finish() {
                std::back_inserter(data_->runnable_files), runs);
   std::copy_if(runnable_trees_.begin(), runnable_trees_.end(),
                std::back_inserter(data_->runnable_trees), runs);
+  const auto wanted = inputs_.manifest.files.private_home;
+  if (wanted.value_or(inputs_.baseline && inputs_.baseline->files.private_home.value_or(false)))
+    data_->private_home = inputs_.variables.home;
+  data_->workspace = inputs_.variables.workspace;
   data_->subject = inputs_.subject.empty() ? inputs_.manifest.extension : inputs_.subject;
 }
 

@@ -126,9 +126,9 @@ void pass(Way& way, Limits& limits) {
 template <typename Way>
 void pass(Way& way, Manifest& manifest) {
   pass_all(way, manifest.version, manifest.extension, manifest.files.read, manifest.files.write,
-           manifest.files.block, manifest.files.hide, manifest.network, manifest.run,
-           manifest.environment, manifest.vscode, manifest.limits, manifest.otherwise,
-           manifest.digest);
+           manifest.files.block, manifest.files.hide, manifest.files.private_home, manifest.network,
+           manifest.run, manifest.environment, manifest.vscode, manifest.limits,
+           manifest.otherwise, manifest.digest);
 }
 
 template <typename Way>

@@ -5,7 +5,7 @@
 // Three kinds of file, each a JSON object; "$schema" (a string) may stand in each:
 //
 //   manifest   {"manifest":1, "extension":"publisher.name",
-//               "files":{"read":[…],"write":[…],"block":[…],"hide":[…]},
+//               "files":{"read":[…],"write":[…],"block":[…],"hide":[…],"private":true|false},
 //               "network":[…], "run":[…], "environment":[…], "vscode":[…],
 //               "limits":{"memory":"512MiB","cpu":1.5,"cpu-time":"10m","wall-time":"30s",
 //                         "processes":64,"files":1024,"written":"1GiB"},
@@ -69,6 +69,7 @@ inline constexpr uint32_t kMostFiles = 1'048'576;
 
 struct Files {
   std::vector<Entry> read, write, block, hide;
+  std::optional<bool> private_home;  // a home folder of its own; unset: as the baseline says
 };
 
 struct Manifest {

@@ -126,6 +126,9 @@ Result<Manifest> merge(std::span<const MergeMember> members) {
     merger.add(*member, one.files.write, &result.files.write, true);
     merger.add(*member, one.files.block, &result.files.block, true);
     merger.add(*member, one.files.hide, &result.files.hide, true);
+    // Whoever wants the machine's own asks for it; one that does gives it to all.
+    if (one.files.private_home && result.files.private_home != false)
+      result.files.private_home = one.files.private_home;
     merger.add(*member, one.run, &result.run, true);
     merger.add(*member, one.network, &result.network, false);
     merger.add(*member, one.environment, &result.environment, false);

@@ -18,7 +18,9 @@
 #include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
+#include "sandbox/home_store.h"
 #include "sandbox/node_cache.h"
+#include "sandbox/private_home.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
@@ -241,6 +243,7 @@ class Host {
   Result<std::unique_ptr<Broker>> admit(InitialData& data);
   Status open_control();
   void start(HostIdentity identity);
+  std::string home_store(const Confinement& confinement) const;
   Status prepare();
   void tell_review(const InitialData& data);
   void supervise_until_end();
@@ -400,6 +403,24 @@ void Host::start(HostIdentity identity) {
   });
 }
 
+// What the extension makes in its home folder goes here; "": it has the machine's, and is asked.
+std::string Host::home_store(const Confinement& confinement) const {
+  const Policy& policy = *confinement.policy;
+  if (policy.private_home().empty()) return {};
+  const std::string &state = confinement.inputs.variables.state, &subject = confinement.subject;
+  std::vector<std::string> packages;
+  for (const ConfinedExtension& each : confinement.extensions)
+    packages.push_back(each.package.folder);
+  std::string store = store_of(state, subject);
+  Status made = make_store_of(state, subject, packages);
+  if (made.ok())
+    if (auto home = plan_home(policy, store, "/"); !home.ok()) made = std::move(home).error();
+  if (made.ok()) return store;
+  say_sealed(options_.mark, fmt::format("bulkhead: {} has no home folder of its own: {}", subject,
+                                        to_string(made.error())));
+  return {};
+}
+
 Status Host::prepare() {
   ConfinementRequest request{places_,
                              identity_,
@@ -446,6 +467,7 @@ Status Host::prepare() {
                                {identity_.logs, follow_links(identity_.logs)}});
       cache && make_node_cache(*cache))
     plan_options.kept.push_back(std::move(*cache));
+  plan_options.home_store = home_store(confinement);
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);
