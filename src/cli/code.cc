@@ -15,9 +15,9 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
-#include "sandbox/home_store.h"
 #include "policy/homes.h"
 #include "policy/programs.h"
+#include "sandbox/home_store.h"
 #include "sandbox/outcome.h"
 
 namespace bulkhead {

@@ -46,6 +46,7 @@ nlohmann::json limits_json(const Limits& limits) {
   if (limits.processes) out["processes"] = *limits.processes;
   if (limits.files) out["files"] = *limits.files;
   if (limits.written) out["written"] = *limits.written;
+  if (limits.home) out["home"] = *limits.home;
   return out;
 }
 

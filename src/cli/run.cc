@@ -243,7 +243,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   // A run whose record was lost must not look like one that went well.
   if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
   asker.reset();
-  if (home->passing) home->passing->remove();
+  if (home->passing) home->passing->empty();
   // The journal is finished, and the kernel takes back at once what destructors would give back
   // piece by piece.
   std::fflush(nullptr);

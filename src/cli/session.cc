@@ -159,6 +159,7 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   };
   BULKHEAD_CHECK(size("--memory", options.memory, limits.memory));
   BULKHEAD_CHECK(size("--written", options.written, limits.written));
+  BULKHEAD_CHECK(size("--home", options.home, limits.home));
   BULKHEAD_CHECK(duration("--cpu-time", options.cpu_time, limits.cpu_time));
   BULKHEAD_CHECK(duration("--wall-time", options.wall_time, limits.wall_time));
   BULKHEAD_CHECK(number("--cpu", options.cpu, kMostCores, limits.cpu));
@@ -291,6 +292,7 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
   limit("--processes", options.processes, "processes at one time", "NUMBER");
   limit("--files", options.files, "open descriptors of each process", "NUMBER");
   limit("--written", options.written, "bytes written to storage", "SIZE");
+  limit("--home", options.home, "bytes in a private home (default: 1GiB)", "SIZE");
 }
 
 Error unwritable_state(const Places& places, Error cause) {

@@ -321,6 +321,7 @@ void Compiler::settle_limits() {
     apply(&into.processes, from.processes);
     apply(&into.files, from.files);
     apply(&into.written, from.written);
+    apply(&into.home, from.home);
   };
   // The baseline's are defaults, a blocklist's are upper bounds.
   if (inputs_.baseline)
@@ -338,7 +339,7 @@ void Compiler::settle_limits() {
                     (limits.wall_time && limits.wall_time->count() <= 0) ||
                     (limits.processes && *limits.processes == 0) ||
                     (limits.files && *limits.files == 0) ||
-                    (limits.written && *limits.written == 0);
+                    (limits.written && *limits.written == 0) || (limits.home && *limits.home == 0);
   if (zero) complain("a limit of zero", "raise it, or leave it out for no limit");
 }
 

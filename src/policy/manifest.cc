@@ -228,14 +228,15 @@ std::optional<uint32_t> Reader::count(const Value& object, std::string_view name
 }
 
 Limits Reader::limits(const Value& root) {
-  static constexpr std::array<std::string_view, 7> kKnown = {
-      "memory", "cpu", "cpu-time", "wall-time", "processes", "files", "written"};
+  static constexpr std::array<std::string_view, 8> kKnown = {
+      "memory", "cpu", "cpu-time", "wall-time", "processes", "files", "written", "home"};
   Limits result;
   const Value* object = root.find("limits");
   if (object == nullptr || !expect(*object, Type::kObject)) return result;
   only(*object, kKnown);
   result.memory = size(*object, "memory");
   result.written = size(*object, "written");
+  result.home = size(*object, "home");
   result.cpu_time = duration(*object, "cpu-time");
   result.wall_time = duration(*object, "wall-time");
   result.processes = count(*object, "processes", kMostProcesses);

@@ -100,6 +100,7 @@ void merge_limits(Limits* into, const Limits& other) {
   larger(&into->processes, other.processes);
   larger(&into->files, other.files);
   larger(&into->written, other.written);
+  larger(&into->home, other.home);
 }
 
 }  // namespace

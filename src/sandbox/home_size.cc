@@ -34,7 +34,7 @@ std::optional<LimitBreached> HomeSize::look() {
     measured_ = now - kAtMost + kFirst;
     return std::nullopt;
   }
-  const bool due = room + kNoticed <= room_ || full() || since >= kAtMost;
+  const bool due = room + std::min(kNoticed, most_ / 4) <= room_ || full() || since >= kAtMost;
   if (!due || since < took_ * kShare) return std::nullopt;
   room_ = room;
   auto breach = measure();

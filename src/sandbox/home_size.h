@@ -1,6 +1,6 @@
-// HomeSize: keeps what is made in a private home below a limit. The kernel has no quota for a folder
-// that an ordinary user could set, so the folder is measured now and again: soon after the file
-// system has lost as much room as would matter, and once in a while otherwise. Above the limit
+// HomeSize: keeps what is made in a private home below a limit. The kernel has no quota for a
+// folder that an ordinary user could set, so the folder is measured now and again: soon after the
+// file system has lost as much room as would matter, and once in a while otherwise. Above the limit
 // nothing new is opened for writing there (EDQUOT, a full disk as programs know it); what is open
 // already can be written still, so that well above it the compartment is ended.
 //
@@ -17,13 +17,11 @@
 
 namespace bulkhead {
 
-inline constexpr uint64_t kMostOfHome = uint64_t{1} << 30U;
 inline constexpr uint64_t kMostHomeFiles = 200'000;
 
 class HomeSize {
  public:
-  explicit HomeSize(std::string store, uint64_t most = kMostOfHome)
-      : store_(std::move(store)), most_(most) {}
+  HomeSize(std::string store, uint64_t most) : store_(std::move(store)), most_(most) {}
 
   // Where it is time to. A breach: nothing but the compartment's end helps.
   std::optional<LimitBreached> look();

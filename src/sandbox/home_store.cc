@@ -5,12 +5,13 @@
 #include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 
 #include "base/path.h"
@@ -27,7 +28,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPassing = "run-";
 constexpr size_t kMostWhose = size_t{1} << 20U;
-constexpr time_t kSettled = 60;  // s; by then who made one has locked it
 
 std::string homes_in(const std::string& state) { return join(state, "homes"); }
 
@@ -42,16 +42,39 @@ void remove_whole(const std::string& folder) {
   (void)::rmdir(folder.c_str());
 }
 
-void remove_left_behind(const std::string& homes) {
-  std::error_code error;
-  for (fs::directory_iterator each(homes, error), end; !error && each != end;
-       each.increment(error)) {
-    const std::string path = each->path().string();
-    struct stat status {};
-    if (!last_of(path).starts_with(kPassing) || ::lstat(path.c_str(), &status) != 0 ||
-        ::time(nullptr) - status.st_ctime < kSettled)
-      continue;
-    if (const Fd lock = locked(path)) remove_whole(path);
+// Parents first.
+constexpr std::array<std::string_view, 7> kFolders = {
+    ".cache", ".config", ".local", ".local/bin", ".local/lib", ".local/share", ".local/state"};
+
+// Removing a folder takes some file systems longer than a program's start, so those that every
+// store has stay, as if they were new.
+bool keep_folder(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         ::llistxattr(path.c_str(), nullptr, 0) == 0 && ::chmod(path.c_str(), 0700) == 0 &&
+         ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// With nobody in it.
+void empty_store(const std::string& store) {
+  std::vector<std::string> kept = {store};
+  (void)keep_folder(store);
+  for (const std::string_view name : kFolders) {
+    const std::string path = store + "/" + std::string(name);
+    const bool in_kept =
+        std::find(kept.begin(), kept.end(), std::string(parent_of(path))) != kept.end();
+    if (in_kept && keep_folder(path)) kept.push_back(path);
+  }
+  for (const std::string& folder : kept) {
+    std::error_code error;
+    for (fs::directory_iterator each(folder, error), end; !error && each != end;
+         each.increment(error)) {
+      const std::string path = each->path().string();
+      if (std::find(kept.begin(), kept.end(), path) != kept.end()) continue;
+      std::error_code ignored;
+      if (fs::is_directory(each->symlink_status(ignored))) remove_content(path);
+      fs::remove(each->path(), ignored);
+    }
   }
 }
 
@@ -97,8 +120,8 @@ Status make_store(const std::string& store) {
   if (!is_own_folder(store))
     return Error{fmt::format("{} is no folder of this user's", escape_for_display(store)), EPERM};
   // The program may have put something else there, which it keeps.
-  for (const char* each :
-       {".cache", ".config", ".local", ".local/bin", ".local/lib", ".local/share", ".local/state"}) {
+  for (const char* each : {".cache", ".config", ".local", ".local/bin", ".local/lib",
+                           ".local/share", ".local/state"}) {
     const std::string folder = store + "/" + each;
     const Fd parent(openat2_raw(AT_FDCWD, std::string(parent_of(folder)).c_str(),
                                 O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS));
@@ -140,15 +163,24 @@ Result<PassingStore> PassingStore::make(const std::string& state) {
   BULKHEAD_CHECK(make_directories(homes, 0700));
   if (!is_own_folder(homes))
     return Error{fmt::format("{} is no folder of this user's", escape_for_display(homes)), EPERM};
-  remove_left_behind(homes);
   PassingStore store;
-  store.path_ = homes + "/" + std::string(kPassing) + "XXXXXX";
-  if (::mkdtemp(store.path_.data()) == nullptr) return errno_error("make " + store.path_);
-  store.lock_ = locked(store.path_);
+  // That of an earlier run, which may have been killed before it left it empty.
+  std::error_code error;
+  for (fs::directory_iterator each(homes, error), end; !error && each != end && !store.lock_;
+       each.increment(error)) {
+    store.path_ = each->path().string();
+    if (last_of(store.path_).starts_with(kPassing)) store.lock_ = locked(store.path_);
+  }
+  if (store.lock_) store.empty();
+  while (!store.lock_) {  // whoever looks for one may be faster
+    store.path_ = homes + "/" + std::string(kPassing) + "XXXXXX";
+    if (::mkdtemp(store.path_.data()) == nullptr) return errno_error("make " + store.path_);
+    store.lock_ = locked(store.path_);
+  }
   BULKHEAD_CHECK(make_store(store.path_));
   return store;
 }
 
-void PassingStore::remove() const { remove_whole(path_); }
+void PassingStore::empty() const { empty_store(path_); }
 
 }  // namespace bulkhead

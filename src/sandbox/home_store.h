@@ -3,7 +3,7 @@
 //
 //   homes/NAME/home    of a subject (an extension, a program under a manifest), from run to run
 //   homes/NAME/whose   a line with the subject, and one for each package that it is, its folder
-//   homes/run-XXXXXX   of one run
+//   homes/run-XXXXXX   of one run, and of another later on
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ namespace bulkhead {
 
 // The folder for a subject, to be made by make_store(). `state`: bulkhead's state folder.
 std::string store_of(const std::string& state, const std::string& subject);
-// Makes the folder, those above it, and in it the folders that programs expect; keeps what is there.
+// Makes the folder, those above it, and in it the folders that programs expect; keeps what is
+// there.
 Status make_store(const std::string& store);
 // make_store(store_of()), and notes whose it is: the packages' folders.
 Status make_store_of(const std::string& state, const std::string& subject,
@@ -25,16 +26,16 @@ Status make_store_of(const std::string& state, const std::string& subject,
 // Removes the stores of extensions of which no version is installed any more, where they were.
 void remove_orphaned_stores(const std::string& state);
 
-// One for a single run.
+// One for a single run, empty as it begins.
 class PassingStore {
  public:
   static Result<PassingStore> make(const std::string& state);
   const std::string& path() const noexcept { return path_; }
-  void remove() const;
+  void empty() const;  // once nobody is in it
 
  private:
   std::string path_;
-  Fd lock_;  // who has none was killed, and the next run removes what it left
+  Fd lock_;
 };
 
 }  // namespace bulkhead

@@ -17,8 +17,8 @@ bool is_own_folder(const std::string& path);
 // mount.
 void remove_content(const std::string& folder);
 
-// The bytes that it takes, of files up to `most_files`; nullopt where there are more, or not all can
-// be looked at.
+// The bytes that it takes, of files up to `most_files`; nullopt where there are more, or not all
+// can be looked at.
 std::optional<uint64_t> size_of_content(const std::string& folder, uint64_t most_files);
 
 }  // namespace bulkhead

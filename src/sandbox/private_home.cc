@@ -150,8 +150,7 @@ void add_own_folders(const PrivateHome& home, int at, const std::string& path,
     if (!home.leads_to_real(here)) {
       found.push_back(here);
     } else if (home.holds(here)) {
-      if (const Fd folder = open_folder(at, name))
-        add_own_folders(home, folder.get(), here, found);
+      if (const Fd folder = open_folder(at, name)) add_own_folders(home, folder.get(), here, found);
     }
   }
 }
@@ -169,9 +168,8 @@ PrivateHome::PrivateHome(std::string home, std::string store, std::vector<std::s
 
 bool PrivateHome::holds(std::string_view path) const noexcept {
   return is_within(path, home_) &&
-         std::none_of(real_.begin(), real_.end(), [path](const std::string& tree) {
-           return is_within(path, tree);
-         });
+         std::none_of(real_.begin(), real_.end(),
+                      [path](const std::string& tree) { return is_within(path, tree); });
 }
 
 bool PrivateHome::leads_to_real(std::string_view path) const noexcept {
@@ -209,9 +207,10 @@ Result<PrivateHome> plan_home(const Policy& policy, std::string store, const std
       real.push_back(path);
     } else if (rule.source == Rule::Source::kCommandLine &&
                (rule.kinds & 1u << static_cast<unsigned>(Kind::kWrite)) != 0) {
-      return Error{fmt::format("{} does not exist, and would be made in the private home: make it "
-                               "first",
-                               escape_for_display(path))};
+      return Error{
+          fmt::format("{} does not exist, and would be made in the private home: make it "
+                      "first",
+                      escape_for_display(path))};
     }
   }
   for (const auto* list : {&policy.runnable_files(), &policy.runnable_trees()})
@@ -223,9 +222,10 @@ Result<PrivateHome> plan_home(const Policy& policy, std::string store, const std
   for (const std::string& each : folders) add_granted(policy, home, each, real);
   PrivateHome planned(home, std::move(store), std::move(real));
   if (planned.real().size() > kMostReal)
-    return Error{fmt::format("{} places in the home folder are granted, and a private home takes "
-                             "{} at the most: grant whole folders",
-                             planned.real().size(), kMostReal)};
+    return Error{
+        fmt::format("{} places in the home folder are granted, and a private home takes "
+                    "{} at the most: grant whole folders",
+                    planned.real().size(), kMostReal)};
   if (folder != home && planned.holds(folder))
     return Error{fmt::format(
         "the working folder {} is not granted, and would not be there in a private home: grant "

@@ -37,7 +37,9 @@ class PrivateHome {
 
   const std::string& home() const noexcept { return home_; }
   const std::string& store() const noexcept { return store_; }
-  const std::vector<std::string>& real() const noexcept { return real_; }  // sorted; none in another
+  const std::vector<std::string>& real() const noexcept {
+    return real_;
+  }  // sorted; none in another
 
  private:
   std::string home_, store_;

@@ -26,17 +26,20 @@ namespace fs = std::filesystem;
 Entry entry(std::string text) { return {std::move(text), {}}; }
 
 TEST(PrivateHome, TellsTheProgramsOwnFromTheMachines) {
-  const PrivateHome home("/home/me", "/store", {"/home/me/src/a/b", "/home/me/src/a", "/home/me/.x"});
-  EXPECT_THAT(home.real(), ElementsAre("/home/me/.x", "/home/me/src/a")) << "one in another is one";
-  for (const char* own : {"/home/me", "/home/me/.ssh/id_rsa", "/home/me/src", "/home/me/src/ab",
-                          "/home/me/.xy", "/home/me/src/a.b"})
+  const PrivateHome home("/users/me", "/store",
+                         {"/users/me/src/a/b", "/users/me/src/a", "/users/me/.x"});
+  EXPECT_THAT(home.real(), ElementsAre("/users/me/.x", "/users/me/src/a"))
+      << "one in another is one";
+  for (const char* own : {"/users/me", "/users/me/.ssh/id_rsa", "/users/me/src", "/users/me/src/ab",
+                          "/users/me/.xy", "/users/me/src/a.b"})
     EXPECT_TRUE(home.holds(own)) << own;
-  for (const char* real : {"/home", "/home/men", "/", "/home/me/src/a", "/home/me/src/a/b/c",
-                           "/home/me/.x", "/store", "/store/x"})
+  for (const char* real : {"/users", "/users/men", "/", "/users/me/src/a", "/users/me/src/a/b/c",
+                           "/users/me/.x", "/store", "/store/x"})
     EXPECT_FALSE(home.holds(real)) << real;
-  for (const char* way : {"/home/me", "/home/me/src", "/home/me/src/a", "/home/me/src/a/b", "/"})
+  for (const char* way :
+       {"/users/me", "/users/me/src", "/users/me/src/a", "/users/me/src/a/b", "/"})
     EXPECT_TRUE(home.leads_to_real(way)) << way;
-  for (const char* no : {"/home/me/.ssh", "/home/me/src/b", "/home/me/srca"})
+  for (const char* no : {"/users/me/.ssh", "/users/me/src/b", "/users/me/srca"})
     EXPECT_FALSE(home.leads_to_real(no)) << no;
 }
 
@@ -80,8 +83,9 @@ TEST_F(HomeTest, WhatIsGrantedStays) {
   file("home/.prettierrc.json");
   file("home/.ssh/id_rsa");
   fs::create_directories(home_ + "/.prettierrc.d");
-  inputs_.manifest.files.read = {entry("${home}/.nvm/versions"), entry("${home}/.local/lib/python3*"),
-                                 entry("**/.prettierrc*"), entry("${home}/.missing")};
+  inputs_.manifest.files.read = {entry("${home}/.nvm/versions"),
+                                 entry("${home}/.local/lib/python3*"), entry("**/.prettierrc*"),
+                                 entry("${home}/.missing")};
   inputs_.variables.workspace = {home_ + "/src/project"};
   const auto home = plan();
   ASSERT_TRUE(home.ok()) << to_string(home.error());
@@ -149,12 +153,31 @@ TEST_F(HomeTest, StoresGoWithTheirExtensions) {
   EXPECT_TRUE(fs::exists(home_ + "/keep"));
 }
 
-TEST_F(HomeTest, APassingStoreIsRemoved) {
-  const auto store = PassingStore::make(folder_);
-  ASSERT_TRUE(store.ok()) << to_string(store.error());
-  file("homes/" + fs::path(store->path()).filename().string() + "/.cache/x/y");
-  store->remove();
-  EXPECT_TRUE(fs::is_empty(folder_ + "/homes"));
+TEST_F(HomeTest, APassingStoreIsEmptyForTheNextRun) {
+  std::string first;
+  {
+    const auto store = PassingStore::make(folder_);
+    ASSERT_TRUE(store.ok()) << to_string(store.error());
+    first = store->path();
+    const auto other = PassingStore::make(folder_);
+    ASSERT_TRUE(other.ok());
+    EXPECT_NE(other->path(), first) << "that one is in use";
+    file("homes/" + fs::path(first).filename().string() + "/.cache/x/y");
+    file("homes/" + fs::path(first).filename().string() + "/.local/z");
+    fs::permissions(first + "/.cache/x", fs::perms::none);
+    fs::create_symlink(home_, first + "/.link");
+    fs::remove(first + "/.config");
+    fs::create_symlink(home_, first + "/.config");
+    fs::remove_all(other->path());
+  }
+  file("home/stays");
+  const auto next = PassingStore::make(folder_);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(next->path(), first);
+  EXPECT_FALSE(fs::exists(first + "/.cache/x"));
+  EXPECT_FALSE(fs::exists(first + "/.local/z"));
+  EXPECT_TRUE(fs::is_directory(fs::symlink_status(first + "/.config")));
+  EXPECT_TRUE(fs::exists(home_ + "/stays"));
 }
 
 TEST_F(HomeTest, SizeIsThatOfTheFiles) {

@@ -19,7 +19,7 @@ class Own(Flow):
         self.file("home/.config/tool/settings", "the machine's\n")
 
     def sh(self, script, *words, private="--private", cwd=None, **more):
-        return self.run_program(private, "--otherwise=deny", *words, "--", "sh", "-c", script, cwd=cwd or self.work, **more)
+        return self.run_program(private, "--otherwise=deny", "--run", "/usr/bin", *words, "--", "sh", "-c", script, cwd=cwd or self.work, **more)
 
     def test_what_is_made_there_is_read_back_and_gone_afterwards(self):
         before = sorted(os.listdir(self.home))
@@ -33,11 +33,13 @@ class Own(Flow):
             test ! -e ~/.ssh; test ! -e ~/secret.txt; test ! -e ~/.config/tool/settings
             rm -r ~/.cache/tool; test ! -e ~/.cache/tool
         """)
-        self.assertEqual(done.stdout.split("\n"), ["one", "two", "one", "one", "4", "b", "link", "two", f"{self.home}/.cache/tool", "b", ""])
+        self.assertEqual(done.stdout.split("\n"), ["one", "two", "one", "one", "4", "b", "deep", "link", "two", f"{self.home}/.cache/tool", "b", ""])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(os.listdir(self.home)), sorted({*before, ".local"}))
         self.assertEqual(os.listdir(f"{self.home}/.cache") if os.path.exists(f"{self.home}/.cache") else [], [])
-        self.assertEqual(os.listdir(f"{self.home}/.local/state/bulkhead/homes"), [])
+        left = [name for _, _, files in os.walk(f"{self.home}/.local/state/bulkhead/homes") for name in files]
+        self.assertEqual(left, [])
+        self.assertEqual(self.sh("ls -AR ~/.cache ~/.config; ls -A ~").stdout.split("\n")[-4:], [".config", ".local", "src", ""])
 
     def test_is_kept_in_a_folder(self):
         for expected in ("", "x\n"):
@@ -48,7 +50,8 @@ class Own(Flow):
         self.assertFalse(os.path.exists(f"{self.home}/.rc"))
 
     def test_is_kept_for_a_manifest(self):
-        manifest = self.file("bulkhead.json", '{"manifest": 1, "extension": "a.tool", "files": {"private": true}, "run": ["sh", "cat"]}')
+        manifest = self.file("bulkhead.json", '{"manifest": 1, "extension": "a.tool", "files": {"private": true, "read": ["@system"]}, '
+                                             '"run": ["sh", "cat", "ls", "mv"], "environment": ["HOME"]}')
         for expected in ("", "x\n"):
             done = self.run_program("--manifest", manifest, "--", "sh", "-c", "cat ~/.rc 2>/dev/null; echo x >> ~/.rc", cwd=self.work)
             self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
@@ -69,14 +72,14 @@ class Own(Flow):
     def test_theft_is_told(self):
         done = self.sh("cat ~/.ssh/id_rsa ~/.nothing; echo $?")
         self.assertEqual(done.stdout, "1\n")
-        rows = [row for row in self.journal() if row["verdict"] == "deny"]
+        rows = [row for row in self.journal() if row["verdict"] == "deny" and row["kind"] == "read"]
         self.assertEqual([row["resource"] for row in rows], [f"{self.home}/.ssh/id_rsa"])
 
     def test_starts_what_was_put_there(self):
-        done = self.sh("cp /bin/echo ~/.local/bin/tool && ~/.local/bin/tool ran", "--run", "cp")
+        done = self.sh("cp /bin/echo ~/.local/bin/tool && ~/.local/bin/tool ran")
         self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
         for code in (126, 0):  # a folder that was not there at the start
-            done = self.sh("mkdir -p ~/.tool; cp /bin/echo ~/.tool/tool && ~/.tool/tool ran", "--run", "cp", "--run", "mkdir",
+            done = self.sh("mkdir -p ~/.tool; cp /bin/echo ~/.tool/tool && ~/.tool/tool ran",
                            private=f"--private={self.kept}")
             self.assertEqual(done.returncode, code, done.stderr)
 
@@ -85,6 +88,13 @@ class Own(Flow):
         seen = lambda *words: self.sh("ls -A ~", *words, private=f"--private={self.kept}").stdout.split()
         self.assertIn(".gitconfig", seen("--read", f"{self.home}/.gitconfig"))
         self.assertNotIn(".gitconfig", seen())
+
+    def test_is_bounded(self):
+        done = self.sh("""
+            head -c 3000000 /dev/zero > ~/big; sleep 4; echo x > ~/more; mkdir ~/.folder; cat ~/big | wc -c
+            rm ~/big; sleep 2; echo y > ~/more; cat ~/more""", "--home", "1MiB")
+        self.assertEqual(done.stdout, "3000000\ny\n", done.stderr)
+        self.assertEqual(done.stderr.count("Disk quota exceeded"), 2, done.stderr)
 
     def test_a_link_into_it_is_none_outside(self):
         done = self.sh("ln -s ~/src/project ~/.ssh && ln -s ~/.ssh/id_rsa stolen; ln -s ~/.cache/x cached; ls -A")
@@ -95,19 +105,22 @@ class Own(Flow):
         other = self.folder("home/other")
         place = self.folder("home/.deep/project")
         self.file("home/.deep/project/.env", "blocked\n")
-        manifest = self.file("m.json", '{"manifest": 1, "files": {"read": ["${workspace}"], "write": ["${workspace}"], "block": ["**/.env"]}, '
-                                       '"run": ["sh", "cat", "sleep", "mv", "mkdir", "rm", "rmdir"], "otherwise": "deny"}')
+        manifest = self.file("m.json", '{"manifest": 1, "files": {"read": ["${workspace}", "@system"], "write": ["${workspace}"], '
+                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ls", "perl"], "environment": ["HOME"]}')
         first = subprocess.Popen(
             [options.bulkhead, "run", f"--private={self.kept}", "--manifest", manifest, "--", "sh", "-c",
              """echo ready; read x; for at in ~/.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
             cwd=place, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(first.kill)
         self.assertEqual(first.stdout.readline(), "ready\n")
-        for act in ("mv -T ~/.deep ~/.cache/.deep", "mv -T ~/.deep/project ~/.cache/project", "mv -T ~/.deep ~/.moved"):
-            done = self.bulkhead("run", f"--private={self.kept}", "--manifest", manifest, "--", "sh", "-c", act, cwd=other)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        acts = {".cache/.deep": "Invalid cross-device link", ".moved": ""}  # by rename(2): mv would copy
+        for to, said in acts.items():
+            done = self.bulkhead("run", f"--private={self.kept}", "--manifest", manifest, "--", "perl", "-e",
+                                 'rename("$ENV{HOME}/.deep", "$ENV{HOME}/$ARGV[0]") or print $!', to, cwd=other)
+            self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
         said, _ = first.communicate("go\n", flow.TIMEOUT)
-        self.assertNotIn("blocked", said)
+        self.assertIn(".moved", said)
+        self.assertNotIn("blocked\n", said)
         with open(f"{place}/.env", encoding="utf-8") as file:
             self.assertEqual(file.read(), "blocked\n")
 

@@ -188,8 +188,9 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
   const std::string path = meaning(call, std::move(text));
   // By a link in the private home the same words lead elsewhere.
   if (plan.home && !is_within(path, "/proc") && (call.is_own(path) || outside != path))
-    return refuse(Kind::kRead, path,
-                  "it is another file for whoever follows the link outside, where the home differs");
+    return refuse(
+        Kind::kRead, path,
+        "it is another file for whoever follows the link outside, where the home differs");
   // A link to a folder is a way to all that is in it, which who may list its names need not read.
   const std::string reach = may_hold_others(path) ? inside(path) : path;
   if (call.is_spent()) return refuse(Kind::kRead, path, "a link that leads around for too long");

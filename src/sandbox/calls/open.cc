@@ -259,8 +259,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (wants_write && call.has_no_room(path)) return Reply::error(EDQUOT);
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
-  if (wants_write && !call.is_own(path) &&
-      call.service().arbiter.policy().stands_above_block(path))
+  if (wants_write && !call.is_own(path) && call.service().arbiter.policy().stands_above_block(path))
     return std::nullopt;
   // Nothing is made there, and "> /dev/null" is every shell's.
   const bool device = request.creates() && is_in_dev(path);
