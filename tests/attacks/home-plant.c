@@ -2,6 +2,7 @@
 // class: persistence: malicious packages that append to shell profiles or add autostart entries
 // plain: change
 // flags: --private
+// journal: write {HOME}/.bashrc
 #include "attack.h"
 
 static void plant(const char* name, const char* content) {

@@ -62,12 +62,24 @@ std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mod
   return Reply::error(EACCES);
 }
 
+constexpr std::string_view kOwnHome = "the home folder is the compartment's own";
+
 void note_unseen(Call& call, const std::string& path) {
   struct stat about {};
   if (!call.is_own(path) || ::lstat(path.c_str(), &about) != 0 ||
       call.service().arbiter.policy().decide_path(Kind::kRead, path).verdict == Verdict::kAllow)
     return;
-  call.note_refusal(Kind::kRead, path, "the home folder is the compartment's own");
+  call.note_refusal(Kind::kRead, path, kOwnHome);
+}
+
+void note_planted(Call& call, const std::string& path) {
+  if (!call.is_own(path)) return;
+  const Policy& policy = call.service().arbiter.policy();
+  const Decision decision = policy.decide_path(Kind::kWrite, path);
+  // Names that are blocked anywhere are blocked for what somebody else does in that folder.
+  if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule &&
+      !policy.rule(decision.rule).resolved.starts_with("**/"))
+    call.note_refusal(Kind::kWrite, path, kOwnHome);
 }
 
 namespace {

@@ -229,6 +229,7 @@ Reply open_existing(Call& call, const Request& request, const Spelling& spelling
 Reply create(Call& call, const Request& request, const Spelling& spelling,
              const std::string& canonical) {
   if (call.has_no_room(canonical)) return Reply::error(EDQUOT);
+  note_planted(call, canonical);
   if (auto no = refuse_name(call, Kind::kWrite, spelling, canonical)) return std::move(*no);
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
@@ -257,6 +258,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (request.reads() && !call.would_allow(Kind::kRead, path)) return std::nullopt;
   if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
   if (wants_write && call.has_no_room(path)) return Reply::error(EDQUOT);
+  if (wants_write) note_planted(call, path);
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
   if (wants_write && !call.is_own(path) && call.service().arbiter.policy().stands_above_block(path))

@@ -294,6 +294,7 @@ Reply serve_rename(Call& call) {
   if (auto no = refuse_device(call, true, from.path(), moved.type)) return std::move(*no);
   if (auto no = refuse_device(call, true, to.path(), replaced.type)) return std::move(*no);
   if (from.is_mount_point() || to.is_mount_point()) return Reply::error(EBUSY);
+  note_planted(call, to.path());
   if (auto no = refuse_uprooting(call, moved, from, to)) return std::move(*no);
   if (exchange)
     if (auto no = refuse_uprooting(call, back, to, from)) return std::move(*no);
