@@ -46,6 +46,7 @@ std::optional<LimitBreached> HomeSize::look() {
 std::optional<LimitBreached> HomeSize::measure() {
   const auto bytes = size_of_content(store_, kMostHomeFiles);
   full_.store(!bytes || *bytes > most_, std::memory_order_relaxed);
+  if (told_ != nullptr && bytes) told_->store(*bytes, std::memory_order_relaxed);
   const uint64_t end = most_ + std::max(most_ / 4, 256 * kMiB);
   if (bytes && *bytes <= end) return std::nullopt;
   if (!bytes)

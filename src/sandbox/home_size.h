@@ -21,7 +21,9 @@ inline constexpr uint64_t kMostHomeFiles = 200'000;
 
 class HomeSize {
  public:
-  HomeSize(std::string store, uint64_t most) : store_(std::move(store)), most_(most) {}
+  // `told`, where given, is kept at what was measured.
+  HomeSize(std::string store, uint64_t most, std::atomic<uint64_t>* told = nullptr)
+      : store_(std::move(store)), most_(most), told_(told) {}
 
   // Where it is time to. A breach: nothing but the compartment's end helps.
   std::optional<LimitBreached> look();
@@ -33,6 +35,7 @@ class HomeSize {
 
   std::string store_;
   uint64_t most_;
+  std::atomic<uint64_t>* told_;
   std::atomic<bool> full_ = false;
   uint64_t room_ = 0;  // free blocks of the file system when it was measured, in bytes
   Clock::time_point asked_ = {}, measured_ = {};

@@ -238,7 +238,8 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   RenameLock own_renames;
   RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
   std::optional<HomeSize> home_size;
-  if (plan.home) home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome));
+  if (plan.home) home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
+                      options.home_bytes);
   Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
   service.home_size = home_size ? &*home_size : nullptr;
 

@@ -270,6 +270,7 @@ class Host {
   std::unique_ptr<Control> control_;
   std::unique_ptr<Arbiter> arbiter_;
   UsageMeter usage_;
+  std::atomic<uint64_t> home_bytes_ = 0;  // in its own home folder
   RenameLock renames_;
   HostSession session_;
   std::unique_ptr<Relay> relay_;
@@ -358,7 +359,12 @@ Status Host::open_control() {
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
-  handlers.usage = [this] { return usage_.measure(); };
+  handlers.usage = [this] {
+    Json usage = usage_.measure();
+    if (const uint64_t bytes = home_bytes_.load(); bytes > 0 && usage.is_object())
+      usage["home"] = bytes;
+    return usage;
+  };
   handlers.refused = [this]() -> std::vector<Event> {
     const std::lock_guard guard(mutex_);
     std::vector<Event> denied = journal_ ? journal_->denied() : std::vector<Event>();
@@ -554,6 +560,7 @@ void Host::supervise_until_end() {
   supervisor.job_control = false;
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
+  supervisor.home_bytes = &home_bytes_;
   supervisor.started = [this](int proc) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);

@@ -394,7 +394,7 @@ class Model extends EventEmitter {
     }
     compartment.lastCpu = usage.cpu;
     compartment.lastTime = now;
-    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes };
+    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home };
     this.emit("changed", compartment);
   }
 
