@@ -54,7 +54,7 @@ class Compartment {
     this.expected = false;
     /** Whether it acknowledges what the editor tells it. */
     this.responds = true;
-    /** @type {{ cpu: number, memory: number, processes: number } | undefined} */
+    /** @type {{ cpu: number, memory: number, processes: number, home?: number } | undefined} */
     this.usage = undefined;
     /** @type {number[]} percent of a core, oldest first */
     this.load = [];
