@@ -17,6 +17,7 @@
 #include "policy/config.h"
 #include "policy/homes.h"
 #include "policy/programs.h"
+#include "sandbox/home_store.h"
 #include "sandbox/outcome.h"
 
 namespace bulkhead {
@@ -91,6 +92,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
     complain(places.error());
     return kExitFailed;
   }
+  remove_orphaned_stores(places->state);
   std::vector<std::string> said = {"--bulkhead", places->program, "--state", places->state,
                                    "--sockets", places->sockets()};
   said.insert(said.end(), arguments.begin(), arguments.end());

@@ -171,6 +171,7 @@ std::string limits_in_words(const Limits& limits, std::string_view last) {
   if (limits.cpu_time) parts.push_back(time_in_words(*limits.cpu_time) + " of processor time");
   if (limits.wall_time) parts.push_back(time_in_words(*limits.wall_time) + " from start to end");
   if (limits.written) parts.push_back(size_in_words(*limits.written) + " written to disk");
+  if (limits.home) parts.push_back(size_in_words(*limits.home) + " in its own home folder");
   return joined(parts, parts.size(), last);
 }
 

@@ -18,7 +18,9 @@
 #include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
+#include "sandbox/home_store.h"
 #include "sandbox/node_cache.h"
+#include "sandbox/private_home.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
@@ -241,6 +243,7 @@ class Host {
   Result<std::unique_ptr<Broker>> admit(InitialData& data);
   Status open_control();
   void start(HostIdentity identity);
+  std::string home_store(const Confinement& confinement) const;
   Status prepare();
   void tell_review(const InitialData& data);
   void supervise_until_end();
@@ -267,6 +270,7 @@ class Host {
   std::unique_ptr<Control> control_;
   std::unique_ptr<Arbiter> arbiter_;
   UsageMeter usage_;
+  std::atomic<uint64_t> home_bytes_ = 0;  // in its own home folder
   RenameLock renames_;
   HostSession session_;
   std::unique_ptr<Relay> relay_;
@@ -355,7 +359,12 @@ Status Host::open_control() {
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
-  handlers.usage = [this] { return usage_.measure(); };
+  handlers.usage = [this] {
+    Json usage = usage_.measure();
+    if (const uint64_t bytes = home_bytes_.load(); bytes > 0 && usage.is_object())
+      usage["home"] = bytes;
+    return usage;
+  };
   handlers.refused = [this]() -> std::vector<Event> {
     const std::lock_guard guard(mutex_);
     std::vector<Event> denied = journal_ ? journal_->denied() : std::vector<Event>();
@@ -398,6 +407,24 @@ void Host::start(HostIdentity identity) {
     else
       relay_->stop();
   });
+}
+
+// What the extension makes in its home folder goes here; "": it has the machine's, and is asked.
+std::string Host::home_store(const Confinement& confinement) const {
+  const Policy& policy = *confinement.policy;
+  if (policy.private_home().empty()) return {};
+  const std::string &state = confinement.inputs.variables.state, &subject = confinement.subject;
+  std::vector<std::string> packages;
+  for (const ConfinedExtension& each : confinement.extensions)
+    packages.push_back(each.package.folder);
+  std::string store = store_of(state, subject);
+  Status made = make_store_of(state, subject, packages);
+  if (made.ok())
+    if (auto home = plan_home(policy, store, "/"); !home.ok()) made = std::move(home).error();
+  if (made.ok()) return store;
+  say_sealed(options_.mark, fmt::format("bulkhead: {} has no home folder of its own: {}", subject,
+                                        to_string(made.error())));
+  return {};
 }
 
 Status Host::prepare() {
@@ -446,6 +473,7 @@ Status Host::prepare() {
                                {identity_.logs, follow_links(identity_.logs)}});
       cache && make_node_cache(*cache))
     plan_options.kept.push_back(std::move(*cache));
+  plan_options.home_store = home_store(confinement);
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);
@@ -532,6 +560,7 @@ void Host::supervise_until_end() {
   supervisor.job_control = false;
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
+  supervisor.home_bytes = &home_bytes_;
   supervisor.started = [this](int proc) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);

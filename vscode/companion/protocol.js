@@ -14,7 +14,7 @@
  *   cannot: string[], unusual: string[], widened: string[] }} Review
  * @typedef {{ type: "state", state: State, outcome: string, expected?: boolean }} StateChange
  * @typedef {{ type: "pulse", responds: boolean }} Pulse
- * @typedef {{ type: "usage", cpu: number, memory: number, processes: number }} Usage
+ * @typedef {{ type: "usage", cpu: number, memory: number, processes: number, home?: number }} Usage
  * @typedef {{ type: "question", id: number, kind: string, resource: string, extension: string, program: string,
  *   process: number, detail: string }} Question
  * @typedef {{ type: "withdrawn", id: number }} Withdrawn
@@ -92,7 +92,7 @@ const FORMS = Object.assign(Object.create(null), {
   },
   state: { state: isState, outcome: isOptional(isText), expected: isOptional(isFlag) },
   pulse: { responds: isFlag },
-  usage: { cpu: isCount, memory: isCount, processes: isWhole },
+  usage: { cpu: isCount, memory: isCount, processes: isWhole, home: isOptional(isCount) },
   question: {
     id: isWhole,
     kind: isText,

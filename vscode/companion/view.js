@@ -194,6 +194,7 @@ class Tree {
         `Memory: ${text.size(compartment.usage.memory)} · processes: ${compartment.usage.processes}`,
         `Processor: ${compartment.usage.cpu.toFixed(1)} s in all, at most ${peak}% in the last ${minutes > 1 ? `${minutes} minutes` : "minute"}`,
       );
+      if (compartment.usage.home) lines.push(`In its own home folder: ${text.size(compartment.usage.home)}`);
     }
     const allowed = compartment.allowed === undefined ? "" : `Allowed: ${compartment.allowed.toLocaleString("en")} · `;
     lines.push(`${allowed}${allowed ? "refused" : "Refused"}: ${compartment.refused.toLocaleString("en")}`);
