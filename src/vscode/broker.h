@@ -192,7 +192,8 @@ class Broker final : public Judge {
                        Outbox& outbox);
   bool filter_started_with(const RpcRequest& request, Outbox& outbox);
   bool filter_environment(const RpcRequest& request, Outbox& outbox);
-  void pass_configuration(const RpcRequest& request, Bytes body, bool may_block, Outbox& outbox);
+  void pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
+                  Outbox& outbox);
   bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool knows_all(const Json& value, int depth) const;

@@ -130,6 +130,47 @@ TEST_F(BrokerToldTest, APersonIsAskedWhetherItMayDebug) {
   broker_.reset();  // before who answers
 }
 
+// The window runs what these answers name, outside: who registered without a word is decided on now.
+TEST_F(BrokerToldTest, RegisteringIsNotActing) {
+  start({"me.mine"}, nullptr, R"("@editor","commands")");
+  const std::vector<std::tuple<const char*, const char*, Json>> registered = {
+      {"MainThreadTask", "$registerTaskProvider", {1, "shell"}},
+      {"MainThreadDebugService", "$registerDebugAdapterDescriptorFactory", {"mine", 1}},
+      {"MainThreadDebugService", "$registerDebugConfigurationProvider", {"mine", 1, 1, true}},
+      {"MainThreadTerminalService", "$registerProfileProvider", {"mine.shell", "me.mine"}},
+      {"MainThreadAuthentication", "$registerAuthenticationProvider", {"mine.login", "Mine", false}},
+      {"MainThreadLanguageModelTools", "$registerTool", Json::array({"mine_tool"})},
+      {"MainThreadWebviewPanels", "$registerSerializer", Json::array({"mine.panel"})}};
+  for (const auto& [actor, method, arguments] : registered)
+    EXPECT_EQ(call(actor, method, arguments), "passed") << method;
+  const std::string no_tasks = R"({"tasks":[],"extension":{}})";
+  const std::vector<std::tuple<const char*, const char*, std::string>> acts = {
+      {"$provideTasks", "tasks", no_tasks},
+      {"$resolveTask", "tasks", "quiet"},
+      {"$provideDebugAdapter", "debug", "quiet"},
+      {"$provideDebugConfigurations", "debug", "[]"},
+      {"$resolveDebugConfiguration", "debug", "quiet"},
+      {"$resolveDebugConfigurationWithSubstitutedVariables", "debug", "quiet"},
+      {"$dataToNotebook", "notebooks", "quiet"},
+      {"$notebookToData", "notebooks", "quiet"},
+      {"$prepareToolInvocation", "language-models", "quiet"},
+      {"$invokeTool", "language-models", "quiet"}};
+  for (const auto& [method, permission, otherwise] : acts) {
+    start({"me.mine"}, nullptr, R"("@editor","commands")");
+    EXPECT_EQ(told(method, {1, Json::object()}), otherwise) << method;
+    EXPECT_THAT(refusals_.told.back(), HasSubstr(permission)) << method;
+    EXPECT_EQ(answer(Json{{"tasks", Json::array()}}), "") << method << ": it was not asked";
+    start({"me.mine"}, nullptr, "\"" + std::string(permission) + "\"");
+    EXPECT_EQ(told(method, {1, Json::object()}), "passed") << method;
+    if (method != std::string("$dataToNotebook"))
+      EXPECT_EQ(told(method, {1, uri(key())}), otherwise) << method << ": names a blocked file";
+  }
+  start({"me.mine"}, nullptr, R"("@editor","commands")");
+  EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {"id", Json::object()}), "passed");
+  EXPECT_NE(call("MainThreadTask", "$executeTask", Json::array({Json::object()})), "passed");
+  EXPECT_NE(call("MainThreadDebugService", "$acceptDAMessage", {1, Json::object()}), "passed");
+}
+
 TEST_F(BrokerToldTest, SecretsOfOthersAreNotEvenNamed) {
   EXPECT_EQ(told("$onDidChangePassword",
                  Json::array({Json{{"extensionId", "cloud.other"}, {"key", "token"}}})),
