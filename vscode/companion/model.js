@@ -107,7 +107,7 @@ class Compartment {
 
 /**
  * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
- * "question" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
+ * "question" (+ question), "later" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
  * first of its resource, of its compartment's extensions, of what no extension gets), "stuck", "ended" (+ times within five
  * minutes), "complaint" (+ text).
  */
@@ -234,6 +234,14 @@ class Model extends EventEmitter {
         this.emit("changed", compartment);
         this.emit("question", compartment, message);
         return;
+      case "later": {
+        const question = compartment.questions.get(message.id);
+        if (!question || question.later) return;
+        question.later = true;
+        this.emit("changed", compartment);
+        this.emit("later", compartment, question);
+        return;
+      }
       case "withdrawn": {
         const question = compartment.questions.get(message.id);
         if (question) this.#close(compartment, question);
