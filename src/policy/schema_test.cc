@@ -362,7 +362,11 @@ TEST(Schema, ShippedFilesAreValid) {
   };
   for (const auto& entry : fs::directory_iterator(root() + "/manifests"))
     if (entry.path().extension() == ".json")
-      add(entry.path().filename() == "blocklist.json" ? "blocklist" : "manifest", entry.path());
+      {
+        const auto name = entry.path().filename();
+        const bool lists = name == "blocklist.json" || name == "telemetry.json";
+        add(lists ? "blocklist" : "manifest", entry.path());
+      }
   for (const auto& entry : fs::directory_iterator(root() + "/manifests/sets"))
     add("set", entry.path());
   ASSERT_GT(documents.size(), 10U);

@@ -21,6 +21,7 @@ bool is_grant(const Rule& rule) {
 }
 bool is_block(const Rule& rule) {
   return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
+         rule.source != Rule::Source::kTelemetry &&
          !rule.resolved.empty();
 }
 

@@ -278,7 +278,8 @@ bool Broker::filter_environment(const RpcRequest& request, Outbox& outbox) {
 void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
                         Outbox& outbox) {
   const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
-  const Ruling ruling = decide_permission(rule.permission, {method, 0, may_block});
+  const Asked asked{method, 0, may_block, may_block ? text_of_arguments(request) : ""};
+  const Ruling ruling = decide_permission(rule.permission, asked);
   if (ruling.way == Ruling::Way::kAsk &&
       wait_for_person(body, [this, &rule, &outbox](const RpcRequest& waiting, Bytes held) {
         pass_asked(waiting, rule, held, true, outbox);

@@ -17,9 +17,11 @@ const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
 /** Refused to nearly every program at its start, without harm: counted, but nobody's "first". */
 const QUIET = new Set(["environment", "status", "read-status"]);
+/** Answered in advance, label() in src/policy/policy.cc. */
+const TELEMETRY = "known telemetry";
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
-const isQuiet = (/** @type {{ kind: string, resource: string }} */ { kind, resource }) =>
-  QUIET.has(kind) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
+const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
+  QUIET.has(kind) || rule.startsWith(TELEMETRY) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
 
