@@ -312,7 +312,8 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   const auto parse_telemetry = [](const ManifestBytes& bytes) {
     return parse_blocklist(bytes, Blocklist::Source::kTelemetry);
   };
-  BULKHEAD_TRY(Blocklist telemetry, load_file<Blocklist>(places, "telemetry.json", parse_telemetry));
+  BULKHEAD_TRY(Blocklist telemetry,
+               load_file<Blocklist>(places, "telemetry.json", parse_telemetry));
   shipped.blocklists.push_back(std::move(telemetry));
   return shipped;
 }

@@ -156,10 +156,9 @@ Decision Policy::decide_connect(const IpAddress& address, uint16_t port,
 
 Decision Policy::decide_lookup(std::string_view normalized_name) const noexcept {
   if (normalized_name.empty()) return kRefused;
-  return unless_telemetry(
-      ruling(data_->network_blocks.lookup(normalized_name),
-             data_->network_grants.lookup(normalized_name), data_->otherwise),
-      data_->telemetry.lookup(normalized_name));
+  return unless_telemetry(ruling(data_->network_blocks.lookup(normalized_name),
+                                 data_->network_grants.lookup(normalized_name), data_->otherwise),
+                          data_->telemetry.lookup(normalized_name));
 }
 
 Decision Policy::decide_environment(std::string_view name) const noexcept {

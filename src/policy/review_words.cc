@@ -90,8 +90,7 @@ bool takes_effect(const ReviewContext& context, Kind kind, const Rule& rule) {
     const std::vector<Rule>& rules = context.policy.rules();
     return std::none_of(rules.begin(), rules.end(), [&](const Rule& block) {
       return block.verdict == Verdict::kDeny && block.source != Rule::Source::kOtherwise &&
-             block.source != Rule::Source::kTelemetry &&
-             covers(kind, block, rule);
+             block.source != Rule::Source::kTelemetry && covers(kind, block, rule);
     });
   }
   const auto parsed = parse_resolved(rule.resolved);

@@ -108,8 +108,8 @@ std::string text_of(const Rule& rule) {
 }
 
 std::string_view label(Answer answer) {
-  constexpr std::array<std::string_view, 8> kLabels = {
-      "no", "once", "this run", "always", "never", "nobody", "not asked", "later"};
+  constexpr std::array<std::string_view, 8> kLabels = {"no",    "once",   "this run",  "always",
+                                                       "never", "nobody", "not asked", "later"};
   return kLabels[static_cast<size_t>(answer)];
 }
 
@@ -266,7 +266,8 @@ struct Arbiter::State {
     if (!kept.ok()) report_not_kept(question, answer, kept.error().message);
   }
 
-  // A host may be connected to once its name was looked up with a "once", for as long as that takes.
+  // A host may be connected to once its name was looked up with a "once", for as long as that
+  // takes.
   void lend(const std::string& name) {
     const std::lock_guard guard(lent_mutex);
     if (lent.size() >= kMostLent) lent.clear();
@@ -394,8 +395,8 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
 
 Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
                               bool may_block, Recount* recount) {
-  return settle({.kind = kind, .resource = canonical},
-                policy_->decide_path(kind, canonical), attempt, may_block, recount);
+  return settle({.kind = kind, .resource = canonical}, policy_->decide_path(kind, canonical),
+                attempt, may_block, recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
@@ -407,8 +408,8 @@ Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
   if (names.empty() || address.is_special()) {
     const std::string detail = fmt::format("{} {}", attempt.detail, fmt::join(names, ", "));
     if (!names.empty()) with_other.detail = detail;
-    return settle({.kind = Kind::kConnect, .resource = endpoint(address, port)},
-                  decision, with_other, may_block);
+    return settle({.kind = Kind::kConnect, .resource = endpoint(address, port)}, decision,
+                  with_other, may_block);
   }
   std::vector<std::pair<Kind, std::string>> named;
   for (const std::string_view name : names)
@@ -419,21 +420,20 @@ Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
     for (const std::string_view name : names) named.emplace_back(Kind::kLookup, name);
   const std::string detail = fmt::format("{} {}", attempt.detail, address.to_string());
   with_other.detail = detail;
-  return settle({.kind = Kind::kConnect,
-                 .resource = resource,
-                 .aliases = std::span(named).subspan(1)},
-                decision, with_other, may_block);
+  return settle(
+      {.kind = Kind::kConnect, .resource = resource, .aliases = std::span(named).subspan(1)},
+      decision, with_other, may_block);
 }
 
 Arbiter::Ruling Arbiter::lookup(std::string_view name, const Attempt& attempt, bool may_block) {
-  return settle({.kind = Kind::kLookup, .resource = name},
-                policy_->decide_lookup(name), attempt, may_block);
+  return settle({.kind = Kind::kLookup, .resource = name}, policy_->decide_lookup(name), attempt,
+                may_block);
 }
 
 Arbiter::Ruling Arbiter::vscode(std::string_view permission, const Attempt& attempt,
                                 bool may_block) {
-  return settle({.kind = Kind::kVscode, .resource = permission},
-                policy_->decide_vscode(permission), attempt, may_block);
+  return settle({.kind = Kind::kVscode, .resource = permission}, policy_->decide_vscode(permission),
+                attempt, may_block);
 }
 
 void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_view rule,

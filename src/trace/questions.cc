@@ -9,8 +9,8 @@ std::optional<Questions::Result> Questions::known_locked(const Key& key) const {
   if (stopped_) return Result{};
   const auto open = open_.find(key);
   if (open != open_.end() && open->second->late) return Result{Answer::kLater};
-  if (waiting_ >= bounds_.waiting ||
-      (open == open_.end() && (open_.size() >= bounds_.open || answers_.size() >= bounds_.answered)))
+  if (waiting_ >= bounds_.waiting || (open == open_.end() && (open_.size() >= bounds_.open ||
+                                                              answers_.size() >= bounds_.answered)))
     return Result{.too_many = true};
   return std::nullopt;
 }
@@ -23,8 +23,8 @@ std::optional<Questions::Result> Questions::known(Kind kind, const std::string& 
 std::optional<std::chrono::milliseconds> Questions::hold_locked(Waits waits) const {
   const auto patience = asker_->patience(waits);
   if (!patience || waits == Waits::kNobody || !unanswered_) return patience;
-  const bool any_late = std::any_of(open_.begin(), open_.end(),
-                                    [](const auto& each) { return each.second->late; });
+  const bool any_late =
+      std::any_of(open_.begin(), open_.end(), [](const auto& each) { return each.second->late; });
   const bool nobody_there = any_late && Clock::now() - *unanswered_ < bounds_.absence;
   return nobody_there ? std::chrono::milliseconds(0) : *patience;
 }

@@ -1,7 +1,7 @@
-// Questions: puts questions to a person, each only once, and keeps the answers that hold for the run.
-// Bounded, so that a flood of questions neither fills memory nor wears out a person: what does not
-// fit is answered no. Where the asker keeps questions open, who asks is held for a moment and goes
-// on with a no for now; elsewhere they stand in line, one before the person at a time.
+// Questions: puts questions to a person, each only once, and keeps the answers that hold for the
+// run. Bounded, so that a flood of questions neither fills memory nor wears out a person: what does
+// not fit is answered no. Where the asker keeps questions open, who asks is held for a moment and
+// goes on with a no for now; elsewhere they stand in line, one before the person at a time.
 #pragma once
 
 #include <chrono>

@@ -285,8 +285,8 @@ void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes b
         pass_asked(waiting, rule, held, true, outbox);
       }))
     return;
-  const Json resources = arguments_of(
-      request, [](size_t, std::string_view text) { return holds(text, "\"$mid\""); });
+  const Json resources =
+      arguments_of(request, [](size_t, std::string_view text) { return holds(text, "\"$mid\""); });
   if (ruling.passes()) {
     const std::lock_guard lock(mutex_);
     if (resources.is_array() && !names_withheld(resources, 0)) {

@@ -229,8 +229,7 @@ Answer Control::ask(const Question& question) {
   outbox_.push_back(open->message);
   wake();
   ++held_;
-  answered_.wait_for(lock, question.hold,
-                     [&] { return open->answer || cancelled_ || stopping_; });
+  answered_.wait_for(lock, question.hold, [&] { return open->answer || cancelled_ || stopping_; });
   --held_;
   if (!open->answer && !cancelled_ && !stopping_) {
     open->later = true;

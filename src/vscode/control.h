@@ -94,7 +94,7 @@ class Control final : public Asker {
   std::condition_variable answered_;
   Json hello_;
   std::map<std::string, Json> kept_;
-  std::vector<Json> outbox_;  // for every client
+  std::vector<Json> outbox_;                        // for every client
   std::map<uint64_t, std::shared_ptr<Open>> open_;  // as many as the arbiter's bound lets be
   size_t held_ = 0;                                 // threads in ask()
   uint64_t last_id_ = 0;
