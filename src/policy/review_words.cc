@@ -32,7 +32,6 @@ constexpr std::array kReaches = {
     VscodeReach{"terminal-read", false, false, "output can hold passwords and tokens"},
     VscodeReach{"machine-id", false, false,
                 "who gets it from several extensions knows that they are yours"},
-    VscodeReach{"secrets", false, false, "it handles passwords or tokens"},
     VscodeReach{"settings-shared", false, false, "such settings can hold passwords and tokens"},
 };
 

@@ -407,7 +407,8 @@ TEST_F(ArbiterTest, LookingUpAHostAndConnectingToItIsOneQuestion) {
     asker.answer = Answer::kThisRun;
     EXPECT_EQ(it.lookup(name, attempt_, true), Ruling::kAllow);
     asker.answer = Answer::kNo;
-    for (const uint16_t port : {443, 80}) EXPECT_EQ(connects(it, port), Ruling::kAllow) << port;
+    for (const uint16_t port : std::initializer_list<uint16_t>{443, 80})
+      EXPECT_EQ(connects(it, port), Ruling::kAllow) << port;
     EXPECT_THAT(asker.questions, SizeIs(1));
     EXPECT_EQ(connects(it, 22), Ruling::kDeny) << "what no browser speaks is asked about";
     EXPECT_THAT(asker.questions, SizeIs(2));

@@ -162,8 +162,7 @@ TEST_F(BrokerToldTest, RegisteringIsNotActing) {
     EXPECT_EQ(answer(Json{{"tasks", Json::array()}}), "") << method << ": it was not asked";
     start({"me.mine"}, nullptr, "\"" + std::string(permission) + "\"");
     EXPECT_EQ(told(method, {1, Json::object()}), "passed") << method;
-    if (method != std::string("$dataToNotebook"))
-      EXPECT_EQ(told(method, {1, uri(key())}), otherwise) << method << ": names a blocked file";
+    EXPECT_EQ(told(method, {1, uri(key())}), otherwise) << method << ": names a blocked file";
   }
   start({"me.mine"}, nullptr, R"("@editor","commands")");
   EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {"id", Json::object()}), "passed");
