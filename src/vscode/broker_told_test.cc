@@ -130,7 +130,8 @@ TEST_F(BrokerToldTest, APersonIsAskedWhetherItMayDebug) {
   broker_.reset();  // before who answers
 }
 
-// The window runs what these answers name, outside: who registered without a word is decided on now.
+// The window runs what these answers name, outside: who registered without a word is decided on
+// now.
 TEST_F(BrokerToldTest, RegisteringIsNotActing) {
   start({"me.mine"}, nullptr, R"("@editor","commands")");
   const std::vector<std::tuple<const char*, const char*, Json>> registered = {
@@ -138,7 +139,9 @@ TEST_F(BrokerToldTest, RegisteringIsNotActing) {
       {"MainThreadDebugService", "$registerDebugAdapterDescriptorFactory", {"mine", 1}},
       {"MainThreadDebugService", "$registerDebugConfigurationProvider", {"mine", 1, 1, true}},
       {"MainThreadTerminalService", "$registerProfileProvider", {"mine.shell", "me.mine"}},
-      {"MainThreadAuthentication", "$registerAuthenticationProvider", {"mine.login", "Mine", false}},
+      {"MainThreadAuthentication",
+       "$registerAuthenticationProvider",
+       {"mine.login", "Mine", false}},
       {"MainThreadLanguageModelTools", "$registerTool", Json::array({"mine_tool"})},
       {"MainThreadWebviewPanels", "$registerSerializer", Json::array({"mine.panel"})}};
   for (const auto& [actor, method, arguments] : registered)
@@ -168,6 +171,78 @@ TEST_F(BrokerToldTest, RegisteringIsNotActing) {
   EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {"id", Json::object()}), "passed");
   EXPECT_NE(call("MainThreadTask", "$executeTask", Json::array({Json::object()})), "passed");
   EXPECT_NE(call("MainThreadDebugService", "$acceptDAMessage", {1, Json::object()}), "passed");
+}
+
+// A person who answers when it is too late.
+struct LatePerson final : Asker {
+  Answer ask(const Question& question) override {
+    asked.push_back(question);
+    return Answer::kLater;
+  }
+  std::optional<std::chrono::milliseconds> patience(Waits) const noexcept override {
+    return std::chrono::milliseconds(0);
+  }
+  void on_late(std::function<void(const Question&, Answer)> answered) override {
+    late = std::move(answered);
+  }
+  std::vector<Question> asked;
+  std::function<void(const Question&, Answer)> late;
+};
+
+// Everything that goes anywhere, in order.
+struct Everything final : Outbox {
+  void to_host(std::vector<uint8_t> body) override { add("host " + text(body)); }
+  void to_workbench(std::vector<uint8_t> body) override { add("workbench " + text(body)); }
+  void add(std::string what) {
+    const std::lock_guard lock(mutex);
+    said.push_back(std::move(what));
+    changed.notify_all();
+  }
+  size_t wait_for(size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return said.size() >= count; });
+    return said.size();
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> said;
+};
+
+TEST_F(BrokerToldTest, WhatWasRefusedForNowDoesNotHappenByALateYes) {
+  LatePerson person;
+  start({"me.mine"}, &person, R"("@editor")");
+  call("MainThreadCommands", "$getCommands", {});  // and so all commands are known
+  Everything outbox;
+  const auto ask = [&](const char* actor, const char* method, const Json& arguments) {
+    const std::string json = arguments.dump();
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = proxy_of(actor);
+    request.method = method;
+    request.json = json;
+    EXPECT_TRUE(broker_->from_host(write_request(request), outbox).ok());
+  };
+  ask("MainThreadTask", "$executeTask", Json::array({Json{{"name", "make"}}}));
+  EXPECT_EQ(outbox.wait_for(2), 2U);  // acknowledged, and refused
+  EXPECT_THAT(outbox.said[1], HasSubstr("no permission"));
+  ASSERT_EQ(person.asked.size(), 1U);
+  EXPECT_EQ(person.asked[0].about, R"([{"name":"make"}])") << "a person is told what would happen";
+  EXPECT_EQ(person.asked[0].waits, Waits::kNobody);
+  const std::string provide = R"([1,{}])";
+  RpcRequest told;
+  told.number = ++asked_;
+  told.method = "$provideTasks";
+  told.json = provide;
+  EXPECT_TRUE(broker_->from_workbench(write_request(told), outbox).ok());
+  EXPECT_EQ(outbox.wait_for(4), 4U);
+  EXPECT_THAT(outbox.said[3], HasSubstr(R"("tasks":[])"));
+  EXPECT_EQ(person.asked.size(), 1U) << "one question of one permission";
+  person.late(person.asked[0], Answer::kAlways);
+  EXPECT_EQ(outbox.said.size(), 4U) << "nothing happens by the answer";
+  ask("MainThreadTask", "$executeTask", Json::array({Json{{"name", "make"}}}));
+  ASSERT_EQ(outbox.said.size(), 5U);
+  EXPECT_THAT(outbox.said[4], HasSubstr("workbench"));
+  broker_.reset();  // before who answers
 }
 
 TEST_F(BrokerToldTest, SecretsOfOthersAreNotEvenNamed) {
