@@ -191,11 +191,11 @@ struct LatePerson final : Asker {
 
 // Everything that goes anywhere, in order.
 struct Everything final : Outbox {
-  void to_host(std::vector<uint8_t> body) override { add("host " + text(body)); }
-  void to_workbench(std::vector<uint8_t> body) override { add("workbench " + text(body)); }
-  void add(std::string what) {
+  void to_host(std::vector<uint8_t> body) override { add("host ", body); }
+  void to_workbench(std::vector<uint8_t> body) override { add("workbench ", body); }
+  void add(const std::string& to, const std::vector<uint8_t>& body) {
     const std::lock_guard lock(mutex);
-    said.push_back(std::move(what));
+    said.push_back(to + std::string(body.begin(), body.end()));
     changed.notify_all();
   }
   size_t wait_for(size_t count) {
@@ -211,7 +211,6 @@ struct Everything final : Outbox {
 TEST_F(BrokerToldTest, WhatWasRefusedForNowDoesNotHappenByALateYes) {
   LatePerson person;
   start({"me.mine"}, &person, R"("@editor")");
-  call("MainThreadCommands", "$getCommands", {});  // and so all commands are known
   Everything outbox;
   const auto ask = [&](const char* actor, const char* method, const Json& arguments) {
     const std::string json = arguments.dump();
