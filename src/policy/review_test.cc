@@ -156,8 +156,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
   if (allowed(Kind::kConnect, "127.0.0.1:3000") || allowed(Kind::kConnect, "10.1.2.3:22")) {
     EXPECT_TRUE(says(told.unusual, "Connect to services of this machine"));
   }
-  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "secrets", "authentication",
-                           "webview", "settings-write-foreign", "commands-foreign"})
+  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "authentication", "webview",
+                           "settings-write-foreign", "commands-foreign"})
     EXPECT_TRUE(!allowed(Kind::kVscode, each) || !told.unusual.empty()) << each;
   if (policy.otherwise() == Otherwise::kAsk) {
     EXPECT_THAT(told.permits, Contains(StartsWith("Ask you, while it runs")));

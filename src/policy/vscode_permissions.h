@@ -57,9 +57,10 @@ struct VscodeGroup {
 };
 
 namespace vscode_groups {
-inline constexpr std::array<std::string_view, 9> kEditor = {
-    "diagnostics", "documents",      "languages",       "settings-read", "storage",
-    "window",      "workspace-edit", "workspace-files", "settings-write"};
+inline constexpr std::array<std::string_view, 13> kEditor = {
+    "comments", "diagnostics",    "documents",      "languages", "scm",
+    "secrets",  "settings-read",  "settings-write", "storage",   "testing",
+    "window",   "workspace-edit", "workspace-files"};
 inline constexpr std::array<std::string_view, 1> kCommands = {"commands"};
 inline constexpr std::array<std::string_view, 3> kRunning = {"tasks", "terminal", "debug"};
 inline constexpr std::array<std::string_view, 3> kViews = {"webview", "comments", "scm"};

@@ -70,7 +70,9 @@ class Broker final : public Judge {
     std::string method;  // with what else tells the request from others, for the journal
     uint32_t number = 0;
     bool may_block = false;
-    Asked about(std::string detail) const { return {std::move(detail), number, may_block}; }
+    std::string given = {};  // the arguments, where a person may be asked
+    Asked about(std::string detail) const { return {std::move(detail), number, may_block, given}; }
+    Attempt attempt() const { return {0, 0, method, nullptr, {}, Waits::kNobody}; }
   };
   void learn_scheme(const RpcRequest& request);
   std::string actor_of(const RpcRequest& request) const;  // "actor 7" where it is unknown
@@ -192,7 +194,8 @@ class Broker final : public Judge {
                        Outbox& outbox);
   bool filter_started_with(const RpcRequest& request, Outbox& outbox);
   bool filter_environment(const RpcRequest& request, Outbox& outbox);
-  void pass_configuration(const RpcRequest& request, Bytes body, bool may_block, Outbox& outbox);
+  void pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
+                  Outbox& outbox);
   bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool knows_all(const Json& value, int depth) const;

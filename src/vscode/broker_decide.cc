@@ -39,8 +39,8 @@ bool holds_pipe(const std::string& folder) {
 }  // namespace
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
-  Attempt attempt;
-  attempt.detail = asked.method;
+  Attempt attempt = asked.attempt();
+  attempt.about = asked.given;
   switch (arbiter_.vscode(permission, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
       return Ruling::pass();
@@ -72,8 +72,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
         "NoPermissions");
   }
-  Attempt attempt;
-  attempt.detail = asked.method;
+  const Attempt attempt = asked.attempt();
   auto canonical = canonical_file(resource->path);
   if (!canonical) {
     if (resource->path.size() >= PATH_MAX)

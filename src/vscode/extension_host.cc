@@ -355,7 +355,10 @@ Status Host::open_control() {
     request_end();  // and it starts again, approved
     return {};
   };
-  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) {
+  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
+    // A name has no port, and a grant has one: of a host that was refused when it was looked up.
+    if (kind == Kind::kLookup && grant)
+      return remember(Kind::kConnect, resource + ":443", true);
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };

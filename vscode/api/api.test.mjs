@@ -73,7 +73,7 @@ test("no number is beyond what a method has", () => {
     for (const [name, number] of Object.entries(names))
       for (const count of [recorded[side][name]].flat()) assert.ok(String(count).endsWith("+") || number < count, `${name}: ${number} of ${count}`);
   // Of these it is known whether they look at one argument or at all.
-  const whole = /^(free|quiet|\[\]|refuse|git|edits|search|tabs|resources|resources or \[\]|needs .*)$/;
+  const whole = /^(free|quiet|\[\]|refuse|git|edits|search|tabs|resources|resources or \[\]|needs .*|asks .*)$/;
   for (const [method, rule] of Object.entries(told)) assert.ok(rule in TOLD || whole.test(rule), `${method}: ${rule}`);
 });
 
@@ -146,6 +146,14 @@ const UNCHECKED = {
   // Its own folder.
   "MainThreadChatOutputRenderer.$registerChatOutputRenderer": "2",
 };
+
+// The window starts what they answer.
+test("whoever may register without a permission is decided on when the window asks it", () => {
+  for (const [method, permission] of Object.entries({ $provideTasks: "tasks", $resolveTask: "tasks", $provideDebugAdapter: "debug", $provideDebugConfigurations: "debug", $resolveDebugConfiguration: "debug", $substituteVariables: "configuration" }))
+    assert.match(told[method], new RegExp(`^(asks )?${permission}`), method);
+  for (const [actor, names] of Object.entries({ MainThreadTask: ["$executeTask", "$fetchTasks"], MainThreadDebugService: ["$acceptDAMessage", "$startDebugging"], MainThreadTerminalService: ["$createTerminal", "$sendText"], MainThreadWebviews: ["$setHtml", "$postMessage"] }))
+    for (const name of names) assert.ok(!["free", "quiet"].includes(methods[actor][name].needs ?? methods[actor][name]), `${actor}.${name}`);
+});
 
 test("what takes over from the main host is quiet", () => {
   assert.equal(methods.MainThreadSearch.$registerFileSearchProvider, "quiet");
