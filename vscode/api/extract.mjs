@@ -10,18 +10,20 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseExpressionAt } from "acorn";
+import { find } from "../workbench/shapes.mjs";
 
 const NAME = "[A-Za-z_$][\\w$]*";
 
 /** The expression that begins at `at`, without what a comma adds to it. */
 function expressionAt(source, at) {
-  const node = parseExpressionAt(source, at, { ecmaVersion: "latest" });
+  // From there on: acorn counts the lines before it.
+  const node = parseExpressionAt(source.slice(at), 0, { ecmaVersion: "latest" });
   return node.type === "SequenceExpression" ? node.expressions[0] : node;
 }
 
 /** The actor table that starts with the given entry: [[key, name], …] in wire order. */
 function table(source, first) {
-  const start = new RegExp(`(${NAME})=\\{${first}:(${NAME})\\("`).exec(source);
+  const [start] = find(source, new RegExp(`(${NAME})=\\{${first}:(${NAME})\\("`, "g"));
   if (!start) throw new Error(`no table of proxy identifiers that starts with ${first}`);
   const node = expressionAt(source, start.index + start[1].length + 1);
   const entries = node.properties.map((property) => [property.key.name, property.value.arguments[0].value]);
@@ -37,20 +39,30 @@ function count(list) {
   return more < 0 ? list.length : `${more}+`;
 }
 
-/** Own and inherited "$" methods of the class expression that is assigned to `name` before `at`: their functions by name. */
-function methodsOf(source, name, at, seen = new Set()) {
+/**
+ * Where classes are: "X=class", "class X ", "class X{".
+ * @param {string} source
+ * @returns {Map<string, number[]>} name → where "class" stands, in order
+ */
+function classesOf(source) {
+  const found = new Map();
+  for (let at = source.indexOf("class"); at >= 0; at = source.indexOf("class", at + 5)) {
+    const [, before] = /([\w$]+)=$/.exec(source.slice(Math.max(0, at - 100), at)) ?? [];
+    const [, after] = /^class ([\w$]+)[ {]/.exec(source.slice(at, at + 100)) ?? [];
+    for (const name of [before, after]) if (name !== undefined) found.set(name, [...(found.get(name) ?? []), at]);
+  }
+  return found;
+}
+
+/** Own and inherited "$" methods of the class that has the name at `at`: their functions by name. */
+function methodsOf(source, classes, name, at, seen = new Set()) {
   if (seen.has(name)) return [];
   seen.add(name);
-  const assigned = Math.max(
-    source.lastIndexOf(`${name}=class`, at),
-    source.lastIndexOf(`class ${name} `, at),
-    source.lastIndexOf(`class ${name}{`, at),
-  );
-  if (assigned < 0) return [];
-  const begin = source.indexOf("class", assigned);
+  const begin = classes.get(name)?.findLast((one) => one <= at);
+  if (begin === undefined) return [];
   const node = expressionAt(source, begin);
   const own = node.body.body.filter(({ key }) => key?.name?.startsWith("$")).map(({ key, value }) => [key.name, value]);
-  const inherited = node.superClass?.type === "Identifier" ? methodsOf(source, node.superClass.name, begin, seen) : [];
+  const inherited = node.superClass?.type === "Identifier" ? methodsOf(source, classes, node.superClass.name, begin, seen) : [];
   return [...own, ...inherited];
 }
 
@@ -65,7 +77,7 @@ function given(source, names) {
   for (const { 1: name, index } of source.matchAll(/\.(\$[A-Za-z]\w{2,})\(/g)) {
     if (!names.has(name)) continue;
     // The name and what follows it parse as an expression; the call is what that begins with.
-    let node = parseExpressionAt(source, index + 1, { ecmaVersion: "latest", allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true });
+    let node = parseExpressionAt(source.slice(index + 1), 0, { ecmaVersion: "latest", allowAwaitOutsideFunction: true, allowSuperOutsideMethod: true });
     while (node && !(node.type === "CallExpression" && node.callee.type === "Identifier"))
       node = node.expressions?.[0] ?? node.left ?? node.test ?? node.callee ?? node.object ?? node.tag;
     if (!node) throw new Error(`a call of ${name} that cannot be read`);
@@ -79,6 +91,7 @@ function given(source, names) {
 export function extract(folder) {
   const workbench = fs.readFileSync(path.join(folder, "out/vs/code/browser/workbench/workbench.js"), "utf8");
   const host = fs.readFileSync(path.join(folder, "out/vs/workbench/api/node/extensionHostProcess.js"), "utf8");
+  const classes = classesOf(workbench);
   const main = table(workbench, "MainThreadAuthentication");
   const ext = table(workbench, "ExtHostCodeMapper");
   const actors = [...main.entries.map((e) => ["main", ...e]), ...ext.entries.map((e) => ["host", ...e])].map(
@@ -93,15 +106,15 @@ export function extract(folder) {
 
   // Registered by decorator: C=I([Ro(ao.MainThreadX), …],C)
   const decorated = new RegExp(`(${NAME})=${NAME}\\(\\[${NAME}\\(${main.variable.replaceAll("$", "\\$")}\\.(MainThread\\w+)\\)`, "g");
-  for (const match of workbench.matchAll(decorated))
-    add(match[2], methodsOf(workbench, match[1], match.index));
+  for (const match of find(workbench, decorated))
+    add(match[2], methodsOf(workbench, classes, match[1], match.index));
   // Registered in a constructor: V=…new C(…) or V=…createInstance(C,…), then rpc.set(ao.MainThreadX,V)
   const set = new RegExp(`\\.set\\(${main.variable.replaceAll("$", "\\$")}\\.(MainThread\\w+),((?:this\\.)?${NAME})\\)`, "g");
-  for (const match of workbench.matchAll(set)) {
+  for (const match of find(workbench, set)) {
     const before = workbench.slice(Math.max(0, match.index - 1500), match.index);
     const assigned = before.lastIndexOf(`${match[2]}=`);
     const made = new RegExp(`^[^;]*?(?:new |createInstance\\()(${NAME})`).exec(before.slice(assigned));
-    if (assigned >= 0 && made) add(match[1], methodsOf(workbench, made[1], match.index));
+    if (assigned >= 0 && made) add(match[1], methodsOf(workbench, classes, made[1], match.index));
   }
   // Of what the workbench calls on a host only the name is found, not the actor: what the host's bundle
   // defines and the workbench names, calling it or handing it on. Some are the workbench's own methods,

@@ -5,7 +5,7 @@
 // that names it; nothing is served then. The edited text calls into placement.js, which decides.
 
 import { links } from "./links.mjs";
-import { apply, count, shape } from "./shapes.mjs";
+import { apply, count, find, shape } from "./shapes.mjs";
 
 /** @typedef {import("./shapes.mjs").Edit} Edit */
 
@@ -611,8 +611,8 @@ const others = (location) => {
 };
 
 /** @param {string} source workbench.js as published */
-function editsOf(source) {
-  const matches = [...source.matchAll(location.shape)];
+export function allEdits(source) {
+  const matches = find(source, location.shape);
   return [location, ...(matches.length === 1 ? others(matches[0][1]) : [])];
 }
 
@@ -620,7 +620,7 @@ function editsOf(source) {
  * How often each edit's shape occurs: for `bulkhead doctor --code` and for error messages.
  * @param {string} source workbench.js as published
  */
-export const inspect = (source) => count(source, editsOf(source));
+export const inspect = (source) => count(source, allEdits(source));
 
 /**
  * The workbench with all edits and placement.js before it. Throws EditError and edits nothing where
@@ -628,4 +628,4 @@ export const inspect = (source) => count(source, editsOf(source));
  * @param {string} source workbench.js as published
  * @param {string} placement placement.js
  */
-export const edit = (source, placement) => `${placement}\n${apply(source, editsOf(source))}`;
+export const edit = (source, placement) => `${placement}\n${apply(source, allEdits(source))}`;

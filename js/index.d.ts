@@ -1,0 +1,204 @@
+// bulkhead: JavaScript that somebody else wrote, in a process of its own, with limits that hold.
+//
+// How values cross, in one paragraph. Primitives, plain data (arrays and plain objects that hold
+// nothing but data all the way down), Date, RegExp, Map, Set, Error, buffers and typed arrays are
+// copied: the other side gets real ones. Promises become promises. Functions, and objects that have
+// functions in them or are of a class, stay where they are; the other side gets a stand-in, and
+// whoever hands a stand-in back hands back the original.
+//
+// Two faces of one sandbox. The asynchronous one (`run`, `call`) never makes the event loop wait: a
+// guest's function becomes a function that returns a promise, and a guest's object that has methods
+// becomes a frozen copy of its data with such functions on it. The synchronous one (`runSync`,
+// `callSync`, `global`) gives live stand-ins: each read, write and call crosses at once and waits for
+// the answer, no longer than the limits say.
+
+import type { EventEmitter } from 'node:events';
+
+/** Bytes, or a text: '64 MiB', '512 KiB', '1 GiB'. */
+export type Size = number | string;
+/** Milliseconds, or a text: '100 ms', '2 s'. */
+export type Duration = number | string;
+
+export interface Limits {
+  /** V8's heap. Default '64 MiB'; at least '8 MiB'. */
+  memory?: Size;
+  /** All ArrayBuffers together. Default: as `memory`. */
+  buffers?: Size;
+  /** All WebAssembly memories of a worker together. Default: as `memory`; 0 takes WebAssembly away. */
+  wasm?: Size;
+  /** CPU time of one call, with the microtasks it leaves behind. Default '1 s'. */
+  time?: Duration;
+  /** Time of one call by the clock on the wall, from asking to the settled answer, what a promise
+   *  of the guest waits for included. Default: none for a promise; ten times `time` and a second
+   *  for each stretch of guest code. */
+  wall?: Duration;
+  /** CPU time of all calls together. Default: none. */
+  cpu?: Duration;
+  /** The native stack of guest code. Default and most '1 MiB'. */
+  stack?: Size;
+  /** The largest message in either direction: arguments, results, errors. Default '16 MiB'. */
+  output?: Size;
+  /** Objects, functions and promises that one side holds of the other. Default 65,536. */
+  handles?: number;
+}
+
+export interface SandboxOptions extends Limits {
+  /** What the guest finds as globals. Plain data is copied, the rest is reached by reference. */
+  expose?: Record<string, unknown>;
+  /** 'none': only what `expose` names and the language cannot do without; 'ecmascript' (default):
+   *  the language; 'web': also console (events 'console'), timers, queueMicrotask, TextEncoder,
+   *  TextDecoder, atob, btoa, structuredClone; or the names of those wanted. */
+  globals?: 'none' | 'ecmascript' | 'web' | readonly string[];
+  /** What `import` and `import()` find: source texts, or objects whose properties are the exports. */
+  modules?: Record<string, string | Record<string, unknown>>;
+  /** eval and Function in the guest. Default true. */
+  eval?: boolean;
+  /** Freezes the guest's intrinsics before its first line. Default false. */
+  frozen?: boolean;
+  /** Sandboxes of the same tenant may share a worker process; others never do. Default: of its own. */
+  tenant?: string;
+  /** 'isolate' (default): V8 alone. 'node' comes later and is refused so far. */
+  runtime?: 'isolate';
+}
+
+export interface RunOptions {
+  /** In stack traces. Default 'sandbox.js'. */
+  filename?: string;
+  /** The number of the first line, less one. */
+  lineOffset?: number;
+  columnOffset?: number;
+  /** Tighter limits for this call; never wider than the sandbox's. */
+  time?: Duration;
+  wall?: Duration;
+  /** The source is an ECMAScript module; the result is its namespace. */
+  module?: boolean;
+}
+
+export interface CallOptions {
+  this?: unknown;
+  time?: Duration;
+  wall?: Duration;
+}
+
+/** A guest's value as the asynchronous face gives it: functions return promises. */
+export type Remote<T> = T extends (...args: infer A) => infer R
+  ? (...args: A) => Promise<Remote<Awaited<R>>>
+  : T extends Date | RegExp | Error | ArrayBuffer | ArrayBufferView | Map<any, any> | Set<any>
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T]: Remote<T[K]> }
+      : T;
+
+export interface Stats {
+  /** Bytes of V8's heap in use. */
+  heap: number;
+  /** Bytes of ArrayBuffers. */
+  buffers: number;
+  /** CPU milliseconds of the worker process since its start. */
+  cpu: number;
+  /** Objects of the host that the guest holds, and of the guest that the host holds. */
+  exported: number;
+  imported: number;
+}
+
+export interface SandboxEvents {
+  /** The worker ended. `error` says why; every pending call is rejected with it. */
+  lost: [error: SandboxError];
+  disposed: [];
+  /** Only with the global console: level ('log', 'error', …) and arguments. */
+  console: [level: string, args: unknown[]];
+}
+
+export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposable, Disposable {
+  private constructor();
+  /** Starts a worker, or takes a warm one. */
+  static create(options?: SandboxOptions): Promise<Sandbox>;
+  /** The same; the event loop waits some tens of milliseconds where no worker is warm. */
+  static createSync(options?: SandboxOptions): Sandbox;
+
+  /** Runs a script and gives its last value; a promise is awaited. */
+  run<T = any>(source: string, options?: RunOptions): Promise<Remote<Awaited<T>>>;
+  /** Calls a guest's function, from whichever face it came. */
+  call<T = any>(target: Function, args?: readonly unknown[], options?: CallOptions): Promise<Remote<Awaited<T>>>;
+
+  /** Runs a script at once. Results are live stand-ins. */
+  runSync<T = any>(source: string, options?: RunOptions): T;
+  /** Calls a guest's function at once, from whichever face it came. */
+  callSync<T = any>(target: Function, args?: readonly unknown[], options?: CallOptions): T;
+  /** The guest's global object, live (synchronous). */
+  readonly global: any;
+  /** A copy of the plain data that a live stand-in stands for, in one crossing. */
+  copySync<T = any>(standIn: T): T;
+
+  /** Adds or replaces a global of the guest, by the rules of `expose`. */
+  set(name: string, value: unknown): Promise<void>;
+  setSync(name: string, value: unknown): void;
+
+  stats(): Promise<Stats>;
+
+  /** The process id of the worker, as the host sees it. */
+  readonly pid: number;
+  readonly disposed: boolean;
+  /** Why the worker ended, if it did. */
+  readonly lost: SandboxError | undefined;
+
+  /** Ends the sandbox and everything that either side holds of the other. */
+  dispose(): Promise<void>;
+  disposeSync(): void;
+  [Symbol.asyncDispose](): Promise<void>;
+  [Symbol.dispose](): void;
+}
+
+/** Live and writable: reached by reference even where it is plain data, and all that it leads to. */
+export function live<T extends object>(value: T): T;
+/** Live; the guest changes neither it nor what it leads to (methods that it calls may). */
+export function readonly<T extends object>(value: T): T;
+/** Live; the guest may set data, but neither functions nor accessors. */
+export function protected_<T extends object>(value: T): T;
+/** Copied, wherever it crosses; what cannot be copied is an error. */
+export function byValue<T>(value: T): T;
+/** Takes a host object away from every sandbox that holds it; reading it throws there from now on. */
+export function revoke(value: object): void;
+/** Is this a stand-in for something of a guest? */
+export function isGuest(value: unknown): boolean;
+
+/** Keeps this many workers started, so that a sandbox is ready in a millisecond. Default 0. */
+export function warm(count: number, options?: Pick<Limits, 'output'>): Promise<void>;
+/** Ends every warm worker. */
+export function cool(): void;
+
+export type SandboxErrorCode =
+  | 'ERR_SANDBOX_TIME'
+  | 'ERR_SANDBOX_MEMORY'
+  | 'ERR_SANDBOX_STACK'
+  | 'ERR_SANDBOX_OUTPUT'
+  | 'ERR_SANDBOX_HANDLES'
+  | 'ERR_SANDBOX_LOST'
+  | 'ERR_SANDBOX_DISPOSED'
+  | 'ERR_SANDBOX_REVOKED'
+  | 'ERR_SANDBOX_COPY'
+  | 'ERR_SANDBOX_OPTION';
+
+/** What the sandbox itself says. Never thrown by guest code. */
+export class SandboxError extends Error {
+  readonly code: SandboxErrorCode;
+}
+export class TimeLimitError extends SandboxError {
+  /** The worker had to be killed; the sandbox is lost. */
+  readonly killed: boolean;
+}
+export class MemoryLimitError extends SandboxError {
+  readonly killed: boolean;
+}
+/** Not thrown, but what a guest's stack overflow is an instance of, besides RangeError. */
+export class StackLimitError extends SandboxError {
+  static [Symbol.hasInstance](value: unknown): boolean;
+}
+export class OutputLimitError extends SandboxError {}
+export class HandleLimitError extends SandboxError {}
+export class LostError extends SandboxError {}
+export class DisposedError extends SandboxError {}
+/** What every error that guest code threw is an instance of, besides its own class (TypeError, …). */
+export class GuestError extends Error {
+  static [Symbol.hasInstance](value: unknown): boolean;
+}
