@@ -386,6 +386,13 @@ const others = (location) => {
       text: (before, _1, _2, _3, options, _4, _5, _6, _7, answer) => `${before}globalThis.bulkhead.mayAnswer(${options}.source?.identifier.value)&&${answer}`,
     },
     {
+      name: "revealed-settings",
+      what: "a command that shows a setting writes none: whoever may only show one would set it to nothing",
+      times: 1,
+      shape: shape(String.raw`(revealSetting:\{key:NAME\.revealSetting\.key,edit:)NAME\(\2\.revealSetting\?\.edit\)\}`),
+      text: (before) => `${before}!1}`,
+    },
+    {
       name: "notice-urgent",
       what: "it is shown, and stays, where others are told not to disturb",
       times: 1,
