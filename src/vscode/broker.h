@@ -42,7 +42,7 @@ struct BrokerOptions {
   std::vector<std::string> extensions;  // ids of this host's extensions, lower case
   std::vector<std::string> actors;      // actor by number less one, as extracted from this version
   CommandTable commands = {};
-  std::vector<std::string> setting_families = {};   // first words of the editor's own settings
+  std::vector<std::string> setting_families = {};  // first words of the editor's own settings
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
@@ -276,9 +276,9 @@ class Broker final : public Judge {
   std::set<std::string> others_parts_ = {"timeline.localHistory"};
   std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
-  std::set<std::string> own_families_;     // names and publishers of this host's extensions
-  std::set<std::string> own_contexts_;     // that conditions in their package.json read
-  std::set<std::string> others_contexts_;  // that those of others read
+  std::set<std::string> own_families_;           // names and publishers of this host's extensions
+  std::set<std::string> own_contexts_;           // that conditions in their package.json read
+  std::set<std::string> others_contexts_;        // that those of others read
   Names registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   Names quick_inputs_;                       // ids that have a title

@@ -112,11 +112,13 @@ Broker::Ruling Broker::decide_used(const CommandArgument& rule, const Json& give
     value = value->is_object() && found != value->end() ? &*found : &kNull;
   }
   if (is_none(*value) || *value == false) return Ruling::pass();
-  const std::string shown = dumped(*value).substr(0, 200);
+  std::string shown;
+  for (const std::string& member : rule.members) shown += (shown.empty() ? "" : ".") + member;
+  shown += (shown.empty() ? "" : " ") + dumped(*value).substr(0, 200);
   if (rule.use == CommandUse::kRefused)
     return refuse(asked, shown, "is not for an extension to say there");
-  const auto resource = value->is_string() ? resource_text(text_of(*value), true)
-                                           : std::optional<Json>(*value);
+  const auto resource =
+      value->is_string() ? resource_text(text_of(*value), true) : std::optional<Json>(*value);
   if (!resource) return refuse(asked, shown, "is no resource");
   return rule.use == CommandUse::kWrite ? decide_written(*resource, asked)
                                         : decide_file(Kind::kRead, *resource, asked);

@@ -1,6 +1,6 @@
-// Contexts: what conditions of menus and keys read ("when"). The editor's say where a person writes,
-// what has the focus and what is shown, and keys answer questions by them. A host sets those of its
-// own extensions and no others.
+// Contexts: what conditions of menus and keys read ("when"). The editor's say where a person
+// writes, what has the focus and what is shown, and keys answer questions by them. A host sets
+// those of its own extensions and no others.
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -43,7 +43,8 @@ void collect_conditions(const Json& value, std::set<std::string>& into, int dept
       continue;
     const auto& text = member.get_ref<const std::string&>();
     for (size_t at = 0; at < text.size();) {
-      const auto begin = std::find_if(text.begin() + static_cast<ptrdiff_t>(at), text.end(), is_of_name);
+      const auto begin =
+          std::find_if(text.begin() + static_cast<ptrdiff_t>(at), text.end(), is_of_name);
       const auto end = std::find_if_not(begin, text.end(), is_of_name);
       if (begin != end) into.emplace(begin, end);
       at = static_cast<size_t>(end - text.begin()) + 1;

@@ -167,9 +167,9 @@ TEST_F(BrokerTest, ADocumentWithoutAFileIsReadByWhoShowsIt) {
                              "vscode-scm", "inmemory", "chatSessionInput", "memfs", "fresh", ""})
     EXPECT_FALSE(told(others)) << others;
   EXPECT_TRUE(told("untitled", "Untitled-1"));
-  EXPECT_EQ(call("MainThreadDocumentContentProviders", "$registerTextContentProvider",
-                 {1, "mine-docs"}),
-            "passed");
+  EXPECT_EQ(
+      call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, "mine-docs"}),
+      "passed");
   EXPECT_TRUE(told("mine-docs"));
 }
 

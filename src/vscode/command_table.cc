@@ -19,7 +19,8 @@ bool is_rule(const std::string& needs) {
 // "* read", "0 read", "0.output write"
 Result<CommandArgument> parse_argument(const std::string& text) {
   const auto fail = [&] {
-    return Error{fmt::format("\"{}\" is no rule for an argument, such as \"0.output write\"", text)};
+    return Error{
+        fmt::format("\"{}\" is no rule for an argument, such as \"0.output write\"", text)};
   };
   const size_t space = text.find(' ');
   if (space == std::string::npos) return fail();
