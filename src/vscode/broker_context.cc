@@ -28,27 +28,26 @@ bool is_made_by_editor(const std::string& key) {
   return name.starts_with("bulkhead") || kFamilies.contains(command_family(name));
 }
 
-// A name of the editor's, such as "inputFocus": it has no extension's before it.
-bool is_focus(const std::string& key) {
-  return key.find_first_of(".:") == std::string::npos &&
-         lower_case(key).find("focus") != std::string::npos;
+// Names and words; the latter do no harm.
+void collect_names(std::string_view text, std::set<std::string>& into) {
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = std::find_if(at, text.end(), is_of_name);
+    at = std::find_if_not(begin, text.end(), is_of_name);
+    if (begin != at && into.size() < kMostContexts) into.emplace(begin, at);
+  }
 }
 
-// What stands in the conditions of a declaration: names and words, of which the latter do no harm.
+// What the conditions of a declaration read: "when", "enablement", and what ends a walkthrough's
+// step.
 void collect_conditions(const Json& value, std::set<std::string>& into, int depth = 0) {
-  if (depth > 20 || into.size() > kMostContexts) return;
+  constexpr std::string_view kEvent = "onContext:";
+  if (depth > 20) return;
   for (const auto& [key, member] : value.items()) {
     if (member.is_structured()) collect_conditions(member, into, depth + 1);
-    if (!value.is_object() || !member.is_string() || (key != "when" && key != "enablement"))
-      continue;
+    if (!member.is_string()) continue;
     const auto& text = member.get_ref<const std::string&>();
-    for (size_t at = 0; at < text.size();) {
-      const auto begin =
-          std::find_if(text.begin() + static_cast<ptrdiff_t>(at), text.end(), is_of_name);
-      const auto end = std::find_if_not(begin, text.end(), is_of_name);
-      if (begin != end) into.emplace(begin, end);
-      at = static_cast<size_t>(end - text.begin()) + 1;
-    }
+    if (value.is_object() && (key == "when" || key == "enablement")) collect_names(text, into);
+    if (text.starts_with(kEvent)) collect_names(std::string_view(text).substr(kEvent.size()), into);
   }
 }
 
@@ -81,13 +80,17 @@ bool Broker::owns_context(const std::string& key) const {
 // VS Code makes texts of what is none: "x" of ["x"].
 Broker::Ruling Broker::decide_context(const Json& key, const Asked& asked) {
   const std::string name = text_of(key);
-  if (!key.is_string() || is_made_by_editor(name) || is_focus(name) ||
-      options_.commands.has_context(name))
+  if (!key.is_string() || is_made_by_editor(name) || options_.commands.has_context(name))
     return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
   if (owns_context(name)) return Ruling::pass();
-  // What nobody reads has no effect, and an error would end who does not expect one.
-  arbiter_.note_refusal(Kind::kVscode, "context " + name.substr(0, 200),
-                        "is no context of this extension", Attempt{0, 0, asked.method, nullptr});
+  // An error would end who does not expect one. What nobody reads has no effect at all.
+  const bool is_others = [&] {
+    const std::lock_guard lock(mutex_);
+    return others_contexts_.contains(name);
+  }();
+  if (is_others)
+    arbiter_.note_refusal(Kind::kVscode, "context " + name.substr(0, 200),
+                          "is no context of this extension", Attempt{0, 0, asked.method, nullptr});
   return Ruling::quiet();
 }
 
