@@ -103,10 +103,10 @@ TEST_F(JournalTest, AHostsGroundworkCanBeLeftOut) {
       {asked, false},
   };
   for (const std::string command : {"extension host of acme.lint", "node x"}) {
-    const Run run = {.id = command == "node x" ? "00000000000000bb" : "00000000000000aa",
-                     .subject = "acme.lint",
-                     .command = command,
-                     .workspace = "/w"};
+    const bulkhead::Run run = {.id = command == "node x" ? "00000000000000bb" : "00000000000000aa",
+                               .subject = "acme.lint",
+                               .command = command,
+                               .workspace = "/w"};
     auto journal = Journal::open(file_, run);
     ASSERT_TRUE(journal.ok());
     for (const auto& [each, is] : events) {

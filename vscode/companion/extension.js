@@ -44,7 +44,7 @@ function activate(context) {
   const model = new Model();
   const prompts = new Prompts(model, window, { home });
   const reviews = new Reviews(model, media);
-  const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000) });
+  const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000), home });
   const tree = new Tree(model, program);
   const view = window.createTreeView("bulkhead.compartments", { treeDataProvider: tree, showCollapseAll: true });
   const status = new Status(model, { started: folder !== undefined });

@@ -15,8 +15,9 @@ const MAX_BATCH = 20_000;
 /**
  * A row as the page shows it; all text escaped.
  * @param {Record<string, any>} row of `bulkhead log --json`
+ * @param {string | undefined} home
  */
-function shown(row) {
+function shown(row, home) {
   const own = (/** @type {string} */ name) => text.escape(String(row[name] ?? ""));
   return {
     key: [row.run, row.kind, row.resource, row.verdict, row.asked, row.enforced, row.rule, row.program].join("\0"),
@@ -30,6 +31,7 @@ function shown(row) {
     kind: own("kind"),
     kindName: wording.kindName(String(row.kind)),
     resource: own("resource"),
+    short: text.escape(wording.isPath(String(row.kind)) ? text.tilde(String(row.resource ?? ""), home) : String(row.resource ?? "")),
     count: Number(row.count) || 1,
     program: own("program"),
     pid: Number(row.pid) || 0,
@@ -52,10 +54,11 @@ class Journal {
   #filter;
 
   /**
-   * @param {{ program: string | undefined, media: vscode.Uri, limit: () => number }} options
+   * @param {{ program: string | undefined, media: vscode.Uri, limit: () => number, home?: string }} options
    */
-  constructor({ program, media, limit }) {
+  constructor({ program, media, limit, home }) {
     this.program = program;
+    this.home = home;
     this.media = media;
     this.limit = limit;
   }
@@ -126,7 +129,7 @@ class Journal {
     void this.#panel?.webview.postMessage({ type: "start", limit: this.limit(), filter });
     this.#reader = follow(this.program, ["log", "--json", all ? "--all" : "--brief", "--follow", "--limit", String(this.limit())], {
       line: (row) => {
-        const one = shown(row);
+        const one = shown(row, this.home);
         this.#batch.delete(one.key);
         this.#batch.set(one.key, one);
         if (this.#batch.size > MAX_BATCH) this.#batch.delete(/** @type {string} */ (this.#batch.keys().next().value));

@@ -329,12 +329,13 @@ const deed = (kind, name) => (Object.hasOwn(SHORT_VERBS, kind) ? `${SHORT_VERBS[
 /**
  * A row of a list: what tells rows apart comes first, since they are cut off at their end.
  * @param {{ kind: string, resource: string }} row
- * @param {{ home?: string }} [options]
- * @returns {{ name: string, place: string }} "id_rsa", "~/.ssh"
+ * @param {{ home?: string, workspace?: string[] }} [options]
+ * @returns {{ name: string, place: string }} "id_rsa", "~/.ssh"; below a folder of the workspace "src/a"
  */
-function placed({ kind, resource: what }, { home } = {}) {
+function placed({ kind, resource: what }, { home, workspace = [] } = {}) {
   if (!PATHS.has(kind) || what === "/") return { name: kind === "vscode" && Object.hasOwn(PERMISSIONS, what) ? PERMISSIONS[what] : resource(kind, what), place: "" };
-  const shown = text.escape(text.tilde(what, home));
+  const top = workspace.find((folder) => what.startsWith(`${folder}/`));
+  const shown = text.escape(top === undefined ? text.tilde(what, home) : `./${what.slice(top.length + 1)}`);
   const at = shown.lastIndexOf("/");
   if (at < 0) return { name: text.plain(shown), place: "" };
   return { name: text.plain(text.shorten(shown.slice(at + 1), 60)), place: text.plain(text.shortenPath(shown.slice(0, at) || "/", 60)) };

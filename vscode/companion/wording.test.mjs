@@ -137,6 +137,8 @@ test("what was done is told in groups, what few do first, and own code not at al
 test("a row begins with what tells it apart", () => {
   const placed = (kind, resource) => Object.values(wording.placed({ kind, resource }, { home: "/home/me" }));
   assert.deepEqual(placed("read", "/home/me/.ssh/id_rsa"), ["id_rsa", "~/.ssh"]);
+  assert.deepEqual(Object.values(wording.placed({ kind: "read", resource: "/w/src/a.ts" }, { workspace: ["/w"] })), ["a.ts", "./src"]);
+  assert.deepEqual(Object.values(wording.placed({ kind: "read", resource: "/w/a.ts" }, { workspace: ["/w"] })), ["a.ts", "."]);
   assert.deepEqual(placed("read", "/etc"), ["etc", "/"]);
   assert.deepEqual(placed("read", "/"), ["/", ""]);
   assert.deepEqual(placed("connect", "a.example:443"), ["a.example:443", ""]);

@@ -69,7 +69,7 @@
   /** Cut in its folder, not in its name. */
   function resourceCell(line, row) {
     const made = cell(line, "", "resource");
-    const at = row.isPath ? row.resource.replace(/\/$/, "").lastIndexOf("/") + 1 : 0;
+    const at = row.isPath ? row.short.replace(/\/$/, "").lastIndexOf("/") + 1 : 0;
     const part = (text, style) => {
       const span = document.createElement("span");
       span.className = style;
@@ -78,7 +78,7 @@
     };
     const box = part("", "parts");
     if (row.members) box.append(part(open.has(row.key) ? "▾" : "▸", "twist"));
-    box.append(part(row.resource.slice(0, at), "folder"), part(row.resource.slice(at), "name"));
+    box.append(part(row.short.slice(0, at), "folder"), part(row.short.slice(at), "name"));
     if (row.members) box.append(part(`${row.members.length} entries`, "members"));
     made.append(box);
     made.title = row.resource;
@@ -126,12 +126,11 @@
       const is = line.dataset.key === key;
       line.setAttribute("aria-selected", String(is));
       line.tabIndex = is ? 0 : -1;
-      if (is && focus) {
-        line.focus();
-        line.scrollIntoView({ block: "nearest" });
-      }
+      if (is && focus) line.focus({ preventScroll: true });
     }
     showDetail();
+    // The details have taken some of the room by now.
+    if (focus) body.querySelector('tr[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }
 
   /**
@@ -163,7 +162,7 @@
       const programs = [...new Set(members.flatMap((one) => one.programs))];
       const folder = {
         ...newest, key, members, programs, program: programs.length === 1 ? programs[0] : "",
-        resource: newest.resource.slice(0, newest.resource.lastIndexOf("/") + 1), count: members.reduce((sum, one) => sum + one.count, 0),
+        resource: newest.resource.slice(0, newest.resource.lastIndexOf("/") + 1), short: newest.short.slice(0, newest.short.lastIndexOf("/") + 1), count: members.reduce((sum, one) => sum + one.count, 0),
       };
       return open.has(key) ? [folder, ...members.map((one) => ({ ...one, level: 2 }))] : [folder];
     });
