@@ -329,6 +329,7 @@
     },
     unmask,
     isImpostor,
+    missing,
     isShippedFile,
     /**
      * What tells things of one host from those of others where each counts its own and the window has one list.
