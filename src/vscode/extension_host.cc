@@ -432,7 +432,7 @@ Status Host::prepare() {
   Run row;
   row.id = run_id_;
   row.subject = confinement.subject;
-  row.command = "extension host of " + confinement.subject;
+  row.command = std::string(kHostCommand) + confinement.subject;
   row.workspace = folders_.empty() ? "" : folders_.front();
   row.audit = options_.trace;
   BULKHEAD_TRY(auto journal, opening_.start(row));
@@ -502,6 +502,8 @@ void Host::tell_review(const InitialData& data) {
                    {"digest", confinement_->digest},
                    {"reason", label(confinement_->reason())},
                    {"extensions", extensions},
+                   {"usual", confinement_->brief.usual},
+                   {"notable", confinement_->brief.notable},
                    {"permits", confinement_->review.permits},
                    {"cannot", confinement_->review.cannot},
                    {"unusual", confinement_->review.unusual},

@@ -76,7 +76,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`NAME\.push\(new ${LOCATION}\);for\(let NAME of \1\)\{`),
       text: (locations, each) =>
-        `for(let affinity of globalThis.bulkhead.affinities())${locations}.push(new ${location}(affinity));` +
+        `for(let affinity of globalThis.bulkhead.affinities(this,()=>${START}))${locations}.push(new ${location}(affinity));` +
         `for(let ${each} of ${locations}){`,
     },
     {
@@ -171,7 +171,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`NAME=>\{this\._logService\.error\(\x60Error received from starting extension host \(kind: (\$\{NAME\(this\.kind\)\})\)\x60\),`),
       // Of a connection that never was, the server tells nothing.
-      text: (failure, kind) => `${failure}=>{this._logService.error(\`Error received from starting extension host (kind: ${kind})\`),this._extensionHost._onExtHostConnectionLost?.("none"),`,
+      text: (failure, kind) => `${failure}=>{this._logService.error(\`Error received from starting extension host (kind: ${kind})\`),globalThis.bulkhead.failed(this,${failure}),this._extensionHost._onExtHostConnectionLost?.("none"),`,
     },
     {
       name: "command-registry",
