@@ -633,7 +633,7 @@ TEST(Scratch, AGrantOfTheTreeItselfOrAboveChangesNothing) {
   EXPECT_EQ(verdict(*policy, Kind::kWrite, "/x"), kDeny);
 }
 
-TEST(Programs, WhatMayBeReadMayRun) {
+TEST(ReadablePrograms, MayRun) {
   PolicyInputs in = inputs();
   in.manifest.files.read = entries({"${workspace}", "**/.editorconfig", "/opt/names/."});
   in.manifest.files.write = entries({"${storage}"});

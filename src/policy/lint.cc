@@ -533,13 +533,16 @@ class Linter {
     for (const Entry& entry : inputs_.manifest.run) {
       if (all == inputs_.manifest.run.end() || entry.text == kPrograms) continue;
       const auto rules = rules_of(entry, Kind::kRun);
-      // Elsewhere a program starts only where it is named.
+      // Elsewhere a program starts only where it is named, which makes a tree of itself.
       const auto is_whole = [&](const Rule* rule) {
-        return is_concrete(rule->resolved) &&
-               std::any_of(policy_.whole_trees().begin(), policy_.whole_trees().end(),
-                           [path = path_of(rule->resolved)](const WholeTree& tree) {
-                             return tree.read && is_within(path, tree.path);
-                           });
+        if (!is_concrete(rule->resolved)) return false;
+        const std::string path = path_of(rule->resolved);
+        const auto& folders = policy_.runnable_trees();
+        const bool folder = std::find(folders.begin(), folders.end(), path) != folders.end();
+        return std::any_of(
+            policy_.whole_trees().begin(), policy_.whole_trees().end(), [&](const WholeTree& tree) {
+              return tree.read && is_within(path, tree.path) && (folder || tree.path != path);
+            });
       };
       const bool covered = std::all_of(rules.begin(), rules.end(), is_whole);
       if (covered && !rules.empty())
