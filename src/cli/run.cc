@@ -100,7 +100,9 @@ struct HomeStore {
 Result<HomeStore> open_home(const RunOptions& options, const Session& session) {
   HomeStore home;
   const std::string& state = session.inputs.variables.state;
-  if (session.policy->private_home().empty()) return home;
+  // An audit records what a program would do in the machine's, unless told otherwise.
+  if (session.policy->private_home().empty() || (options.audit && !options.policy.private_home))
+    return home;
   if (!options.policy.private_home) {
     home.path = store_of(state, session.subject);
     if (!options.dry_run) BULKHEAD_CHECK(make_store_of(state, session.subject));

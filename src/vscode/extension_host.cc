@@ -403,7 +403,8 @@ void Host::start(HostIdentity identity) {
 // What the extension makes in its home folder goes here; "": it has the machine's, and is asked.
 std::string Host::home_store(const Confinement& confinement) const {
   const Policy& policy = *confinement.policy;
-  if (policy.private_home().empty()) return {};
+  // What is recorded is what it would do in the machine's.
+  if (policy.private_home().empty() || options_.trace) return {};
   const std::string &state = confinement.inputs.variables.state, &subject = confinement.subject;
   std::vector<std::string> packages;
   for (const ConfinedExtension& each : confinement.extensions)
