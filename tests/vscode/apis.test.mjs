@@ -125,7 +125,7 @@ for (const mode of modes) {
     const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
       const extensions = [write(world, "granted", ["@editor", "@commands", "testing", "comments", "authentication", "workspace-folders"])];
-      if (!plain) extensions.push(write(world, "stranger", ["@editor", "@commands"]));
+      if (!plain) extensions.push(write(world, "stranger", ["diagnostics", "documents", "languages", "settings-read", "storage", "window", "workspace-files", "@commands"]));
       editor = await Editor.start({ mode, world, extensions });
       await shown("granted: ready");
 
