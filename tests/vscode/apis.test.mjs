@@ -179,13 +179,13 @@ for (const mode of modes) {
 
       if (!plain)
         await step("who was not granted them shows nothing", async () => {
+          assert.equal(await editor.statusItem("stranger: ready").count(), 1);
+          await editor.command("login stranger");
+          await shown("stranger: refused");
           await until("what the journal says", () => {
             const journal = JSON.stringify(editor.journal("--denied", "--subject", "apis.stranger"));
             return ["testing", "comments", "authentication"].every((each) => journal.includes(each));
           });
-          assert.equal(await editor.statusItem("stranger: ready").count(), 1);
-          await editor.command("login stranger");
-          await shown("stranger: refused");
           await editor.command("open stranger");
           await shown("stranger: not opened");
           await editor.command("add stranger");
