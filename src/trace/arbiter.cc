@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -148,6 +150,18 @@ std::string wider_than_asked(Kind kind, const std::string& resource) {
 
 // What a yes to looking up a host is a yes to, where both are one question.
 constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
+
+// What a rule grants by a name alone (Rule::own_file) must not be something else of that name: a
+// link is judged by what it leads to, and the rest is looked at here. What is not there is nothing
+// to be refused.
+constexpr std::string_view kNotOwnFile =
+    "found by its name, and no regular file of this user's with that name alone";
+
+bool is_own_file(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT;
+  return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && status.st_nlink == 1;
+}
 
 std::string endpoint(const IpAddress& address, uint16_t port) {
   return address.is_v4() ? fmt::format("{}:{}", address.to_string(), port)
@@ -393,10 +407,19 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
   return rule_out(Course::kAnswered, is_yes(result.answer), result.answer);
 }
 
+bool Arbiter::is_unfit(Decision decision, std::string_view canonical) const {
+  return decision.verdict == Verdict::kAllow && policy_->rule(decision.rule).own_file &&
+         enforcement_ == Enforcement::kEnforce && !is_own_file(std::string(canonical));
+}
+
 Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
                               bool may_block, Recount* recount) {
-  return settle({.kind = kind, .resource = canonical}, policy_->decide_path(kind, canonical),
-                attempt, may_block, recount);
+  const Decision decision = policy_->decide_path(kind, canonical);
+  if (is_unfit(decision, canonical)) {
+    note_refusal(kind, canonical, kNotOwnFile, attempt);
+    return Ruling::kDeny;
+  }
+  return settle({.kind = kind, .resource = canonical}, decision, attempt, may_block, recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
@@ -444,6 +467,7 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
 Arbiter::Ruling Arbiter::would_rule(Kind kind, std::string_view resource) {
   const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(resource)
                                                   : policy_->decide_path(kind, resource);
+  if (is_unfit(decision, resource)) return Ruling::kDeny;
   if (decision.verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly)
     return Ruling::kAllow;
   if (decision.verdict == Verdict::kDeny) return Ruling::kDeny;
