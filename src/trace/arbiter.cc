@@ -148,6 +148,9 @@ std::string wider_than_asked(Kind kind, const std::string& resource) {
   }
 }
 
+// What a yes to looking up a host is a yes to, where both are one question.
+constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
+
 // What a rule grants by a name alone (Rule::own_file) must not be something else of that name: a
 // link is judged by what it leads to, and the rest is looked at here. What is not there is nothing
 // to be refused.
@@ -159,9 +162,6 @@ bool is_own_file(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT;
   return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && status.st_nlink == 1;
 }
-
-// What a yes to looking up a host is a yes to, where both are one question.
-constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
 
 std::string endpoint(const IpAddress& address, uint16_t port) {
   return address.is_v4() ? fmt::format("{}:{}", address.to_string(), port)
@@ -419,8 +419,7 @@ Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attem
     note_refusal(kind, canonical, kNotOwnFile, attempt);
     return Ruling::kDeny;
   }
-  return settle({.kind = kind, .resource = canonical}, decision, attempt, may_block,
-                recount);
+  return settle({.kind = kind, .resource = canonical}, decision, attempt, may_block, recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,

@@ -440,7 +440,7 @@ TEST_F(ArbiterTest, LookingUpAHostAndConnectingToItIsOneQuestion) {
     EXPECT_EQ(asker.questions.size(), before);
     asker.late(asker.questions.back(), Answer::kOnce);
     asker.answer = Answer::kNo;
-    EXPECT_EQ(connects(it, 443), Ruling::kDeny) << "nobody waited for that";
+    EXPECT_EQ(connects(it, 443), Ruling::kDeny) << "it is looked up again first";
   }
   arbiter(&asker_);
   asker_.answer = Answer::kThisRun;

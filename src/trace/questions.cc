@@ -32,6 +32,10 @@ std::optional<std::chrono::milliseconds> Questions::hold_locked(Waits waits) con
 Questions::Result Questions::ask(Question question) {
   const Key key{question.kind, question.resource};
   Lock lock(mutex_);
+  if (const auto lent = lent_.find(key); lent != lent_.end() && lent->second == question.about) {
+    lent_.erase(lent);
+    return Result{Answer::kOnce};
+  }
   const auto hold = hold_locked(question.waits);
   const auto until = Clock::now() + hold.value_or(std::chrono::milliseconds(0));
   for (;;) {
@@ -41,11 +45,13 @@ Questions::Result Questions::ask(Question question) {
     const std::shared_ptr<Open> open = found->second;
     const auto ended = [&] { return open->answer || stopped_; };
     ++waiting_;
+    if (open->about == question.about) ++open->waiting;
     if (hold)
       changed_.wait_until(lock, until, ended);
     else
       changed_.wait(lock, ended);
     --waiting_;
+    if (open->about == question.about) --open->waiting;
     if (!ended()) return Result{Answer::kLater};
     const Answer answer = open->answer.value_or(Answer::kNobody);
     // Of what would do something else a person has not been asked.
@@ -58,7 +64,7 @@ Questions::Result Questions::ask(Question question) {
 // The first of those who ask: its thread puts the question.
 Questions::Result Questions::put(Lock& lock, const Key& key, const Question& question,
                                  bool in_turn) {
-  const auto open = std::make_shared<Open>(Open{question.about, std::nullopt, false});
+  const auto open = std::make_shared<Open>(Open{question.about, std::nullopt, false, 0});
   open_.emplace(key, open);
   ++waiting_;
   Result result;
@@ -105,7 +111,10 @@ void Questions::settle(const Question& question, Answer answer) {
   const auto found = open_.find(key);
   if (found == open_.end() || stopped_) return;
   unanswered_.reset();  // somebody is there
-  close(key, std::shared_ptr<Open>(found->second), answer);
+  const std::shared_ptr<Open> open = found->second;
+  if (answer == Answer::kOnce && open->waiting == 0 && lent_.size() < bounds_.answered)
+    lent_[key] = open->about;
+  close(key, open, answer);
 }
 
 void Questions::set(Kind kind, const std::string& resource, Answer answer) {

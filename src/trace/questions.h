@@ -46,7 +46,8 @@ class Questions {
   std::optional<Result> known(Kind kind, const std::string& resource);
   // Blocks until there is an answer, or who asks has been held for long enough.
   Result ask(Question question);
-  // The answer to a question of which nobody waits for the asker any more.
+  // The answer to a question that who put it has gone on without. "Once" is for those who still
+  // wait and, if there is none, for the next attempt at the same.
   void settle(const Question& question, Answer answer);
   // What holds for the run from now on, whatever was answered before.
   void set(Kind kind, const std::string& resource, Answer answer);
@@ -65,7 +66,8 @@ class Questions {
   struct Open {
     std::string about;  // for which "once" is meant
     std::optional<Answer> answer;
-    bool late = false;  // who put it has gone on
+    bool late = false;   // who put it has gone on
+    size_t waiting = 0;  // others, for the same
   };
   std::optional<Result> known_locked(const Key& key) const;
   std::optional<std::chrono::milliseconds> hold_locked(Waits waits) const;
@@ -76,7 +78,8 @@ class Questions {
   QuestionBounds bounds_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<Key, Answer> answers_;  // those that hold for the run
+  std::map<Key, Answer> answers_;    // those that hold for the run
+  std::map<Key, std::string> lent_;  // "once" that came too late: for the next attempt, of what
   std::map<Key, std::shared_ptr<Open>> open_;
   std::set<Key> unasked_;
   size_t beyond_ = 0;        // attempts for which that had no room

@@ -217,7 +217,14 @@ TEST(Questions, WhatIsRefusedForNowStaysRefusedUntilAnAnswer) {
   EXPECT_EQ(questions.ask(asks("/b", Waits::kMain)).answer, Answer::kNo);
   EXPECT_EQ(questions.ask(asks("/c", Waits::kMain)).answer, Answer::kLater);
   questions.settle(question("/c"), Answer::kOnce);
-  EXPECT_FALSE(questions.known(Kind::kRead, "/c").has_value()) << "nobody waited: it is asked anew";
+  EXPECT_FALSE(questions.known(Kind::kRead, "/c").has_value());
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kLater);
+  questions.settle(question("/c"), Answer::kOnce);
+  const size_t before = asker.asked.size();
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kOnce)
+      << "the next attempt at the same";
+  EXPECT_EQ(asker.asked.size(), before);
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kLater) << "once";
   questions.settle(question("/never-asked"), Answer::kAlways);
   EXPECT_FALSE(questions.known(Kind::kRead, "/never-asked").has_value());
 }

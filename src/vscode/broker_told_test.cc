@@ -136,7 +136,6 @@ TEST_F(BrokerToldTest, RegisteringIsNotActing) {
   start({"me.mine"}, nullptr, R"("@editor","commands")");
   const std::vector<std::tuple<const char*, const char*, Json>> registered = {
       {"MainThreadTask", "$registerTaskProvider", {1, "shell"}},
-      {"MainThreadDebugService", "$registerDebugAdapterDescriptorFactory", {"mine", 1}},
       {"MainThreadDebugService", "$registerDebugConfigurationProvider", {"mine", 1, 1, true}},
       {"MainThreadTerminalService", "$registerProfileProvider", {"mine.shell", "me.mine"}},
       {"MainThreadAuthentication",

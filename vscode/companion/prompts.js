@@ -37,15 +37,15 @@ const ANSWERS = [
 ];
 /** @type {Button} */
 const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment ends" };
-/** Of who has gone on without an answer nobody waits. */
-const LATE_ANSWERS = ANSWERS.filter(({ answer }) => answer !== "once");
+/** Who has gone on without an answer is not waiting. */
+const LATE_ANSWERS = ANSWERS.map((one) => (one.answer === "once" ? { ...one, detail: "Allow it the next time that it is tried" } : one));
 const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later) ? LATE_ANSWERS : ANSWERS);
 /** @type {Button} */
 const DETAILS = { title: "Details…", answer: undefined };
 
 /** The next compartment of the same extensions, as they are now. @param {Compartment} compartment */
 const successor = ({ extensions }) => JSON.stringify(extensions.map(({ id, version }) => `${id.toLowerCase()}@${version}`).sort());
-const about = (/** @type {Question} */ { kind, resource }) => `${kind}\0${resource}`;
+const about = (/** @type {Question} */ { kind, resource, about: what }) => `${kind}\0${resource}\0${what}`;
 
 /** @typedef {{ open: Set<number>, shown: number[], waiting: boolean, listed: boolean, missed: boolean }} Host */
 
@@ -53,8 +53,8 @@ class Prompts {
   /** @type {Map<Compartment, Host>} */
   #hosts = new Map();
   #open = 0;
-  /** @type {Set<string>} what "This Session" was answered to too late for the compartment that asked */
-  #carried = new Set();
+  /** @type {Map<string, Answer>} "Once" and "This Session" that came too late for the compartment that asked */
+  #carried = new Map();
 
   /**
    * @param {import("./model.js").Model} model
@@ -68,7 +68,10 @@ class Prompts {
     this.pause = pause;
     this.now = now;
     model.on("question", (compartment, question) => {
-      if (this.#carried.has(`${successor(compartment)}\0${about(question)}`)) model.answer(compartment, question.id, "run");
+      const key = `${successor(compartment)}\0${about(question)}`;
+      const carried = this.#carried.get(key);
+      if (carried === "once") this.#carried.delete(key);
+      if (carried) model.answer(compartment, question.id, carried);
       else this.#later(compartment, gather);
     });
     model.on("removed", (compartment) => this.#hosts.delete(compartment));
@@ -230,10 +233,8 @@ class Prompts {
    * @param {boolean} chosen whether a person chose it, who then wants to know that it was too late
    */
   #answer(compartment, questions, answer, chosen) {
-    const missed = answer === "once" && questions.filter((one) => one.later).length;
     const given = questions.filter((one) => this.#give(compartment, one, answer)).length;
     if (given === 0 && chosen) this.#late();
-    else if (missed) void this.window.showInformationMessage(wording.missed(compartment.extensions));
   }
 
   /**
@@ -247,8 +248,10 @@ class Prompts {
     if (compartment.questions.get(question.id) !== question) return false;
     if (!this.model.answer(compartment, question.id, answer)) return false;
     const host = this.#of(compartment);
-    if (question.later && (answer === "run" || answer === "always")) host.missed = true;
-    if (question.later && answer === "run" && this.#carried.size < MAX_CARRIED) this.#carried.add(`${successor(compartment)}\0${about(question)}`);
+    if (question.later && answer !== "no" && answer !== "never") {
+      host.missed = true;
+      if (answer !== "always" && this.#carried.size < MAX_CARRIED) this.#carried.set(`${successor(compartment)}\0${about(question)}`, answer);
+    }
     if (host.missed && compartment.questions.size === 0) void this.#offer(compartment, host);
     return true;
   }

@@ -248,7 +248,7 @@ function details(extensions, asked) {
   lines.push(
     "",
     question.later
-      ? "It has gone on without an answer, as if you had said no. This Session: until the window ends, Always and Never: remembered; what it tries from now on counts, and it can be restarted to try again. No, Enter and closing this: refused until its compartment ends."
+      ? "It has gone on without an answer, as if you had said no: what it tries from now on counts, and it can be restarted to try again. Once: for the next time. This Session: until the window ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends."
       : "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
   );
   return lines.join("\n");
@@ -453,10 +453,6 @@ const allowedLate = (extensions) =>
   `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
 
 /** @param {Extension[]} extensions */
-const missed = (extensions) =>
-  `${named(extensions)} had gone on without your answer, so Once allowed nothing. It can ask again.`;
-
-/** @param {Extension[]} extensions */
 const unstuck = (extensions) => `${named(extensions)} responds again, or has ended. It was not restarted.`;
 
 /**
@@ -467,6 +463,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, missed, named, placed, refused, remembered, resource,
+  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, named, placed, refused, remembered, resource,
   reviewReason, shortName, stuck, through, unexpected, unstuck, who, wish,
 };
