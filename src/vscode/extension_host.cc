@@ -22,6 +22,7 @@
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
+#include "trace/groundwork.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
