@@ -14,7 +14,7 @@
 #include "policy/config.h"
 #include "policy/extension_id.h"
 #include "sandbox/outcome.h"
-#include "trace/journal.h"
+#include "trace/groundwork.h"
 #include "vscode/extension_host.h"
 #include "vscode/seal.h"
 

@@ -16,7 +16,7 @@
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
-#include "trace/journal.h"
+#include "trace/groundwork.h"
 
 namespace bulkhead {
 namespace {
@@ -214,7 +214,6 @@ Result<JournalFilter> filter_of(const LogOptions& options, const std::string& fi
   filter.resource_part = options.path;
   filter.program_part = options.program;
   if (options.denied) filter.verdict = Verdict::kDeny;
-  filter.groundwork = shows_groundwork(options);
   if (!options.kind.empty()) {
     filter.kind = kind_of(options.kind);
     if (!filter.kind)
@@ -262,7 +261,8 @@ int log_it(const LogOptions& options) {
   }
   bool first = true;
   while (true) {
-    auto rows = read_journal(file, *filter);
+    auto rows =
+        shows_groundwork(options) ? read_journal(file, *filter) : read_journal_brief(file, *filter);
     if (!rows.ok() && !(options.follow && rows.error().errno_value == ENOENT))
       return fail_to_read(rows.error());
     if (rows.ok() && !rows->empty()) {
@@ -297,10 +297,11 @@ Action add_log(CLI::App& app) {
     app.add_option(name, into, about)->type_name(type)->check(not_empty);
   };
   option("--run", options->run, "of this run (start of its id, or \"last\")", "ID");
-  auto* all =
-      app.add_flag("--all", options->all,
-               "also what every extension host needs for itself: Node, VS Code, system libraries");
-  app.add_flag("--brief", options->brief, "not that, as in tables without --kind, --path, --program")
+  auto* all = app.add_flag(
+      "--all", options->all,
+      "also what every extension host needs for itself: Node, VS Code, system libraries");
+  app.add_flag("--brief", options->brief,
+               "not that, as in tables without --kind, --path, --program")
       ->excludes(all);
   app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
   option("--kind", options->kind, "of this kind",

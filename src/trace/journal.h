@@ -16,7 +16,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -73,14 +72,6 @@ class JournalOpening {
   std::unique_ptr<Work> work_;
 };
 
-// How the command of an extension host's run begins (src/vscode/extension_host.cc).
-inline constexpr std::string_view kHostCommand = "extension host of ";
-
-// What every extension host does as it starts and goes on doing, whoever its extension is: reading
-// Node, VS Code's own files, the system's libraries and settings, writing below /tmp, and trying
-// what it does without (is_routine()). Nineteen of twenty entries of a host.
-bool is_groundwork(const Run& run, const Event& event);
-
 // Reading, for `bulkhead log`: newest last.
 struct JournalFilter {             // an empty member selects everything
   std::string run = {};            // equal
@@ -90,7 +81,6 @@ struct JournalFilter {             // an empty member selects everything
   std::optional<Kind> kind = {};
   std::optional<Verdict> verdict = {};
   std::optional<std::chrono::system_clock::time_point> since = {};
-  bool groundwork = true;  // is_groundwork() too
   uint64_t after_row = 0;  // for following: only rows that changed after this revision
   uint64_t limit = 0;      // 0: all; otherwise the newest ones
 };

@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 
-#include "trace/journal.h"
+#include "trace/groundwork.h"
 #include "trace/schema.h"
 
 namespace bulkhead {
@@ -66,17 +66,8 @@ std::string groundwork_sql() {
       kHostCommand, rules);
 }
 
-}  // namespace
-
-bool is_groundwork(const Run& run, const Event& event) {
-  if (!run.command.starts_with(kHostCommand)) return false;
-  if (is_routine(event)) return true;
-  return event.verdict == Verdict::kAllow && !event.asked && event.kind != Kind::kRun &&
-         std::any_of(kGroundRules.begin(), kGroundRules.end(),
-                     [&](std::string_view rule) { return event.rule.starts_with(rule); });
-}
-
-Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
+Result<std::vector<JournalRow>> read(const std::string& file, const JournalFilter& filter,
+                                     bool brief) {
   BULKHEAD_TRY(Database database, open_for_reading(file));
   // One statement for every combination: an unused condition is switched off by its first half.
   BULKHEAD_TRY(
@@ -93,7 +84,7 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
               "0) "
               "AND (?6 = '' OR a.kind = ?6) AND (?7 = '' OR a.verdict = ?7) AND a.last >= ?8 "
               "AND ") +
-          (filter.groundwork ? std::string("TRUE") : "NOT " + groundwork_sql()) +
+          (brief ? "NOT " + groundwork_sql() : std::string("TRUE")) +
           " ORDER BY a.revision DESC LIMIT ?9"));
   query.bind(1, static_cast<int64_t>(filter.after_row)).bind(2, filter.run).bind(3, filter.subject);
   query.bind(4, filter.resource_part).bind(5, filter.program_part);
@@ -126,6 +117,25 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
   }
   std::reverse(rows.begin(), rows.end());
   return rows;
+}
+
+}  // namespace
+
+bool is_groundwork(const Run& run, const Event& event) {
+  if (!run.command.starts_with(kHostCommand)) return false;
+  if (is_routine(event)) return true;
+  return event.verdict == Verdict::kAllow && !event.asked && event.kind != Kind::kRun &&
+         std::any_of(kGroundRules.begin(), kGroundRules.end(),
+                     [&](std::string_view rule) { return event.rule.starts_with(rule); });
+}
+
+Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
+  return read(file, filter, false);
+}
+
+Result<std::vector<JournalRow>> read_journal_brief(const std::string& file,
+                                                   const JournalFilter& filter) {
+  return read(file, filter, true);
 }
 
 Result<std::vector<RunRow>> read_runs(const std::string& file, const JournalFilter& filter) {

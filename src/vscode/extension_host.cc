@@ -24,6 +24,7 @@
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
+#include "trace/groundwork.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"

@@ -27,7 +27,13 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.answer("wants to run for the first time", "Review");
       const frame = await keys.frameWith("section.card");
       assert.equal(await frame.locator("section.card").getAttribute("aria-labelledby"), await frame.locator("section.card h2").getAttribute("id"));
-      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It could[^]*It cannot/);
+      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It reads your workspace[^]*Unusual[^]*Run cat/);
+      const details = frame.locator("details");
+      assert.equal(await details.getByText("It cannot").isVisible(), false);
+      await frame.locator("body").focus();
+      await keys.press("Tab");
+      await keys.press("Enter");
+      await until("the details", async () => /It could[^]*It cannot/.test(await details.innerText()));
       await keys.picture("review");
       const allow = frame.getByRole("button", { name: "Allow Asker to run" });
       await until("the button to come alive", async () => (await allow.getAttribute("aria-disabled")) === "false");

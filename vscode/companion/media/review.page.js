@@ -52,7 +52,7 @@
     block.append(element("summary", "Details"));
     if (review.extensions.length > 1)
       block.append(element("p", "These need each other and share one compartment: each can do what any of them may.", "hint"));
-    group(block, "Unusual", review.unusual, "unusual", "!");
+    group(block, "Unusual", review.unusual.filter((one) => !review.notable.includes(one)), "unusual", "!");
     group(block, "It could", review.permits, "permits", "•");
     group(block, "It cannot", review.cannot, "cannot", "–");
     block.append(element("p", "These sentences are worked out from the rules that will be enforced, not from what the extension says of itself. What you allow holds for this version; an update asks again only for what it widens.", "hint"));
