@@ -3,14 +3,12 @@
 const { attack } = require("./attack");
 const ways = require("./ways");
 
-/** Ended by the browser, or gone elsewhere, it says no more. */
-const LONGEST = 6000;
-
 /**
  * @param {Record<string, number>} ports each way's
  * @param {string[]} [only] of these
+ * @param {number} [longest] milliseconds: one that the browser ended, or that has gone elsewhere, says no more
  */
-const show = (vscode, context, ports, only) =>
+const show = (vscode, context, ports, only, longest = 13_000) =>
   new Promise((resolve) => {
     const panel = vscode.window.createWebviewPanel("proof", "Proof", vscode.ViewColumn.Active, { enableScripts: true, enableForms: true });
     const told = { errors: {} };
@@ -18,7 +16,7 @@ const show = (vscode, context, ports, only) =>
       resolve({ ...told, reason });
       panel.dispose();
     };
-    setTimeout(end, LONGEST, "time");
+    setTimeout(end, longest, "time");
     panel.webview.onDidReceiveMessage((message) => {
       if (message.names) Object.assign(told, message);
       if (message.error) told.errors[message.way] = message.error;
@@ -31,7 +29,7 @@ const show = (vscode, context, ports, only) =>
 exports.activate = (context) =>
   attack(context, "pages", {
     names: (_, vscode) => show(vscode, context, {}),
-    ways: ({ ports, only }, vscode) => show(vscode, context, ports, only),
+    ways: ({ ports, only, longest }, vscode) => show(vscode, context, ports, only, longest),
     /** Says that a link was clicked: the frame around it speaks with the workbench, and is of the same origin. */
     links: ({ links }, vscode) => {
       const panel = vscode.window.createWebviewPanel("proof", "Proof", vscode.ViewColumn.Active, { enableScripts: true });
