@@ -64,6 +64,13 @@ export const links = [
     text: (may, page) => `allowCommands:(${may})&&${ANY},...globalThis.bulkhead.clickedIn(${page}.extension?.id?.value)}`,
   },
   {
+    name: "notebook-clicks",
+    what: "in a notebook that is the word of its outputs' scripts",
+    times: 1,
+    shape: shape(String.raw`(if\(NAME\(NAME\.href,NAME\.http,NAME\.https,NAME\.mailto\)\)this\.openerService\.open\(\3\.href,\{fromUserGesture:!0,)fromWorkspace:!0\}`),
+    text: (before) => `${before}...globalThis.bulkhead.clickedIn()}`,
+  },
+  {
     name: "view-buttons",
     what: "and a view's buttons, which are lines of what it says",
     times: 1,

@@ -66,7 +66,7 @@
       const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(whose));
       return `${hash}.${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("").slice(0, 52)}`;
     },
-    /** How a link is opened that was clicked in its page. @param {string | undefined} id of the extension */
+    /** How a link is opened that was clicked in its page. @param {string} [id] of the extension, none for notebooks */
     clickedIn: (id) => (id !== undefined && bulkhead.runsOutside(id.toLowerCase()) ? { fromWorkspace: true } : { bulkheadUnproven: true }),
     /**
      * Whether a link opens only where a person says so, or trusts its domain. Commands of a page were looked through.
