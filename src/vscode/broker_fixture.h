@@ -249,6 +249,7 @@ class BrokerTest : public ::testing::Test {
     ASSERT_TRUE(commands.ok()) << commands.error().message;
     commands->set_contexts({"accessibilityModeEnabled", "notificationFocus", "chatOption.*"});
     options.commands = std::move(*commands);
+    options.keeps_pages = keeps_pages_;
     options.renames = &renames_;
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
@@ -412,6 +413,7 @@ class BrokerTest : public ::testing::Test {
   Refusals refusals_;
   std::unique_ptr<Arbiter> arbiter_;
   RenameLock renames_;
+  bool keeps_pages_ = true;  // the next broker's browser
   std::unique_ptr<Broker> broker_;
   uint32_t number_ = 0;
   uint32_t asked_ = 100;  // the workbench's
