@@ -193,10 +193,11 @@ function guard(server, frames, token, half, granted) {
       protect(request, answer);
       return emit(event, ...rest);
     }
-    if (decided.way === "key") return sendKey(request, answer, half), true;
-    if (decided.way === "try") return void sendTrial(request, answer), true;
-    for (const [name, value] of Object.entries(confines(request, granted))) answer.setHeader(name, value);
-    if (decided.way === "frame") sendFrame(answer, frames, decided.to);
+    if (decided.way !== "key" && decided.way !== "try")
+      for (const [name, value] of Object.entries(confines(request, granted))) answer.setHeader(name, value);
+    if (decided.way === "key") sendKey(request, answer, half);
+    else if (decided.way === "try") void sendTrial(request, answer);
+    else if (decided.way === "frame") sendFrame(answer, frames, decided.to);
     else if (decided.way === "trial") sendTrialPage(request, answer, decided.to);
     else if (decided.way === "move") answer.writeHead(302, { Location: decided.to }).end();
     else answer.writeHead(403, { "Content-Type": "text/plain; charset=utf-8" }).end(`${decided.to}\n`);

@@ -12,12 +12,14 @@ const { randomBytes } = require("node:crypto");
 const WAYS = ["preconnect", "frame", "webrtc"];
 /** Connections in advance are a person's to switch off. */
 const CERTAIN = ["frame", "webrtc"];
-/** Milliseconds until it is not known, and what the first page has beyond the time that the second one took. */
+/** Milliseconds until it is not known: that anything comes, and then the rest, which a person may have switched off. */
 const PATIENCE = 8000;
+const PATIENCE_FOR_REST = 2500;
+/** What the first page has beyond the time that the second one took. */
 const MARGIN = 250;
 const LONGEST_MARGIN = 1000;
 /** Windows that open at once. */
-const MOST = 8;
+const MOST = 32;
 
 /** A port, and whether somebody came. */
 class Ear {
@@ -82,7 +84,10 @@ class Trial {
     const out = () => WAYS.filter((way) => kept[way].heard);
     const missing = () => CERTAIN.filter((way) => !other[way].heard);
     await new Promise((resolve) => {
-      const look = () => (out().length > 0 || missing().length === 0) && resolve(undefined);
+      const look = () => {
+        if (out().length > 0 || missing().length === 0) resolve(undefined);
+        else if (missing().length < CERTAIN.length) setTimeout(resolve, PATIENCE_FOR_REST).unref();
+      };
       for (const ear of this.#all()) ear.onHeard = look;
       setTimeout(resolve, PATIENCE).unref();
       look();
