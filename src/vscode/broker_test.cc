@@ -513,7 +513,8 @@ TEST_F(BrokerTest, DocumentsThatStandForABlockedFileDoNotComeInEither) {
   };
   EXPECT_TRUE(comes_in(work("a.txt"), "vscode-remote"));
   EXPECT_TRUE(comes_in(work("a.txt"), "git"));
-  EXPECT_TRUE(comes_in("/input", "vscode-scm"));
+  EXPECT_TRUE(comes_in("Untitled-1", "untitled"));
+  EXPECT_FALSE(comes_in("/input", "vscode-scm"));
   for (const char* scheme : {"git", "vscode-notebook-cell", "vscode-local-history", "GIT",
                              "private", "showModifications"})
     EXPECT_FALSE(comes_in(key, scheme)) << scheme;

@@ -156,7 +156,7 @@ TEST_F(BrokerTest, AHostSetsContextsOfItsOwnExtensions) {
 // What a chat shows of a file, an earlier version of one, what is typed into a box: nobody has said
 // whose it is.
 TEST_F(BrokerTest, ADocumentWithoutAFileIsReadByWhoShowsIt) {
-  start({"me.mine"}, nullptr, R"("documents")");
+  start({"me.mine"}, nullptr, R"("documents","workspace-files")");
   const auto told = [&](const char* scheme, const char* path = "/x") {
     const Json opened = {{"uri", uri(path, scheme)}, {"lines", {"SECRET"}}};
     return deliver("$acceptDocumentsAndEditorsDelta",
