@@ -22,7 +22,7 @@ constexpr std::array kReaches = {
                 "some settings name programs, which run outside of the compartment"},
     VscodeReach{"workspace-folders", true, true,
                 "there every extension may do what you allowed it for a workspace"},
-    VscodeReach{"webview", false, true,
+    VscodeReach{"webview-network", false, true,
                 "they run in your browser, from where they can reach any host"},
     VscodeReach{"open-external", false, true, "what it knows can leave the machine by that"},
     VscodeReach{"language-models", false, true, "what it knows can leave the machine by that"},

@@ -47,6 +47,8 @@ struct BrokerOptions {
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
+  // The window's browser keeps an extension's pages off the network (vscode/launcher/trial.cjs).
+  bool keeps_pages = false;
   RenameLock* renames = nullptr;  // of the compartment; null: there is none. Outlives the broker
 };
 

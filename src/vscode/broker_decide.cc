@@ -43,6 +43,10 @@ Broker::Ruling Broker::decide_permission(std::string_view permission, const Aske
   attempt.detail = asked.method;
   switch (arbiter_.vscode(permission, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
+      // Pages are granted as such that reach no more than the extension. Not every browser sees to
+      // it, and what it does not keep in is another permission.
+      if (permission == "webview" && !options_.keeps_pages)
+        return decide_permission("webview-network", asked);
       return Ruling::pass();
     case Arbiter::Ruling::kWouldAsk:
       return Ruling::ask();

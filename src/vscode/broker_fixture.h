@@ -242,6 +242,7 @@ class BrokerTest : public ::testing::Test {
                         {"workbench.action.chat.*", "language-models"},
                         {"cursor*", "commands"},
                         {"workbench.action.quickOpen", "commands"}};
+    options.keeps_pages = keeps_pages_;
     options.renames = &renames_;
     options.resource_commands = {"vscode.open*", "_workbench.*", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
@@ -404,6 +405,7 @@ class BrokerTest : public ::testing::Test {
   Refusals refusals_;
   std::unique_ptr<Arbiter> arbiter_;
   RenameLock renames_;
+  bool keeps_pages_ = true;  // the next broker's browser
   std::unique_ptr<Broker> broker_;
   uint32_t number_ = 0;
   uint32_t asked_ = 100;  // the workbench's

@@ -26,6 +26,7 @@
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/json_tree.h"
+#include "vscode/page_reach.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
 #include "vscode/seal.h"
@@ -509,10 +510,14 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
+  PageReach reach = reviewed_ ? PageReach::of(arbiter_->policy()) : PageReach();
+  if (options_.trace) reach.open = true;  // recorded, not enforced
+  BULKHEAD_CHECK(write_page_reach(places_.sockets() + "/pages", options.extensions, reach));
   options.actors = launch_.actors;
   options.commands = commands_.needs;
   options.resource_commands = commands_.resources;
   options.setting_families = launch_.setting_families;
+  options.keeps_pages = options_.keeps_pages;
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now, workspace_folders(options_.folder, options_.workspace, whole_));

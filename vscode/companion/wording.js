@@ -51,6 +51,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   testing: "run tests",
   tunnels: "forward ports of this machine",
   webview: "show web pages in the editor",
+  "webview-network": "show web pages, which your browser cannot keep off the network",
   window: "show messages and views",
   "workspace-edit": "change documents through the editor",
   "workspace-files": "read and change files through the editor",
