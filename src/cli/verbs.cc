@@ -26,6 +26,8 @@ constexpr std::array kVerbs = {
 
 // Not listed: the editor's server starts it.
 constexpr Verb kHost{"host", "an extension host in a compartment", kCommand, add_host};
+// Nor this: the Node package does.
+constexpr Verb kIsolate{"isolate", "a worker of the JavaScript sandbox", kCommand, add_isolate};
 
 int unknown_verb(const std::string& word) {
   std::vector<std::string_view> names;
@@ -207,6 +209,7 @@ int run_command_line(int argc, const char* const* argv) {
   const Verb* verb = std::find_if(kVerbs.begin(), kVerbs.end(),
                                   [&](const Verb& one) { return words[0] == one.name; });
   if (words[0] == kHost.name) verb = &kHost;
+  if (words[0] == kIsolate.name) verb = &kIsolate;
   if (verb == kVerbs.end()) return unknown_verb(words[0]);
   words.erase(words.begin());
 

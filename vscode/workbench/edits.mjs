@@ -487,6 +487,14 @@ const others = (location) => {
       text: () => 'this.options.webviewEndpoint&&new URL(this.options.webviewEndpoint,window.location.toString()).toString().replace("://","://{{uuid}}.")||',
     },
     {
+      name: "webview-label",
+      what: "an origin's name says whose it is, which decides what its pages may reach",
+      times: 1,
+      shape: shape(String.raw`(this\._encodedWebviewOriginPromise=NAME\(NAME\.origin,this\.origin\))\.then\(NAME=>this\._encodedWebviewOrigin=\4\)`),
+      text: (hash, _1, _2, name) =>
+        `${hash}.then(${name}=>globalThis.bulkhead.pageName(${name},this.extension?.id?.value,this._options)).then(${name}=>this._encodedWebviewOrigin=${name})`,
+    },
+    {
       name: "webview-keys",
       what: "keys that a webview says were pressed in it are known as its own",
       times: 1,
@@ -552,7 +560,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`async validateLink\(NAME,NAME\)\{if\(!NAME\(\1,NAME\.http\)&&!\3\(\1,\4\.https\)\|\|\2\?\.fromWorkspace&&`),
       text: (link, options, matches, schemes) =>
-        `async validateLink(${link},${options}){if(!${matches}(${link},${schemes}.http)&&!${matches}(${link},${schemes}.https)||${options}?.fromWorkspace&&!globalThis.bulkhead.isOwnAddress(${link})&&`,
+        `async validateLink(${link},${options}){if(!${matches}(${link},${schemes}.http)&&!${matches}(${link},${schemes}.https)&&!globalThis.bulkhead.mustAsk(${link},${options})||${options}?.fromWorkspace&&!globalThis.bulkhead.isOwnAddress(${link})&&`,
     },
     {
       name: "goodbye",

@@ -403,6 +403,7 @@ test("a shape that stands twice is refused", () => {
 function placed(setTimeout = () => {}, now = Date.now) {
   const context = vm.createContext({ Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
   vm.runInContext(placement, context);
+  context.bulkhead.keepsPages = async () => "yes"; // pages.js
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension };
 }
@@ -431,6 +432,7 @@ test("every third-party extension gets a host of its own, built-ins stay", async
   assert.match(main.BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
   assert.equal(own.BULKHEAD_WINDOW, main.BULKHEAD_WINDOW);
   assert.equal(own.BULKHEAD_FOLDER, "/a b");
+  assert.equal(own.BULKHEAD_PAGES, "yes");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
 });
 

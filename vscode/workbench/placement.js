@@ -378,6 +378,8 @@
       if (origin !== location.origin || !pathname.startsWith(shipped.pathname)) throw new Error(`bulkhead: ${address} is not opened as a document`);
       return address;
     },
+    /** An extension that came with VS Code and is in no compartment. @param {string} id lower case */
+    runsOutside: (id) => shippedIds.has(id) && !settings.builtin.includes(id) && !placed.has(id),
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
@@ -390,7 +392,7 @@
         BULKHEAD_WINDOW: window_,
         BULKHEAD_FOLDER: page.get("folder") ?? "",
         BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
-        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: identity }),
+        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: identity, BULKHEAD_PAGES: await globalThis.bulkhead.keepsPages() }),
       };
     },
   };

@@ -1,0 +1,14 @@
+'use strict';
+const { Sandbox, isGuest } = require('./lib/sandbox.cjs');
+const { views, revoke } = require('./lib/policy-host.cjs');
+const { warm, cool } = require('./lib/pool.cjs');
+const {
+  SandboxError, TimeLimitError, MemoryLimitError, StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError,
+  GuestError,
+} = require('./lib/errors.cjs');
+const { live, readonly, protected_, byValue } = views;
+
+module.exports = {
+  Sandbox, live, readonly, protected_, byValue, revoke, isGuest, warm, cool, SandboxError, TimeLimitError, MemoryLimitError,
+  StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
+};

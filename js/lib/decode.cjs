@@ -1,0 +1,272 @@
+'use strict';
+// From the wire to a value. Believes nothing: what cannot be is a WireError, and the host ends that
+// worker. No code but ours runs here.
+
+const P = require('./primordials.cjs');
+const { Tag, WireError } = require('./wire.cjs');
+const { errorClasses, viewClasses } = require('./encode.cjs');
+
+const MAX_NESTING = 120;
+const MAX_BIGINT = 1 << 20;
+
+const errorConstructors = [];
+for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorConstructors, globalThis[errorClasses[i]]);
+const viewConstructors = [];
+for (let i = 0; i < viewClasses.length; i++) P.ArrayPush(viewConstructors, globalThis[viewClasses[i]]);
+
+const define = (object, key, value) =>
+  P.defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+const hide = (object, key, value) =>
+  P.defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
+
+function decodeTagged(endpoint, tag) {
+  const { link } = endpoint;
+  const { reader } = link;
+  switch (tag) {
+    case Tag.UNDEFINED: return undefined;
+    case Tag.NULL: return null;
+    case Tag.TRUE: return true;
+    case Tag.FALSE: return false;
+    case Tag.INT: return reader.i32();
+    case Tag.NUMBER: return reader.f64();
+    case Tag.TEXT1: return link.getText(reader.count(1), false);
+    case Tag.TEXT2: {
+      const bytes = reader.count(1);
+      if (bytes % 2 !== 0) throw new WireError('text');
+      return link.getText(bytes, true);
+    }
+    case Tag.KEY: {
+      const key = endpoint.keys.get(reader.u16());
+      if (key === undefined) throw new WireError('key');
+      return key;
+    }
+    case Tag.NEW_KEY: return endpoint.rememberKey();
+    case Tag.MINE: {
+      const id = reader.u32();
+      const kind = reader.u8();
+      if (id >= 1 << 30 || kind > 3) throw new WireError('handle');
+      return endpoint.importHandle(id, kind);
+    }
+    case Tag.YOURS: return endpoint.entryOf(reader.u32()).value;
+    case Tag.INTRINSIC: return endpoint.decodeIntrinsic();
+    case Tag.WELL_KNOWN: {
+      const number = reader.u8();
+      if (number >= endpoint.wellKnown.length) throw new WireError('symbol');
+      return endpoint.wellKnown[number];
+    }
+    case Tag.REGISTERED: {
+      const name = endpoint.decodeText();
+      if (P.StringStartsWith(name, 'nodejs.')) throw new WireError('symbol');
+      return P.SymbolFor(name);
+    }
+    case Tag.MY_SYMBOL: return endpoint.decodeSymbol(false);
+    case Tag.YOUR_SYMBOL: return endpoint.decodeSymbol(true);
+    case Tag.BIGINT: return decodeBigInt(endpoint);
+    default: return decodeNested(endpoint, tag);
+  }
+}
+
+function decodeBigInt(endpoint) {
+  const digits = endpoint.decodeText();
+  if (digits.length === 0 || digits.length > MAX_BIGINT) throw new WireError('bigint');
+  const negative = P.StringCharCodeAt(digits, 0) === 45;
+  const bare = negative ? P.StringSlice(digits, 1) : digits;
+  for (let i = 0; i < bare.length; i++) {
+    const code = P.StringCharCodeAt(bare, i);
+    if (!((code >= 48 && code <= 57) || (code >= 97 && code <= 102))) throw new WireError('bigint');
+  }
+  if (bare.length === 0) throw new WireError('bigint');
+  const value = P.BigInt('0x' + bare);
+  return negative ? -value : value;
+}
+
+function decodeNested(endpoint, tag) {
+  if (++endpoint.nesting > MAX_NESTING) {
+    endpoint.nesting = 0;
+    throw new WireError('nesting');
+  }
+  const value = decodeDeep(endpoint, tag);
+  endpoint.nesting--;
+  return value;
+}
+
+function remember(endpoint, value) {
+  if (endpoint.backs === null) endpoint.backs = [];
+  P.ArrayPush(endpoint.backs, value);
+  return value;
+}
+
+function decodeDeep(endpoint, tag) {
+  const { reader } = endpoint.link;
+  switch (tag) {
+    case Tag.ARRAY: {
+      const length = reader.count(1);
+      const array = remember(endpoint, []);
+      for (let i = 0; i < length; i++) {
+        const item = reader.u8();
+        if (item === Tag.HOLE) array.length = i + 1;
+        else define(array, i, decodeTagged(endpoint, item));
+      }
+      return array;
+    }
+    case Tag.INTS: {
+      const length = reader.count(4);
+      const array = remember(endpoint, new P.Array(length));
+      const { view } = reader;
+      let { at } = reader;
+      for (let i = 0; i < length; i++, at += 4) array[i] = view.getInt32(at, true);
+      reader.at = at;
+      return array;
+    }
+    case Tag.NUMBERS: {
+      const length = reader.count(8);
+      const array = remember(endpoint, new P.Array(length));
+      const { view } = reader;
+      let { at } = reader;
+      for (let i = 0; i < length; i++, at += 8) array[i] = view.getFloat64(at, true);
+      reader.at = at;
+      return array;
+    }
+    case Tag.OBJECT: {
+      const count = reader.count(2);
+      const object = remember(endpoint, {});
+      for (let i = 0; i < count; i++) {
+        const key = endpoint.decodeText();
+        const value = endpoint.decode();
+        if (key === '__proto__') define(object, key, value);
+        else object[key] = value;
+      }
+      return object;
+    }
+    case Tag.BACK: {
+      const number = reader.u32();
+      if (endpoint.backs === null || number >= endpoint.backs.length) throw new WireError('back');
+      return endpoint.backs[number];
+    }
+    case Tag.MAP:
+    case Tag.SET: {
+      const count = reader.count(1);
+      if (tag === Tag.SET) {
+        const set = remember(endpoint, new P.Set());
+        for (let i = 0; i < count; i++) P.SetAdd(set, endpoint.decode());
+        return set;
+      }
+      if (count % 2 !== 0) throw new WireError('map');
+      const map = remember(endpoint, new P.Map());
+      for (let i = 0; i < count; i += 2) {
+        const key = endpoint.decode();
+        P.MapSet(map, key, endpoint.decode());
+      }
+      return map;
+    }
+    case Tag.DATE: return new P.Date(reader.f64());
+    case Tag.REGEXP: return decodeRegExp(endpoint);
+    case Tag.ERROR: return decodeError(endpoint);
+    case Tag.VIEW: return decodeView(endpoint);
+    case Tag.BUFFER: {
+      const bytes = takeBytes(reader);
+      return P.viewBuffer(bytes);
+    }
+    case Tag.BOXED: {
+      const value = endpoint.decode();
+      if (value === null || typeof value === 'object' || typeof value === 'function') return P.ObjectCreate(null);
+      return P.Object(value);
+    }
+    case Tag.PROMISE: return decodePromise(endpoint);
+    case Tag.SNAPSHOT: return decodeSnapshot(endpoint);
+  }
+  throw new WireError(`tag ${tag}`);
+}
+
+function decodeRegExp(endpoint) {
+  const source = endpoint.decodeText();
+  const flags = endpoint.decodeText();
+  try {
+    return new P.RegExp(source, flags);
+  } catch {
+    // Another version of the engine may know what this one does not.
+    return undefined;
+  }
+}
+
+function takeBytes(reader) {
+  const length = reader.count(1);
+  const bytes = new P.Uint8Array(length);
+  P.TypedArraySet(bytes, P.TypedArraySubarray(reader.bytes, reader.at, reader.at + length));
+  reader.at += length;
+  return bytes;
+}
+
+function decodeView(endpoint) {
+  const { reader } = endpoint.link;
+  const number = reader.u8();
+  if (number >= viewClasses.length) throw new WireError('view');
+  const bytes = takeBytes(reader);
+  const name = viewClasses[number];
+  if (name === 'Uint8Array') return bytes;
+  if (name === 'Buffer') return endpoint.policy.makeBuffer(bytes);
+  const View = viewConstructors[number];
+  if (View === undefined) return bytes;
+  const size = View.BYTES_PER_ELEMENT ?? 1;
+  if (P.viewLength(bytes) % size !== 0) throw new WireError('view');
+  return new View(P.viewBuffer(bytes));
+}
+
+function decodeError(endpoint) {
+  const { reader } = endpoint.link;
+  const id = reader.u32();
+  const number = reader.u8();
+  if (id >= 1 << 30 || number >= errorClasses.length) throw new WireError('error');
+  const name = endpoint.decodeText();
+  const message = endpoint.decodeText();
+  const stack = endpoint.decodeText();
+  const code = endpoint.decode();
+  const rest = [];
+  for (let i = 0; i < 2; i++) {
+    const tag = reader.u8();
+    P.ArrayPush(rest, tag === Tag.HOLE ? rest : decodeTagged(endpoint, tag));
+  }
+  return endpoint.importCopy(id, 0, () => {
+    const Class = errorConstructors[number];
+    const error = errorClasses[number] === 'AggregateError' ? new Class([], message) : new Class(message);
+    if (name !== errorClasses[number]) hide(error, 'name', name);
+    if (typeof code === 'string') define(error, 'code', code);
+    if (rest[0] !== rest) hide(error, 'cause', rest[0]);
+    if (rest[1] !== rest) hide(error, 'errors', rest[1]);
+    endpoint.policy.onError(error, errorClasses[number], name, message, stack);
+    return error;
+  });
+}
+
+function decodePromise(endpoint) {
+  const id = endpoint.link.reader.u32();
+  if (id >= 1 << 30) throw new WireError('promise');
+  return endpoint.importCopy(id, 0, (record) => {
+    const promise = new P.Promise((resolve, reject) => {
+      record.resolve = resolve;
+      record.reject = reject;
+    });
+    // A rejection that nobody waits for is not the end of a host.
+    endpoint.policy.onPromise(promise);
+    return promise;
+  });
+}
+
+function decodeSnapshot(endpoint) {
+  const { reader } = endpoint.link;
+  const id = reader.u32();
+  if (id >= 1 << 30) throw new WireError('snapshot');
+  const methods = [];
+  const count = reader.count(1);
+  for (let i = 0; i < count; i++) P.ArrayPush(methods, endpoint.decodeText());
+  const properties = reader.count(2);
+  const object = {};
+  for (let i = 0; i < properties; i++) {
+    const key = endpoint.decodeText();
+    define(object, key, endpoint.decode());
+  }
+  // Its data may be newer than that of the copy that was given before: each crossing has its own.
+  return endpoint.policy.snapshot(endpoint, id, object, methods);
+}
+
+module.exports = { decodeTagged };

@@ -1,0 +1,317 @@
+'use strict';
+// From an object to the wire: what is known is copied, what is the language's is named, the rest is a
+// handle.
+
+const P = require('./primordials.cjs');
+const { Tag, Kind } = require('./wire.cjs');
+const { intrinsics } = require('./intrinsics.cjs');
+
+const MAX_NESTING = 100;
+const MAX_STACK_TEXT = 8 << 10;
+const errorClasses = ['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'AggregateError'];
+const viewClasses = ['DataView', 'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array',
+  'Uint32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'Buffer', 'Float16Array'];
+const numberOf = (list, name) => {
+  for (let i = 0; i < list.length; i++) if (list[i] === name) return i;
+  return -1;
+};
+// kind() says besides what an object is:
+const NATIVE = 16;  // a function that no script defines
+const PROXY = 32;
+const KIND = 15;
+
+const errorPrototypes = [];
+for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorPrototypes, globalThis[errorClasses[i]].prototype);
+
+function encodeObject(endpoint, value) {
+  const { link, policy } = endpoint;
+  const { writer } = link;
+  const record = endpoint.standIns.get(value);
+  if (record !== undefined) {
+    writer.u8(Tag.YOURS);
+    return writer.u32(record.id);
+  }
+  let { view, copying } = endpoint;
+  const wrapped = policy.unwrap(value);
+  if (wrapped !== undefined) {
+    value = wrapped.value;
+    const again = endpoint.standIns.get(value);
+    if (again !== undefined) {
+      writer.u8(Tag.YOURS);
+      return writer.u32(again.id);
+    }
+    view = wrapped.view;
+    copying = wrapped.copying;
+  }
+  if (value === globalThis && policy.isHost) return writer.u8(Tag.UNDEFINED);
+  const told = link.kind(value);
+  const kind = told & KIND;
+  switch (kind) {
+    case Kind.DATE:
+      return writer.tagged64(Tag.DATE, P.DateGetTime(value));
+    case Kind.REGEXP:
+      writer.u8(Tag.REGEXP);
+      endpoint.encodeText(P.RegExpSource(value));
+      return endpoint.encodeText(P.RegExpFlags(value));
+    case Kind.ERROR:
+      return encodeError(endpoint, value, view);
+    case Kind.PROMISE:
+      writer.u8(Tag.PROMISE);
+      return writer.u32(endpoint.exportPromise(value));
+    case Kind.MAP:
+    case Kind.SET:
+      return encodeCollection(endpoint, value, kind);
+    case Kind.VIEW:
+      return encodeView(endpoint, value);
+    case Kind.BUFFER:
+      return encodeBuffer(endpoint, value);
+    case Kind.BOXED:
+      return encodeBoxed(endpoint, value);
+  }
+  const isProxy = (told & PROXY) !== 0;
+  if (copying && !isProxy) {
+    if (kind === Kind.ARRAY) return encodeArray(endpoint, value);
+    if (kind === Kind.OBJECT && isData(value)) return encodeData(endpoint, value);
+  }
+  if ((kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) || (told & NATIVE) !== 0 || endpoint.forwarded.has(value)) {
+    const table = intrinsics();
+    const path = table.paths.get(value);
+    if (path !== undefined) return endpoint.encodeIntrinsic(path);
+    const forwarded = endpoint.forwarded.get(value);
+    if (forwarded !== undefined) return endpoint.encodeIntrinsic(forwarded);
+    if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);
+  }
+  if (wrapped !== undefined && wrapped.strict) throw policy.copyError('what is not plain data cannot be copied');
+  if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
+  writer.u8(Tag.MINE);
+  writer.u32(endpoint.exportHandle(value, view, kind));
+  writer.u8(kind);
+}
+
+// A plain object without methods of its own: what JSON would call an object.
+function isData(value) {
+  const prototype = P.getPrototypeOf(value);
+  if (prototype !== P.ObjectPrototype && prototype !== null) return false;
+  const keys = P.ObjectKeys(value);
+  for (let i = 0; i < keys.length; i++) if (typeof value[keys[i]] === 'function') return false;
+  return true;
+}
+
+// Has this container been written already, in this message? Otherwise it counts from now on.
+function isBack(endpoint, value) {
+  if (endpoint.seen === null) endpoint.seen = new P.SafeMap();
+  const number = endpoint.seen.get(value);
+  if (number !== undefined) {
+    endpoint.link.writer.u8(Tag.BACK);
+    endpoint.link.writer.u32(number);
+    return true;
+  }
+  endpoint.seen.set(value, endpoint.seen.size);
+  return false;
+}
+
+function nest(endpoint) {
+  if (++endpoint.nesting > MAX_NESTING) {
+    endpoint.nesting = 0;
+    throw new P.RangeError('a value is nested too deeply to be copied');
+  }
+}
+
+function encodeArray(endpoint, array) {
+  if (isBack(endpoint, array)) return;
+  const { writer } = endpoint.link;
+  const { length } = array;
+  let whole = length >= 8;
+  let integers = whole;
+  for (let i = 0; whole && i < length; i++) {
+    const item = array[i];
+    if (typeof item !== 'number') whole = false;
+    else if ((item | 0) !== item || (item === 0 && P.ObjectIs(item, -0))) integers = false;
+  }
+  if (whole && integers) {
+    writer.u8(Tag.INTS);
+    writer.u32(length);
+    writer.need(4 * length);
+    const { view } = writer;
+    let { at } = writer;
+    for (let i = 0; i < length; i++, at += 4) view.setInt32(at, array[i], true);
+    writer.at = at;
+    return;
+  }
+  if (whole) {
+    writer.u8(Tag.NUMBERS);
+    writer.u32(length);
+    writer.need(8 * length);
+    const { view } = writer;
+    let { at } = writer;
+    for (let i = 0; i < length; i++, at += 8) view.setFloat64(at, array[i], true);
+    writer.at = at;
+    return;
+  }
+  nest(endpoint);
+  writer.u8(Tag.ARRAY);
+  writer.u32(length);
+  for (let i = 0; i < length; i++) {
+    const item = array[i];
+    if (item === undefined && P.getOwnPropertyDescriptor(array, i) === undefined) writer.u8(Tag.HOLE);
+    else endpoint.encode(item);
+  }
+  endpoint.nesting--;
+}
+
+function encodeData(endpoint, object) {
+  if (isBack(endpoint, object)) return;
+  nest(endpoint);
+  const { writer } = endpoint.link;
+  const keys = P.ObjectKeys(object);
+  writer.u8(Tag.OBJECT);
+  writer.u32(keys.length);
+  for (let i = 0; i < keys.length; i++) {
+    endpoint.encodeText(keys[i]);
+    endpoint.encode(object[keys[i]]);
+  }
+  endpoint.nesting--;
+}
+
+function encodeCollection(endpoint, collection, kind) {
+  if (isBack(endpoint, collection)) return;
+  nest(endpoint);
+  const { writer } = endpoint.link;
+  const items = [];
+  if (kind === Kind.MAP) {
+    P.MapForEach(collection, (value, key) => {
+      P.ArrayPush(items, key);
+      P.ArrayPush(items, value);
+    });
+  } else {
+    P.SetForEach(collection, (value) => { P.ArrayPush(items, value); });
+  }
+  writer.u8(kind === Kind.MAP ? Tag.MAP : Tag.SET);
+  writer.u32(items.length);
+  for (let i = 0; i < items.length; i++) endpoint.encode(items[i]);
+  endpoint.nesting--;
+}
+
+// A property that may be anybody's getter, as a text of bounded length.
+function textOf(object, name, fallback) {
+  let text;
+  try {
+    text = object[name];
+  } catch { /* whoever threw is copied without */ }
+  if (typeof text !== 'string') return fallback;
+  return text.length > MAX_STACK_TEXT ? P.StringSlice(text, 0, MAX_STACK_TEXT) : text;
+}
+
+function classOf(error) {
+  let prototype = error;
+  for (let depth = 0; depth < 16; depth++) {
+    prototype = P.getPrototypeOf(prototype);
+    if (prototype === null) return 0;
+    const number = numberOf(errorPrototypes, prototype);
+    if (number >= 0) return number;
+  }
+  return 0;
+}
+
+function encodeError(endpoint, error, view) {
+  const { link, policy } = endpoint;
+  const { writer } = link;
+  const number = classOf(error);
+  nest(endpoint);
+  writer.u8(Tag.ERROR);
+  writer.u32(endpoint.exportHandle(error, view, Kind.ERROR));
+  writer.u8(number);
+  endpoint.encodeText(textOf(error, 'name', errorClasses[number]));
+  endpoint.encodeText(textOf(error, 'message', ''));
+  // Where the host's code stands is nobody's business inside.
+  endpoint.encodeText(policy.isHost ? '' : textOf(error, 'stack', ''));
+  const code = textOf(error, 'code', undefined);
+  if (code === undefined) writer.u8(Tag.UNDEFINED);
+  else endpoint.encodeText(code);
+  for (const name of ['cause', 'errors']) {
+    const found = P.getOwnPropertyDescriptor(error, name);
+    // At a depth where cycles through causes end.
+    if (found === undefined || !('value' in found) || endpoint.nesting > 8) writer.u8(Tag.HOLE);
+    else endpoint.encode(found.value);
+  }
+  endpoint.nesting--;
+}
+
+function encodeView(endpoint, value) {
+  const { writer } = endpoint.link;
+  const name = endpoint.policy.isBuffer(value) ? 'Buffer' : P.viewName(value) ?? 'DataView';
+  const isDataView = name === 'DataView';
+  const length = isDataView ? P.dataViewLength(value) : P.viewLength(value);
+  const bytes = new P.Uint8Array(
+    isDataView ? P.dataViewBuffer(value) : P.viewBuffer(value),
+    isDataView ? P.dataViewOffset(value) : P.viewOffset(value), length);
+  writer.u8(Tag.VIEW);
+  writer.u8(numberOf(viewClasses, name));
+  putBytes(writer, bytes, length);
+}
+
+function encodeBuffer(endpoint, value) {
+  const { writer } = endpoint.link;
+  const bytes = new P.Uint8Array(value);
+  writer.u8(Tag.BUFFER);
+  putBytes(writer, bytes, P.viewLength(bytes));
+}
+
+function putBytes(writer, bytes, length) {
+  writer.u32(length);
+  writer.need(length);
+  P.TypedArraySet(writer.bytes, bytes, writer.at);
+  writer.at += length;
+}
+
+function encodeBoxed(endpoint, value) {
+  endpoint.link.writer.u8(Tag.BOXED);
+  for (const unbox of [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt]) {
+    try {
+      return endpoint.encode(unbox(value));
+    } catch (error) {
+      if (!(error instanceof P.TypeError)) throw error;
+    }
+  }
+  endpoint.encode(null);
+}
+
+// An object with methods, for the asynchronous face: its data, and the names of what can be called.
+function encodeSnapshot(endpoint, object, isProxy) {
+  const { writer } = endpoint.link;
+  const methods = [];
+  const data = [];
+  if (!isProxy) {
+    const own = P.ObjectKeys(object);
+    for (let i = 0; i < own.length; i++) {
+      const found = P.getOwnPropertyDescriptor(object, own[i]);
+      if (found === undefined || !('value' in found)) continue;
+      P.ArrayPush(typeof found.value === 'function' ? methods : data, own[i]);
+    }
+    let prototype = object;
+    const table = intrinsics();
+    for (let depth = 0; depth < 16; depth++) {
+      prototype = P.getPrototypeOf(prototype);
+      if (prototype === null || table.paths.has(prototype) || (endpoint.link.kind(prototype) & PROXY) !== 0) break;
+      const names = P.ownKeys(prototype);
+      for (let i = 0; i < names.length; i++) {
+        if (typeof names[i] !== 'string' || names[i] === 'constructor' || numberOf(methods, names[i]) >= 0) continue;
+        const found = P.getOwnPropertyDescriptor(prototype, names[i]);
+        if (found !== undefined && typeof found.value === 'function') P.ArrayPush(methods, names[i]);
+      }
+    }
+  }
+  nest(endpoint);
+  writer.u8(Tag.SNAPSHOT);
+  writer.u32(endpoint.exportHandle(object, endpoint.view, Kind.OBJECT));
+  writer.u32(methods.length);
+  for (let i = 0; i < methods.length; i++) endpoint.encodeText(methods[i]);
+  writer.u32(data.length);
+  for (let i = 0; i < data.length; i++) {
+    endpoint.encodeText(data[i]);
+    endpoint.encode(object[data[i]]);
+  }
+  endpoint.nesting--;
+}
+
+module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY };

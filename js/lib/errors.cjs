@@ -1,0 +1,71 @@
+'use strict';
+// What the sandbox itself says, as classes.
+
+class SandboxError extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+  get name() {
+    return this.constructor.name;
+  }
+}
+class TimeLimitError extends SandboxError {
+  constructor(message, killed = false) {
+    super('ERR_SANDBOX_TIME', message);
+    this.killed = killed;
+  }
+}
+class MemoryLimitError extends SandboxError {
+  constructor(message, killed = false) {
+    super('ERR_SANDBOX_MEMORY', message);
+    this.killed = killed;
+  }
+}
+class OutputLimitError extends SandboxError {
+  constructor(message) {
+    super('ERR_SANDBOX_OUTPUT', message);
+  }
+}
+class HandleLimitError extends SandboxError {
+  constructor(message) {
+    super('ERR_SANDBOX_HANDLES', message);
+  }
+}
+class LostError extends SandboxError {
+  constructor(message) {
+    super('ERR_SANDBOX_LOST', message);
+  }
+}
+class DisposedError extends SandboxError {
+  constructor(message = 'the sandbox is disposed') {
+    super('ERR_SANDBOX_DISPOSED', message);
+  }
+}
+
+// Errors of guests are of the class that the guest threw; these two tell where they are from.
+const ofGuests = new WeakSet();
+const ofStacks = new WeakSet();
+class GuestError extends Error {
+  static [Symbol.hasInstance](value) {
+    return typeof value === 'object' && value !== null && ofGuests.has(value);
+  }
+}
+class StackLimitError extends SandboxError {
+  static [Symbol.hasInstance](value) {
+    return typeof value === 'object' && value !== null && ofStacks.has(value);
+  }
+}
+
+const byCode = (code, message) => {
+  switch (code) {
+    case 'ERR_SANDBOX_OUTPUT': return new OutputLimitError(message);
+    case 'ERR_SANDBOX_HANDLES': return new HandleLimitError(message);
+    default: return new SandboxError('ERR_SANDBOX_COPY', message);
+  }
+};
+
+module.exports = {
+  SandboxError, TimeLimitError, MemoryLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
+  StackLimitError, ofGuests, ofStacks, byCode,
+};

@@ -1,0 +1,104 @@
+'use strict';
+// Every object and function that the language itself has, by the path that leads to it. Both ends
+// name them by path: an intrinsic of one side is the same intrinsic of the other, or nothing. None
+// is ever a handle, because through one method of the host everything else of the host is reached.
+
+const {
+  SafeMap, SafeSet, ObjectPrototype, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, SymbolDescription, ArrayPush, StringStartsWith,
+  StringEndsWith,
+} = require('./primordials.cjs');
+
+const names = [
+  'Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Math', 'JSON', 'Reflect', 'Atomics', 'Proxy',
+  'Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'AggregateError',
+  'SuppressedError', 'Promise', 'Map', 'Set', 'WeakMap', 'WeakSet', 'WeakRef', 'FinalizationRegistry', 'Date', 'RegExp',
+  'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array',
+  'Int32Array', 'Uint32Array', 'Float16Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'Iterator',
+  'AsyncIterator', 'Intl', 'WebAssembly', 'Temporal', 'DisposableStack', 'AsyncDisposableStack', 'parseInt', 'parseFloat', 'isNaN',
+  'isFinite', 'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'unescape', 'eval',
+];
+
+// What no global leads to.
+const hidden = () => {
+  const out = { __proto__: null };
+  out.TypedArray = getPrototypeOf(Uint8Array);
+  out.Generator = getPrototypeOf(function* () {});
+  out.AsyncFunction = getPrototypeOf(async function () {});
+  out.AsyncGenerator = getPrototypeOf(async function* () {});
+  out.ArrayIterator = getPrototypeOf([][Symbol.iterator]());
+  out.MapIterator = getPrototypeOf(new Map()[Symbol.iterator]());
+  out.SetIterator = getPrototypeOf(new Set()[Symbol.iterator]());
+  out.StringIterator = getPrototypeOf(''[Symbol.iterator]());
+  out.RegExpStringIterator = getPrototypeOf(''.matchAll(/a/g));
+  out.ThrowTypeError = getOwnPropertyDescriptor((function () { 'use strict'; return arguments; })(), 'callee').get;
+  try {
+    out.IteratorHelper = getPrototypeOf([].values().map((x) => x));
+    out.WrapForValidIterator = getPrototypeOf(Iterator.from({ next() {} }));
+  } catch { /* not in every version */ }
+  try {
+    const segments = new Intl.Segmenter().segment('');
+    out.Segments = getPrototypeOf(segments);
+    out.SegmentIterator = getPrototypeOf(segments[Symbol.iterator]());
+  } catch { /* nor this */ }
+  return out;
+};
+
+const step = (path, key) => path + (typeof key === 'symbol' ? `[${SymbolDescription(key)}]` : '.' + key);
+
+// What Node adds to the language's own objects is Node's, and withheld.
+const foreign = (path) => path === 'Error.prepareStackTrace' || path === 'Error.stackTraceLimit' || path === 'Intl.v8BreakIterator';
+
+// { paths: object → path, objects: path → object, withheld: objects without a path }
+function walk(global) {
+  const paths = new SafeMap();
+  const objects = new SafeMap();
+  const withheld = new SafeSet();
+  const queue = [];
+  const meet = (value, path) => {
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || value === global) return;
+    if (paths.has(value) || withheld.has(value)) return;
+    if (foreign(path)) return void withheld.add(value);
+    paths.set(value, path);
+    objects.set(path, value);
+    ArrayPush(queue, value);
+  };
+  for (let i = 0; i < names.length; i++) {
+    const found = getOwnPropertyDescriptor(global, names[i]);
+    if (found !== undefined && 'value' in found) meet(found.value, names[i]);
+  }
+  const others = hidden();
+  for (const name in others) meet(others[name], '%' + name);
+  for (let i = 0; i < queue.length; i++) {
+    const object = queue[i];
+    const path = paths.get(object);
+    const keys = ownKeys(object);
+    for (let k = 0; k < keys.length; k++) {
+      const found = getOwnPropertyDescriptor(object, keys[k]);
+      const next = step(path, keys[k]);
+      if ('value' in found) meet(found.value, next);
+      else {
+        meet(found.get, next + '<get>');
+        meet(found.set, next + '<set>');
+      }
+    }
+    const prototype = getPrototypeOf(object);
+    if (prototype !== ObjectPrototype) meet(prototype, path + '<prototype>');
+  }
+  return { paths, objects, withheld };
+}
+
+// Methods that ask for slots which a stand-in does not have: they run where the object is.
+const forwarded = [
+  '%Generator.prototype.', '%AsyncGenerator.prototype.', '%ArrayIterator.', '%MapIterator.', '%SetIterator.', '%StringIterator.',
+  '%RegExpStringIterator.', '%IteratorHelper.', '%WrapForValidIterator.', '%Segments.', '%SegmentIterator.',
+  'Intl.DateTimeFormat.prototype.', 'Intl.NumberFormat.prototype.', 'Intl.Collator.prototype.', 'Intl.PluralRules.prototype.',
+  'Intl.RelativeTimeFormat.prototype.', 'Intl.ListFormat.prototype.', 'Intl.Segmenter.prototype.',
+];
+function isForwarded(path) {
+  if (StringEndsWith(path, '.constructor')) return false;
+  for (let i = 0; i < forwarded.length; i++) if (StringStartsWith(path, forwarded[i])) return true;
+  return false;
+}
+
+let made;
+module.exports = { isForwarded, intrinsics: () => (made ??= walk(globalThis)) };

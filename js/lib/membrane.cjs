@@ -1,0 +1,518 @@
+'use strict';
+// Endpoint: one end of the membrane of one sandbox. The same code runs in the host and in every guest's
+// own realm; `policy` is what makes them differ, and the host's is the one that counts.
+
+const P = require('./primordials.cjs');
+const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
+const { intrinsics, isForwarded } = require('./intrinsics.cjs');
+const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
+const { View } = require('./view.cjs');
+const { LimitError } = require('./limit.cjs');
+const { encodeObject } = require('./encode.cjs');
+const { decodeTagged } = require('./decode.cjs');
+
+const MAX_DEPTH = 100;
+const MAX_KEYS = 4000;
+const INDEX_BITS = 20;
+const INDEX_MASK = (1 << INDEX_BITS) - 1;
+const GENERATIONS = 1 << 10;
+const MAX_RELEASES = 4000;
+
+const wellKnown = [];
+for (const name of ['iterator', 'asyncIterator', 'hasInstance', 'isConcatSpreadable', 'toPrimitive', 'toStringTag',
+  'unscopables', 'match', 'replace', 'search', 'split', 'matchAll', 'species', 'dispose', 'asyncDispose'])
+  P.ArrayPush(wellKnown, P.Symbol[name]);
+
+class Endpoint {
+  // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
+  //         whenSettled(promise, fulfilled, rejected) }
+  // policy: { isHost, handles, … } (host.cjs, guest.cjs)
+  constructor(link, number, policy) {
+    this.link = link;
+    this.number = number;
+    this.policy = policy;
+    this.closed = false;
+    // What the other side holds of ours.
+    this.entries = [];
+    this.freed = [];
+    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+    this.count = 0;
+    this.mySymbols = new P.SafeMap();
+    this.symbols = [];
+    this.settled = [];
+    // What we hold of the other's: live stand-ins, and those of the asynchronous face.
+    this.imports = [new P.SafeMap(), new P.SafeMap()];
+    this.standIns = new P.SafeWeakMap();
+    this.yourSymbols = new P.SafeMap();
+    this.releases = [];
+    this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
+    // Property names that were sent, and received.
+    this.keyNumbers = new P.SafeMap();
+    this.keys = new P.SafeMap();
+    // How what we say now is said: plain data copied, the rest under a view; and whether what we hear
+    // now is for the asynchronous face.
+    this.copying = policy.isHost;
+    this.view = policy.isHost ? View.READONLY : View.LIVE;
+    this.byValue = false;
+    this.journal = null;
+    this.newKeys = null;
+    this.seen = null;
+    this.backs = null;
+    this.depth = 0;
+    this.nesting = 0;
+    this.wellKnown = wellKnown;
+    // Methods of the language that run on the other side, by path, and their paths.
+    this.forwarders = undefined;
+    this.forwarded = new P.SafeWeakMap();
+  }
+
+  // ------------------------------------------------------------------- messages
+
+  // Begins a message of ours. Between this and send() no code of anybody else may come back here.
+  begin(op, target, flags) {
+    const { writer } = this.link;
+    writer.at = 0;
+    writer.need(HEADER);
+    writer.bytes[0] = op;
+    writer.bytes[1] = flags;
+    writer.view.setUint16(2, 0, true);
+    writer.view.setUint32(4, this.number, true);
+    writer.view.setUint32(8, 0, true);
+    writer.view.setUint32(12, target, true);
+    writer.at = HEADER;
+    this.nesting = 0;
+    this.newKeys = null;
+    this.seen = null;
+    this.journal = [];
+    this.link.encoding = this;
+  }
+
+  // The message will not be sent: nothing that it said counts.
+  abort() {
+    const { journal, newKeys } = this;
+    this.journal = null;
+    if (journal !== null) for (let i = 0; i < journal.length; i++) this.release(journal[i], 1);
+    if (newKeys !== null) for (let i = 0; i < newKeys.length; i++) this.keyNumbers.delete(newKeys[i]);
+    this.newKeys = null;
+  }
+
+  // Its length, with what we let go of meanwhile.
+  finish() {
+    const { writer } = this.link;
+    const { releases } = this;
+    const count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    for (let i = 0; i < count; i++) {
+      const received = P.ArrayPop(releases);
+      writer.u32(P.ArrayPop(releases));
+      writer.u32(received);
+    }
+    writer.view.setUint16(2, count, true);
+    this.link.encoding = null;
+    this.journal = null;
+    this.newKeys = null;
+    return writer.at;
+  }
+
+  // Reads the header of what was received, and the releases at its end.
+  open(length) {
+    const { reader } = this.link;
+    reader.open(length);
+    const header = {
+      __proto__: null, op: reader.u8(), flags: reader.u8(), releases: reader.u16(), sandbox: reader.u32(), turn: reader.u32(),
+      target: reader.u32(),
+    };
+    const start = length - 8 * header.releases;
+    if (start < HEADER) throw new WireError('releases');
+    for (let i = 0; i < header.releases; i++) {
+      const id = reader.view.getUint32(start + 8 * i, true);
+      const count = reader.view.getUint32(start + 8 * i + 4, true);
+      this.release(id, count);
+    }
+    reader.end = start;
+    this.backs = null;
+    this.nesting = 0;
+    return header;
+  }
+
+  // One request: `write` encodes what it has to say, `read` takes what comes back; `byValue`: the
+  // answer is for the asynchronous face.
+  ask(op, target, write, read, byValue) {
+    if (this.depth >= MAX_DEPTH) throw new P.RangeError('Maximum call stack size exceeded');
+    const saved = this.byValue;
+    this.link.enter(this);
+    this.depth++;
+    try {
+      const length = this.say(op, target, write, byValue ? Flag.BY_VALUE : 0);
+      this.byValue = byValue;
+      return this.hear(this.link.exchange(this, length), read);
+    } catch (error) {
+      throw this.link.broken(error);
+    } finally {
+      this.depth--;
+      this.byValue = saved;
+      this.link.leave(this);
+    }
+  }
+  say(op, target, write, flags) {
+    const { link } = this;
+    if (this.closed) throw this.policy.closedError();
+    if (link.encoding !== null) throw new P.TypeError('a getter called into the membrane while its value was copied');
+    try {
+      this.begin(op, target, flags);
+      if (write !== undefined) write(this);
+      return this.finish();
+    } catch (error) {
+      // Before anything that needs stack, which may be what there is none of.
+      link.encoding = null;
+      this.abort();
+      throw error;
+    }
+  }
+  // An answer. What it says besides of promises is told once all of it is read.
+  hear(length, read) {
+    const header = this.open(length);
+    if (header.op === Op.ENDED) throw this.policy.endedError(this, header.flags);
+    if (header.op !== Op.RETURN && header.op !== Op.THROW) throw new WireError('answer');
+    const threw = header.op === Op.THROW;
+    const result = threw ? this.policy.thrown(this, header) : read(this, header);
+    if ((header.flags & Flag.SETTLED) !== 0) this.hearSettled();
+    if (threw) throw result;
+    return result;
+  }
+  hearSettled() {
+    const { reader } = this.link;
+    const count = reader.count(6);
+    const list = [];
+    for (let i = 0; i < count; i++) {
+      const id = reader.u32();
+      const ok = reader.u8() !== 0;
+      P.ArrayPush(list, { __proto__: null, id, ok, value: this.decode() });
+    }
+    for (let i = 0; i < list.length; i++) this.settle(list[i].id, list[i].ok, list[i].value);
+  }
+  // To the end of an answer: the promises of ours that were settled meanwhile.
+  saySettled() {
+    if (this.settled.length === 0) return;
+    const { writer } = this.link;
+    const { settled } = this;
+    writer.bytes[1] |= Flag.SETTLED;
+    const start = writer.at;
+    writer.u32(0);
+    // What a promise gives may hold promises again.
+    let count = 0;
+    for (; count < settled.length; count++) {
+      writer.u32(settled[count].id);
+      const { at } = writer;
+      try {
+        writer.u8(settled[count].ok ? 1 : 0);
+        this.encode(settled[count].value);
+      } catch (error) {
+        writer.at = at;
+        writer.u8(0);
+        this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
+      }
+    }
+    writer.view.setUint32(start, count, true);
+    this.settled = [];
+  }
+
+  // ------------------------------------------------------------------- what we export
+
+  exportHandle(value, view, kind) {
+    const map = this.exported[view];
+    let id = map.get(value);
+    if (id === undefined) {
+      if (this.count >= this.policy.handles)
+        throw new LimitError('ERR_SANDBOX_HANDLES', `more than ${this.policy.handles} objects are held across the membrane`);
+      let entry = P.ArrayPop(this.freed);
+      if (entry === undefined) {
+        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0 };
+        if (entry.index > INDEX_MASK) throw new LimitError('ERR_SANDBOX_HANDLES', 'too many objects are held across the membrane');
+        P.ArrayPush(this.entries, entry);
+      }
+      id = entry.id = entry.index | (entry.generation << INDEX_BITS);
+      entry.value = value;
+      entry.view = view;
+      entry.kind = kind;
+      entry.sent = 0;
+      map.set(value, id);
+      this.count++;
+    }
+    this.entries[id & INDEX_MASK].sent++;
+    P.ArrayPush(this.journal, id);
+    return id;
+  }
+  isExported(value) {
+    return this.exported[0].has(value) || this.exported[1].has(value) || this.exported[2].has(value);
+  }
+  entryOf(id) {
+    const entry = this.entries[id & INDEX_MASK];
+    if (entry === undefined || entry.id !== id || entry.sent === 0) throw new WireError('handle');
+    return entry;
+  }
+  release(id, count) {
+    const entry = this.entryOf(id);
+    if (count > entry.sent) throw new WireError('released more than was sent');
+    entry.sent -= count;
+    if (entry.sent !== 0) return;
+    this.exported[entry.view].delete(entry.value);
+    entry.value = undefined;
+    entry.generation = (entry.generation + 1) % GENERATIONS;
+    this.count--;
+    P.ArrayPush(this.freed, entry);
+  }
+
+  // A promise of ours that the other side waits for.
+  exportPromise(promise) {
+    const known = this.exported[View.LIVE].has(promise);
+    const id = this.exportHandle(promise, View.LIVE, Kind.PROMISE);
+    if (known) return id;
+    const outcome = this.link.outcome(promise);
+    if (outcome !== undefined) {
+      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1] });
+      return id;
+    }
+    const settle = (ok) => (value) => {
+      if (this.closed) return;
+      P.ArrayPush(this.settled, { __proto__: null, id, ok, value });
+      this.policy.onSettled(this);
+    };
+    this.link.whenSettled(promise, settle(true), settle(false));
+    return id;
+  }
+
+  // ------------------------------------------------------------------- what we import
+
+  importHandle(id, kind) {
+    const face = this.byValue ? 1 : 0;
+    const imports = this.imports[face];
+    let record = imports.get(id);
+    if (record !== undefined) {
+      const known = record.ref.deref();
+      if (known !== undefined) {
+        record.received++;
+        return known;
+      }
+    }
+    this.admit();
+    record = new LiveHandler(this, id, kind, face);
+    const standIn = record.make();
+    this.adopt(record, standIn);
+    return standIn;
+  }
+  admit() {
+    if (this.imports[0].size + this.imports[1].size >= this.policy.handles + 16) throw new WireError('handles');
+  }
+  adopt(record, standIn) {
+    record.received = 1;
+    record.ref = new P.SafeWeakRef(standIn);
+    this.imports[record.face].set(record.id, record);
+    this.standIns.set(standIn, record);
+    this.registry.register(standIn, record);
+  }
+  // A real object of ours (an error, a snapshot, a promise) that stands for one of the other side.
+  importCopy(id, face, makeCopy) {
+    const known = this.imports[face].get(id);
+    const alive = known?.ref.deref();
+    if (alive !== undefined) {
+      known.received++;
+      return alive;
+    }
+    this.admit();
+    const record = new Import(this, id, Kind.OBJECT, face);
+    const copy = makeCopy(record);
+    this.adopt(record, copy);
+    return copy;
+  }
+  dropped(record) {
+    const imports = this.imports[record.face];
+    if (imports.get(record.id) === record) imports.delete(record.id);
+    if (this.closed) return;
+    P.ArrayPush(this.releases, record.id);
+    P.ArrayPush(this.releases, record.received);
+    this.policy.onReleased(this);
+  }
+  settle(id, ok, value) {
+    const record = this.imports[0].get(id);
+    if (record === undefined || record.resolve === undefined) return;
+    const { resolve, reject } = record;
+    record.resolve = record.reject = undefined;
+    (ok ? resolve : reject)(value);
+  }
+
+  // ------------------------------------------------------------------- values
+
+  encode(value) {
+    const { writer } = this.link;
+    switch (typeof value) {
+      case 'string': return this.encodeText(value);
+      case 'number':
+        if ((value | 0) === value && !P.ObjectIs(value, -0)) return writer.tagged32(Tag.INT, value);
+        return writer.tagged64(Tag.NUMBER, value);
+      case 'undefined': return writer.u8(Tag.UNDEFINED);
+      case 'boolean': return writer.u8(value ? Tag.TRUE : Tag.FALSE);
+      case 'bigint': return this.encodeBigInt(value);
+      case 'symbol': return this.encodeSymbol(value);
+      default:
+        if (value === null) return writer.u8(Tag.NULL);
+        return encodeObject(this, value);
+    }
+  }
+  encodeText(text) {
+    if (!this.link.writer.short(text)) this.link.putText(text);
+  }
+  encodeBigInt(value) {
+    const digits = P.BigIntToString(value, 16);
+    this.link.writer.u8(Tag.BIGINT);
+    this.encodeText(digits);
+  }
+  encodeSymbol(symbol) {
+    const { writer } = this.link;
+    for (let i = 0; i < wellKnown.length; i++) {
+      if (wellKnown[i] === symbol) {
+        writer.u8(Tag.WELL_KNOWN);
+        return writer.u8(i);
+      }
+    }
+    const registered = P.SymbolKeyFor(symbol);
+    if (this.policy.hides(symbol)) return writer.u8(Tag.UNDEFINED);
+    if (registered !== undefined && !P.StringStartsWith(registered, 'nodejs.')) {
+      writer.u8(Tag.REGISTERED);
+      return this.encodeText(registered);
+    }
+    const yours = this.yourSymbols.get(symbol);
+    if (yours !== undefined) {
+      writer.u8(Tag.YOUR_SYMBOL);
+      return writer.u32(yours);
+    }
+    let mine = this.mySymbols.get(symbol);
+    if (mine === undefined) {
+      mine = this.symbols.length;
+      if (mine >= this.policy.handles) throw new LimitError('ERR_SANDBOX_HANDLES', 'too many symbols cross the membrane');
+      P.ArrayPush(this.symbols, symbol);
+      this.mySymbols.set(symbol, mine);
+    }
+    writer.u8(Tag.MY_SYMBOL);
+    writer.u32(mine);
+    const description = P.SymbolDescription(symbol);
+    if (description === undefined) writer.u8(Tag.UNDEFINED);
+    else this.encodeText(description);
+  }
+
+  // A property's name, of which most are said again and again.
+  encodeKey(key) {
+    if (typeof key === 'symbol') return this.encodeSymbol(key);
+    const { writer } = this.link;
+    const number = this.keyNumbers.get(key);
+    if (number !== undefined) {
+      writer.u8(Tag.KEY);
+      return writer.u16(number);
+    }
+    const first = key.length > 0 ? P.StringCharCodeAt(key, 0) : 0;
+    const lasting = key.length <= 64 && (first < 48 || first > 57) && this.keyNumbers.size < MAX_KEYS;
+    if (lasting) {
+      writer.u8(Tag.NEW_KEY);
+      writer.u16(this.keyNumbers.size);
+      this.keyNumbers.set(key, this.keyNumbers.size);
+      if (this.newKeys === null) this.newKeys = [];
+      P.ArrayPush(this.newKeys, key);
+    }
+    this.encodeText(key);
+  }
+  encodeIntrinsic(path) {
+    this.link.writer.u8(Tag.INTRINSIC);
+    this.encodeText(path);
+  }
+
+  decode() {
+    return decodeTagged(this, this.link.reader.u8());
+  }
+  decodeText() {
+    const value = this.decode();
+    if (typeof value !== 'string') throw new WireError('text');
+    return value;
+  }
+  decodeKey() {
+    const key = this.decode();
+    if (typeof key !== 'string' && typeof key !== 'symbol') throw new WireError('key');
+    return key;
+  }
+  // With its number: whoever lost count, because a stack was full, is told again.
+  rememberKey() {
+    const number = this.link.reader.u16();
+    const key = this.decodeText();
+    if (number >= MAX_KEYS || key.length > 64) throw new WireError('keys');
+    this.keys.set(number, key);
+    return key;
+  }
+  forgetKeys() {
+    this.keyNumbers = new P.SafeMap();
+  }
+  decodeSymbol(mine) {
+    const { reader } = this.link;
+    const id = reader.u32();
+    if (mine) {
+      if (id >= this.symbols.length) throw new WireError('symbol');
+      return this.symbols[id];
+    }
+    const description = this.decode();
+    if (description !== undefined && typeof description !== 'string') throw new WireError('symbol');
+    let symbol;
+    if (this.theirSymbols === undefined) this.theirSymbols = new P.SafeMap();
+    symbol = this.theirSymbols.get(id);
+    if (symbol === undefined) {
+      if (this.theirSymbols.size >= this.policy.handles) throw new WireError('symbols');
+      symbol = P.Symbol(description);
+      this.theirSymbols.set(id, symbol);
+      this.yourSymbols.set(symbol, id);
+    }
+    return symbol;
+  }
+  decodeIntrinsic() {
+    const path = this.decodeText();
+    const found = intrinsics().objects.get(path);
+    return typeof found === 'function' && isForwarded(path) ? this.forwarder(path, found) : found;
+  }
+  // Runs where the object is that it is called on.
+  forwarder(path, method) {
+    if (this.forwarders === undefined) this.forwarders = new P.SafeMap();
+    let made = this.forwarders.get(path);
+    if (made === undefined) {
+      const endpoint = this;
+      made = { method(...args) {
+        if (!endpoint.standIns.has(this)) return P.apply(method, this, args);
+        return endpoint.ask(Op.INTRINSIC, 0, () => {
+          endpoint.encodeText(path);
+          endpoint.encode(this);
+          encodeArguments(endpoint, args);
+        }, readValue, false);
+      } }.method;
+      this.forwarders.set(path, made);
+      this.forwarded.set(made, path);
+    }
+    return made;
+  }
+
+  close() {
+    this.closed = true;
+    const error = this.policy.closedError();
+    for (const face of this.imports) {
+      face.forEach((record) => {
+        const { reject } = record;
+        record.resolve = record.reject = undefined;
+        if (reject !== undefined) reject(error);
+      });
+    }
+    this.entries = [];
+    this.freed = [];
+    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+    this.imports = [new P.SafeMap(), new P.SafeMap()];
+    this.mySymbols = new P.SafeMap();
+    this.symbols = [];
+    this.settled = [];
+    this.releases = [];
+    this.count = 0;
+  }
+}
+
+module.exports = { Endpoint };

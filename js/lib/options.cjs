@@ -1,0 +1,65 @@
+'use strict';
+// What a person writes as a size, a duration or a limit, as numbers; a mistake is an error that names it.
+
+const { SandboxError } = require('./errors.cjs');
+
+const refuse = (text) => {
+  throw new SandboxError('ERR_SANDBOX_OPTION', text);
+};
+const units = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+const times = { ms: 1, s: 1000, min: 60000 };
+const measured = (table, kind, example) => (name, value) => {
+  let number = value;
+  if (typeof value === 'string') {
+    const match = /^(\d+(?:\.\d+)?) ?([A-Za-z]+)$/.exec(value);
+    number = match !== null && Object.hasOwn(table, match[2]) ? Number(match[1]) * table[match[2]] : NaN;
+  }
+  if (typeof number !== 'number' || !Number.isFinite(number) || number < 0)
+    refuse(`${name}: ${typeof value === 'string' ? `"${value}"` : String(value)} is no ${kind}; write for example '${example}'`);
+  return number;
+};
+const size = measured(units, 'size', '64 MiB');
+const duration = measured(times, 'duration', '100 ms');
+const between = (name, value, least, most, words) => {
+  if (value < least || value > most) refuse(`${name}: must be ${words}`);
+  return value;
+};
+const count = (name, value) => {
+  if (!Number.isInteger(value) || value < 16 || value > 1e6) refuse(`${name}: must be a whole number from 16 to 1,000,000`);
+  return value;
+};
+
+const MiB = 2 ** 20;
+const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'globals',
+  'eval', 'frozen', 'tenant', 'runtime']);
+
+function readOptions(given = {}) {
+  if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
+  for (const name of Object.keys(given))
+    if (!known.has(name)) refuse(`unknown option "${name}"; known are ${[...known].join(', ')}`);
+  const memory = between('memory', size('memory', given.memory ?? 64 * MiB), 8 * MiB, 2048 * MiB, "from '8 MiB' to '2 GiB'");
+  const { globals = 'ecmascript', tenant, runtime = 'isolate', expose = {} } = given;
+  if (!['none', 'ecmascript', 'web'].includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
+    refuse("globals: 'none', 'ecmascript', 'web' or a list of names");
+  if (runtime !== 'isolate') refuse(`runtime: "${runtime}" is not there yet; 'isolate' is`);
+  if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) refuse('tenant: a name');
+  if (typeof expose !== 'object' || expose === null) refuse('expose: an object of names and values');
+  for (const name of ['eval', 'frozen'])
+    if (given[name] !== undefined && typeof given[name] !== 'boolean') refuse(`${name}: true or false`);
+  return {
+    memory,
+    buffers: size('buffers', given.buffers ?? memory),
+    wasm: size('wasm', given.wasm ?? memory),
+    time: between('time', duration('time', given.time ?? 1000), 1, 3.6e6, "from '1 ms' to '60 min'"),
+    wall: given.wall === undefined ? 0 : between('wall', duration('wall', given.wall), 1, 8.64e7, "from '1 ms'"),
+    cpu: given.cpu === undefined ? 0 : between('cpu', duration('cpu', given.cpu), 1, 8.64e7, "from '1 ms'"),
+    stack: between('stack', size('stack', given.stack ?? MiB), 64 << 10, MiB, "from '64 KiB' to '1 MiB'"),
+    output: between('output', size('output', given.output ?? 16 * MiB), 64 << 10, 512 * MiB, "from '64 KiB' to '512 MiB'"),
+    handles: count('handles', given.handles ?? 65536),
+    expose, globals, tenant,
+    eval: given.eval ?? true,
+    frozen: given.frozen ?? false,
+  };
+}
+
+module.exports = { readOptions, duration, size, refuse };

@@ -1,0 +1,219 @@
+'use strict';
+// What a guest may do to the host's objects, and what the host makes of a guest's: the half of the
+// membrane that decides. A guest reaches what it was given and what that leads to by name; the
+// structure behind it (prototypes, constructors, symbols, callers) shows what the language itself has,
+// and of the host's own only what the guest already holds.
+
+const { types } = require('node:util');
+const P = require('./primordials.cjs');
+const { Flag, Kind, End, WireError } = require('./wire.cjs');
+const { intrinsics } = require('./intrinsics.cjs');
+const { View } = require('./view.cjs');
+const { LimitError } = require('./limit.cjs');
+const { NATIVE, PROXY } = require('./encode.cjs');
+const { Import } = require('./standin.cjs');
+const errors = require('./errors.cjs');
+
+// live(), readonly() and their kind, for handing over.
+class Box {
+  #value;
+  constructor(value, view, copying, strict) {
+    this.#value = value;
+    this.view = view;
+    this.copying = copying;
+    this.strict = strict;
+  }
+  get value() {
+    return this.#value;
+  }
+  // By what no proxy answers: asking a guest's object what it is would run the guest.
+  static is(value) {
+    return #value in value;
+  }
+}
+const box = (view) => (value) => {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
+    throw new TypeError('a view is of an object or a function');
+  return new Box(Box.is(value) ? value.value : value, view, false, false);
+};
+const views = {
+  live: box(View.LIVE),
+  readonly: box(View.READONLY),
+  protected_: box(View.PROTECTED),
+  byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true, true) : value),
+};
+
+const revoked = new WeakSet();
+const noop = () => {};
+const makeNothing = { construct: () => ({}) };
+const isConstructor = (value) => {
+  try {
+    // Constructs the proxy, and so nothing of the function's own.
+    new (new Proxy(value, makeNothing))();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function kindOf(value) {
+  const proxy = types.isProxy(value) ? PROXY : 0;
+  if (typeof value === 'function') return proxy | NATIVE | (isConstructor(value) ? Kind.CONSTRUCTOR : Kind.FUNCTION);
+  if (proxy !== 0) return proxy | (Array.isArray(value) ? Kind.ARRAY : Kind.OBJECT);
+  if (Array.isArray(value)) return Kind.ARRAY;
+  const prototype = P.getPrototypeOf(value);
+  if (prototype === P.ObjectPrototype || prototype === null) return Kind.OBJECT;
+  if (types.isDate(value)) return Kind.DATE;
+  if (types.isRegExp(value)) return Kind.REGEXP;
+  if (types.isNativeError(value)) return Kind.ERROR;
+  if (types.isPromise(value)) return Kind.PROMISE;
+  if (types.isMap(value)) return Kind.MAP;
+  if (types.isSet(value)) return Kind.SET;
+  if (ArrayBuffer.isView(value)) return Kind.VIEW;
+  if (types.isAnyArrayBuffer(value)) return Kind.BUFFER;
+  if (types.isBoxedPrimitive(value)) return Kind.BOXED;
+  return Kind.OBJECT;
+}
+
+const ofCallers = (object, key) => typeof object === 'function' && (key === 'caller' || key === 'arguments');
+
+// Lines of a guest's stack, without those of its end of the membrane.
+function stackOf(name, message, stack) {
+  const lines = stack.split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('bulkhead:'));
+  const head = message === '' ? name : `${name}: ${message}`;
+  return [head, ...lines.slice(0, 50)].join('\n');
+}
+
+class HostPolicy {
+  // sandbox: { failure(): Error, handles, isBusyWith…, post(…) } (sandbox.cjs)
+  constructor(sandbox, handles) {
+    this.isHost = true;
+    this.sandbox = sandbox;
+    this.handles = handles;
+  }
+
+  closedError() {
+    return this.sandbox.failure();
+  }
+  endedError(endpoint, why) {
+    if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
+    if (why === End.TIME) return new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended');
+    // Most often because its stack was full. What it had heard of names is not sure any more.
+    endpoint.forgetKeys();
+    return new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up');
+  }
+  thrown(endpoint, header) {
+    if ((header.flags & Flag.LIMIT) === 0) return endpoint.decode();
+    const code = endpoint.decodeText();
+    return errors.byCode(code, endpoint.decodeText());
+  }
+  limitOf(error) {
+    return error instanceof LimitError ? error : undefined;
+  }
+
+  // Node calls what it finds under its own symbols, with objects of the host's: guests have none such.
+  hides(key) {
+    return typeof key === 'symbol' && (P.SymbolKeyFor(key)?.startsWith('nodejs.') ?? false);
+  }
+  unwrap(value) {
+    return Box.is(value) ? value : undefined;
+  }
+  copyError(text) {
+    return new errors.SandboxError('ERR_SANDBOX_COPY', text);
+  }
+  isBuffer(value) {
+    return value instanceof Buffer;
+  }
+  makeBuffer(bytes) {
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  onPromise(promise) {
+    P.PromiseThen(promise, undefined, noop);
+  }
+  onError(error, className, name, message, stack) {
+    errors.ofGuests.add(error);
+    if (className === 'RangeError' && message === 'Maximum call stack size exceeded') errors.ofStacks.add(error);
+    P.defineProperty(error, 'stack', {
+      __proto__: null, value: stackOf(name, message, stack), writable: true, enumerable: false, configurable: true,
+    });
+  }
+  onSettled(endpoint) {
+    this.sandbox.sendSettled(endpoint);
+  }
+  onReleased(endpoint) {
+    this.sandbox.sendReleases(endpoint);
+  }
+  callable(record) {
+    if (record.kind !== Kind.FUNCTION && record.kind !== Kind.CONSTRUCTOR) return Object.freeze({});
+    const { sandbox } = this;
+    return (...args) => sandbox.callRecord(record, undefined, args, undefined);
+  }
+  snapshot(endpoint, id, object, methods) {
+    endpoint.admit();
+    const record = new Import(endpoint, id, Kind.OBJECT, 1);
+    const { sandbox } = this;
+    for (const name of methods) {
+      P.defineProperty(object, name, {
+        __proto__: null, value: (...args) => sandbox.invoke(record, name, args), writable: false, enumerable: true,
+        configurable: false,
+      });
+    }
+    P.ObjectFreeze(object);
+    endpoint.adopt(record, object);
+    return object;
+  }
+
+  // ------------------------------------------------------------------- what a guest asks
+
+  perform() {
+    return undefined;
+  }
+  beforeReply() {}
+  finishReply() {}
+  check(object) {
+    if (revoked.has(object)) throw new TypeError('this object was revoked');
+  }
+  permits(view, key, item) {
+    if (view === View.READONLY || key === '__proto__') return false;
+    return view === View.LIVE || typeof item !== 'function';
+  }
+  get(endpoint, object, key, receiver) {
+    if (key === '__proto__') return this.prototypeOf(endpoint, object);
+    if (ofCallers(object, key) || this.hides(key)) return undefined;
+    const found = P.reflectGet(object, key, receiver);
+    if (key !== 'constructor' || typeof found !== 'function' || P.getOwnPropertyDescriptor(object, key) !== undefined) return found;
+    if (intrinsics().paths.has(found) || endpoint.isExported(found)) return found;
+    const prototype = this.prototypeOf(endpoint, object);
+    return prototype === null ? undefined : P.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
+  }
+  describe(object, key) {
+    if (ofCallers(object, key)) return undefined;
+    return P.getOwnPropertyDescriptor(object, key);
+  }
+  keys(endpoint, object) {
+    return P.ownKeys(object).filter((key) => {
+      if (ofCallers(object, key)) return false;
+      if (typeof key === 'string' || endpoint.wellKnown.includes(key) || endpoint.mySymbols.has(key)) return true;
+      const registered = P.SymbolKeyFor(key);
+      return registered !== undefined && !registered.startsWith('nodejs.');
+    });
+  }
+  // The next prototype that the language has or the guest holds already.
+  prototypeOf(endpoint, object) {
+    const { paths } = intrinsics();
+    let prototype = P.getPrototypeOf(object);
+    while (prototype !== null && !paths.has(prototype) && !endpoint.isExported(prototype) && !endpoint.standIns.has(prototype))
+      prototype = P.getPrototypeOf(prototype);
+    return prototype;
+  }
+  copy() {
+    throw new WireError('copy');
+  }
+}
+
+const revoke = (value) => {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) throw new TypeError('an object is revoked');
+  revoked.add(Box.is(value) ? value.value : value);
+};
+
+module.exports = { HostPolicy, kindOf, views, revoke };

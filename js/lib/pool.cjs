@@ -1,0 +1,172 @@
+'use strict';
+// Workers: one for each sandbox, shared by sandboxes of one tenant alone, and some kept warm.
+
+const { launch, native } = require('./launcher.cjs');
+const { Link } = require('./link.cjs');
+const { Op } = require('./wire.cjs');
+const { Endpoint } = require('./membrane.cjs');
+const errors = require('./errors.cjs');
+
+const MiB = 2 ** 20;
+// What a worker's process takes before any guest, and while it collects its garbage.
+const BASE = 160 * MiB;
+const START = 10_000;
+const WASM_PAGE = 65536;
+
+const EVAL = 1;
+const WASM = 2;
+// What a sandbox is made with, before anything of it is known: equal ones can be made in advance.
+const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }) => ({ link: { writer } }) => {
+  writer.f64(memory);
+  writer.f64(buffers);
+  writer.f64(stack);
+  writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
+  writer.u32(0);
+};
+const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
+// Whose turn it is while a sandbox is made that is nobody's yet.
+const nobody = { isHost: true, handles: 16, sandbox: { turnLimits: () => ({ time: 5000, wall: 0, resident: 0 }) } };
+
+class Worker {
+  constructor({ output, most, wasm }) {
+    this.output = output;
+    this.most = most;
+    this.wasm = wasm;
+    this.sandboxes = new Map();
+    this.free = [];
+    this.next = 0;
+    this.tenant = undefined;
+    this.prepared = undefined;
+    this.native = native().link(output + 4096);
+    this.process = launch(this.native.memory(), { most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))) });
+    this.native.closeMemory();
+    this.native.watch(this.process.pid, 0);
+    this.link = new Link(this.native, output);
+    this.link.onlost = (error) => this.onlost(error);
+    this.pid = 0;
+  }
+  readySync() {
+    if (this.pid !== 0) return this;
+    if (!this.native.ready(START)) throw this.failed();
+    this.pid = this.process.worker();
+    this.native.watch(this.process.pid, this.pid);
+    return this;
+  }
+  async ready() {
+    const end = Date.now() + START;
+    let gone = false;
+    this.process.exited.then(() => { gone = true; });
+    // Short steps: a worker is there in tens of milliseconds, and nothing tells of it.
+    while (!this.native.ready(0)) {
+      if (gone || Date.now() > end) throw this.failed();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    return this.readySync();
+  }
+  failed() {
+    const error = new errors.LostError('a worker did not start; `bulkhead doctor` tells what this machine lacks');
+    this.link.lose(error);
+    return error;
+  }
+  // A sandbox like this one, made in advance.
+  async prepare(options) {
+    const number = this.next++;
+    await this.link.post(new Endpoint(this.link, number, nobody), Op.CREATE, 0, createMessage(options), () => undefined);
+    this.prepared = { number, key: keyOf(options) };
+  }
+  // Its number, and whether it is made already.
+  join(sandbox, options) {
+    const made = this.prepared?.key === keyOf(options);
+    const number = made ? this.prepared.number : this.free.pop() ?? this.next++;
+    if (made) this.prepared = undefined;
+    this.sandboxes.set(number, sandbox);
+    return { number, made };
+  }
+  // The last sandbox takes the worker with it.
+  leave(sandbox, endpoint) {
+    if (!this.sandboxes.delete(endpoint.number)) return;
+    if (this.sandboxes.size === 0) {
+      forget(this);
+      this.link.lose(new errors.DisposedError());
+      return;
+    }
+    this.link.post(endpoint, Op.DISPOSE, 0, undefined, () => undefined).then(() => {
+      this.link.endpoints.delete(endpoint.number);
+      this.free.push(endpoint.number);
+    }, () => {});
+  }
+  onlost(error) {
+    forget(this);
+    this.process.kill();
+    const told = [...this.sandboxes.values()];
+    this.sandboxes.clear();
+    for (const sandbox of told) sandbox.workerLost(error);
+  }
+  // Bytes that the process may have resident: its own, and each sandbox's.
+  resident() {
+    return this.most;
+  }
+}
+
+const tenants = new Map();
+const warmed = [];
+let wanted = 0;
+let pattern;
+let likely;
+
+const forget = (worker) => {
+  if (worker.tenant !== undefined && tenants.get(worker.tenant) === worker) tenants.delete(worker.tenant);
+  const at = warmed.indexOf(worker);
+  if (at >= 0) warmed.splice(at, 1);
+};
+const shapeOf = ({ output, memory, buffers, wasm }) => ({ output, wasm, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
+const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.most >= shape.most && worker.most <= 2 * shape.most;
+
+// A worker for these options: of the tenant, a warm one, or a new one.
+function take(options) {
+  const shape = shapeOf(options);
+  if (options.tenant !== undefined) {
+    const shared = tenants.get(options.tenant);
+    if (shared !== undefined && fits(shared, shape)) return shared;
+  }
+  const at = warmed.findIndex((worker) => fits(worker, shape) && worker.link.lost === undefined);
+  const worker = at >= 0 ? warmed.splice(at, 1)[0] : new Worker(shape);
+  if (options.tenant !== undefined) {
+    worker.tenant = options.tenant;
+    // Tenants share by name: the newest worker takes what comes.
+    tenants.set(options.tenant, worker);
+  }
+  // Not now: starting a process takes longer than whoever waits for this one should.
+  if (warmed.length < wanted) setTimeout(refill, 20).unref();
+  return worker;
+}
+function refill() {
+  while (warmed.length < wanted) {
+    const worker = new Worker(pattern);
+    warmed.push(worker);
+    worker.warming = worker.ready().then(() => worker.prepare(likely)).catch(() => forget(worker));
+  }
+}
+
+async function acquire(options) {
+  return take(options).ready();
+}
+function acquireSync(options) {
+  return take(options).readySync();
+}
+async function warm(count, options = {}) {
+  const { readOptions } = require('./options.cjs');
+  wanted = count;
+  likely = readOptions(options);
+  pattern = shapeOf(likely);
+  while (warmed.length > wanted) end(warmed.pop());
+  refill();
+  await Promise.all(warmed.map((worker) => worker.warming));
+}
+function cool() {
+  wanted = 0;
+  while (warmed.length > 0) end(warmed.pop());
+}
+const end = (worker) => worker.link.lose(new errors.DisposedError());
+
+module.exports = { createMessage, acquire, acquireSync, warm, cool };

@@ -1,0 +1,445 @@
+// The host's half in native code, Node-API only: shared memory, waiting, the end of a worker. What
+// is said is read and written in JavaScript (js/lib), from a copy that no worker can change any
+// more.
+#include <fcntl.h>
+#include <node_api.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "membrane/channel.h"
+#include "membrane/turn.h"
+
+namespace bulkhead {
+namespace {
+
+// What exchange() and the listener give instead of a length (js/lib/link.cjs).
+constexpr double kTimeOver = -1, kMemoryOver = -2, kGone = -3, kBroken = -4;
+
+double code_of(Turn::End end) {
+  switch (end) {
+    case Turn::End::kTimeOver:
+      return kTimeOver;
+    case Turn::End::kMemoryOver:
+      return kMemoryOver;
+    default:
+      return kGone;
+  }
+}
+
+class HostLink {
+ public:
+  HostLink() : turn_(channel_) {}
+  HostLink(const HostLink&) = delete;
+  HostLink& operator=(const HostLink&) = delete;
+  ~HostLink() { close(); }
+
+  bool open(size_t slot) {
+    memory_ = SharedChannel::make_memory(slot);
+    return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
+  }
+  int memory() const { return memory_; }
+  void close_memory() {
+    if (memory_ >= 0) ::close(memory_);
+    memory_ = -1;
+  }
+  SharedChannel& channel() { return channel_; }
+  Turn& turn() { return turn_; }
+  bool usable() const { return channel_.attached(); }
+
+  // The length of the next message, or a code.
+  double wait() {
+    const Turn::End end = turn_.wait();
+    if (end != Turn::End::kMessage) return code_of(end);
+    return receive();
+  }
+  double receive() {
+    length_ = channel_.receive();
+    if (length_ == SIZE_MAX || length_ < 16) {
+      length_ = 0;
+      return kBroken;
+    }
+    return static_cast<double>(length_);
+  }
+  size_t length() const { return length_; }
+
+  // A thread waits, and calls into JavaScript by `tell` once. Started when first needed.
+  void listen(napi_threadsafe_function tell) {
+    std::unique_lock guard(mutex_);
+    tell_ = tell;
+    listening_ = true;
+    turn_.resume();
+    if (!thread_.joinable()) thread_ = std::thread([this] { listen_loop(); });
+    wanted_.notify_one();
+  }
+  // Takes the waiting back: true where nobody was told, nor will be.
+  bool take_back() {
+    std::unique_lock guard(mutex_);
+    if (!listening_) return false;
+    turn_.abandon();
+    done_.wait(guard, [this] { return !listening_; });
+    turn_.resume();
+    return !told_;
+  }
+
+  void close() {
+    {
+      std::unique_lock guard(mutex_);
+      stopping_ = true;
+      turn_.abandon();
+      wanted_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+    turn_.kill();
+    channel_.detach();
+    close_memory();
+  }
+
+ private:
+  void listen_loop() {
+    std::unique_lock guard(mutex_);
+    for (;;) {
+      wanted_.wait(guard, [this] { return listening_ || stopping_; });
+      if (stopping_) return;
+      guard.unlock();
+      const Turn::End end = turn_.wait();
+      guard.lock();
+      told_ = end != Turn::End::kAbandoned;
+      end_ = end;
+      listening_ = false;
+      done_.notify_all();
+      if (told_ && !stopping_) napi_call_threadsafe_function(tell_, nullptr, napi_tsfn_nonblocking);
+    }
+  }
+
+ public:
+  // After the listener has told: what wait() would have given.
+  double heard() {
+    std::unique_lock guard(mutex_);
+    return end_ == Turn::End::kMessage ? receive() : code_of(end_);
+  }
+
+ private:
+  SharedChannel channel_;
+  Turn turn_;
+  int memory_ = -1;
+  size_t length_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable wanted_, done_;
+  std::thread thread_;
+  bool listening_ = false, told_ = false, stopping_ = false;
+  Turn::End end_ = Turn::End::kMessage;
+  napi_threadsafe_function tell_ = nullptr;
+};
+
+// ------------------------------------------------------------------------------------ Node-API
+
+// One per link. The functions of a link hold it; the last that is collected deletes it.
+struct Held {
+  HostLink link;
+  napi_env env = nullptr;
+  napi_threadsafe_function tell = nullptr;
+  uint8_t* in = nullptr;
+  uint8_t* out = nullptr;
+  size_t in_size = 0, out_size = 0;
+  napi_ref in_ref = nullptr, out_ref = nullptr;
+  std::weak_ptr<Held>* hook = nullptr;  // at_exit's
+};
+using Shared = std::shared_ptr<Held>;
+
+void at_exit(void* data) {
+  auto* const held = static_cast<std::weak_ptr<Held>*>(data);
+  if (const Shared alive = held->lock()) {
+    alive->hook = nullptr;
+    alive->link.close();
+  }
+  delete held;
+}
+
+struct Call {
+  Held* held = nullptr;
+  size_t count = 4;
+  napi_value args[4] = {};
+};
+
+// The link of a function that was called, and its arguments.
+Call call_of(napi_env env, napi_callback_info info) {
+  Call call;
+  void* data = nullptr;
+  napi_get_cb_info(env, info, &call.count, call.args, nullptr, &data);
+  call.held = static_cast<Shared*>(data)->get();
+  return call;
+}
+
+double number_of(napi_env env, napi_value value) {
+  double number = 0;
+  napi_get_value_double(env, value, &number);
+  return number;
+}
+
+napi_value make(napi_env env, double number) {
+  napi_value value = nullptr;
+  napi_create_double(env, number, &value);
+  return value;
+}
+
+napi_value make(napi_env env, bool truth) {
+  napi_value value = nullptr;
+  napi_get_boolean(env, truth, &value);
+  return value;
+}
+
+// useBuffers(in, out): two Uint8Arrays of JavaScript's own.
+napi_value use_buffers(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  Held& held = *call.held;
+  const auto take = [&](napi_value value, uint8_t** bytes, size_t* size, napi_ref* ref) {
+    if (*ref != nullptr) napi_delete_reference(env, *ref);
+    *ref = nullptr;
+    *bytes = nullptr;
+    *size = 0;
+    napi_typedarray_type type{};
+    void* data = nullptr;
+    size_t length = 0;
+    if (napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr) != napi_ok ||
+        type != napi_uint8_array)
+      return;
+    napi_create_reference(env, value, 1, ref);
+    *bytes = static_cast<uint8_t*>(data);
+    *size = length;
+  };
+  take(call.args[0], &held.in, &held.in_size, &held.in_ref);
+  take(call.args[1], &held.out, &held.out_size, &held.out_ref);
+  return nullptr;
+}
+
+// Copies a message to where JavaScript reads; one that does not fit waits for fetch().
+double deliver(Held& held, double length) {
+  if (length > 0 && length <= static_cast<double>(held.in_size))
+    std::memcpy(held.in, held.link.channel().incoming(), held.link.length());
+  return length;
+}
+
+bool send_now(Held& held, double length) {
+  if (!held.link.usable() || length < 16 || length > static_cast<double>(held.out_size) ||
+      length > static_cast<double>(held.link.channel().capacity()))
+    return false;
+  const auto size = static_cast<size_t>(length);
+  std::memcpy(held.link.channel().outgoing().data(), held.out, size);
+  held.link.channel().send(size);
+  return true;
+}
+
+// exchange(length): sends so many bytes and waits for what comes back: a length or a code.
+napi_value exchange(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  Held& held = *call.held;
+  if (!send_now(held, number_of(env, call.args[0]))) return make(env, kBroken);
+  return make(env, deliver(held, held.link.wait()));
+}
+
+// wait(): exchange() without sending.
+napi_value wait(napi_env env, napi_callback_info info) {
+  Held& held = *call_of(env, info).held;
+  return make(env, held.link.usable() ? deliver(held, held.link.wait()) : kGone);
+}
+
+// fetch(): the message that was too large for the buffer, into a new one (useBuffers).
+napi_value fetch(napi_env env, napi_callback_info info) {
+  Held& held = *call_of(env, info).held;
+  const bool fits = held.link.usable() && held.link.length() <= held.in_size;
+  if (fits) std::memcpy(held.in, held.link.channel().incoming(), held.link.length());
+  return make(env, fits);
+}
+
+// send(length): sends, and has the listener called when there is an answer.
+napi_value send(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  Held& held = *call.held;
+  if (held.tell == nullptr || !send_now(held, number_of(env, call.args[0])))
+    return make(env, false);
+  napi_ref_threadsafe_function(env, held.tell);
+  held.link.listen(held.tell);
+  return make(env, true);
+}
+
+// takeBack(): the listener is not called; true where it has not been, nor will be.
+napi_value take_back(napi_env env, napi_callback_info info) {
+  Held& held = *call_of(env, info).held;
+  const bool taken = held.link.take_back();
+  if (taken) napi_unref_threadsafe_function(env, held.tell);
+  return make(env, taken);
+}
+
+// heard(): in the listener: a length or a code.
+napi_value heard(napi_env env, napi_callback_info info) {
+  Held& held = *call_of(env, info).held;
+  return make(env, held.link.usable() ? deliver(held, held.link.heard()) : kGone);
+}
+
+void call_listener(napi_env env, napi_value listener, void*, void*) {
+  if (env == nullptr) return;
+  napi_value undefined = nullptr;
+  napi_get_undefined(env, &undefined);
+  napi_call_function(env, undefined, listener, 0, nullptr, nullptr);
+}
+
+// listener(function): who is called, without arguments.
+napi_value listener(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  napi_value name = nullptr;
+  napi_create_string_utf8(env, "bulkhead", NAPI_AUTO_LENGTH, &name);
+  if (napi_create_threadsafe_function(env, call.args[0], nullptr, name, 0, 1, nullptr, nullptr,
+                                      nullptr, call_listener, &call.held->tell) == napi_ok)
+    napi_unref_threadsafe_function(env, call.held->tell);
+  return nullptr;
+}
+
+// idle(): nothing is waited for; the event loop may end.
+napi_value idle(napi_env env, napi_callback_info info) {
+  const Held& held = *call_of(env, info).held;
+  if (held.tell != nullptr) napi_unref_threadsafe_function(env, held.tell);
+  return nullptr;
+}
+
+// begin(number, processor ms, wall ms, resident bytes)
+napi_value begin(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  const auto nanoseconds = [&](int i) {
+    return static_cast<uint64_t>(std::clamp(number_of(env, call.args[i]) * 1e6, 0.0, 1e18));
+  };
+  call.held->link.turn().begin(
+      static_cast<uint32_t>(number_of(env, call.args[0])),
+      {nanoseconds(1), nanoseconds(2),
+       static_cast<uint64_t>(std::clamp(number_of(env, call.args[3]), 0.0, 1e18))});
+  return nullptr;
+}
+
+napi_value end(napi_env env, napi_callback_info info) {
+  call_of(env, info).held->link.turn().end();
+  return nullptr;
+}
+
+// watch(keeper, worker): process ids.
+napi_value watch(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  return make(env, call.held->link.turn().watch(static_cast<pid_t>(number_of(env, call.args[0])),
+                                                static_cast<pid_t>(number_of(env, call.args[1]))));
+}
+
+// ready(milliseconds): waits for a worker that has just been started.
+napi_value ready(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  HostLink& link = call.held->link;
+  if (!link.usable()) return make(env, false);
+  const uint64_t end =
+      monotonic_ns() + static_cast<uint64_t>(std::max(0.0, number_of(env, call.args[0])) * 1e6);
+  auto& word = link.channel().control().ready;
+  while (word.load() == 0) {
+    if (monotonic_ns() >= end || link.turn().gone()) return make(env, false);
+    futex_wait(word, 0, 1'000'000);
+  }
+  return make(env, true);
+}
+
+napi_value last_words(napi_env env, napi_callback_info info) {
+  HostLink& link = call_of(env, info).held->link;
+  return make(env,
+              link.usable() ? static_cast<double>(link.channel().control().last_words.load()) : 0);
+}
+
+napi_value processor_time(napi_env env, napi_callback_info info) {
+  return make(env,
+              static_cast<double>(call_of(env, info).held->link.turn().processor_time()) / 1e6);
+}
+
+napi_value memory(napi_env env, napi_callback_info info) {
+  return make(env, static_cast<double>(call_of(env, info).held->link.memory()));
+}
+
+napi_value close_memory(napi_env env, napi_callback_info info) {
+  call_of(env, info).held->link.close_memory();
+  return nullptr;
+}
+
+napi_value close(napi_env env, napi_callback_info info) {
+  Held& held = *call_of(env, info).held;
+  held.link.close();
+  if (held.hook != nullptr) {
+    napi_remove_env_cleanup_hook(env, at_exit, held.hook);
+    delete held.hook;
+    held.hook = nullptr;
+  }
+  if (held.tell != nullptr) napi_release_threadsafe_function(held.tell, napi_tsfn_abort);
+  held.tell = nullptr;
+  for (napi_ref* ref : {&held.in_ref, &held.out_ref})
+    if (*ref != nullptr) napi_delete_reference(env, *ref);
+  held.in_ref = held.out_ref = nullptr;
+  held.in = held.out = nullptr;
+  held.in_size = held.out_size = 0;
+  return nullptr;
+}
+
+// link(slot bytes): an object of the functions above.
+napi_value link(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value slot = nullptr;
+  napi_get_cb_info(env, info, &count, &slot, nullptr, nullptr);
+  auto held = std::make_shared<Held>();
+  held->env = env;
+  if (!held->link.open(static_cast<size_t>(std::clamp(number_of(env, slot), 0.0, 1e10)))) {
+    napi_throw_error(env, nullptr, "no shared memory for a sandbox could be made");
+    return nullptr;
+  }
+  held->hook = new std::weak_ptr<Held>(held);
+  napi_add_env_cleanup_hook(env, at_exit, held->hook);
+  napi_value object = nullptr;
+  napi_create_object(env, &object);
+  const struct {
+    const char* name;
+    napi_callback function;
+  } functions[] = {{"useBuffers", use_buffers},
+                   {"exchange", exchange},
+                   {"wait", wait},
+                   {"fetch", fetch},
+                   {"send", send},
+                   {"takeBack", take_back},
+                   {"heard", heard},
+                   {"listener", listener},
+                   {"idle", idle},
+                   {"begin", begin},
+                   {"end", end},
+                   {"watch", watch},
+                   {"ready", ready},
+                   {"lastWords", last_words},
+                   {"memory", memory},
+                   {"closeMemory", close_memory},
+                   {"close", close},
+                   {"processorTime", processor_time}};
+  for (const auto& [name, function] : functions) {
+    auto* const mine = new Shared(held);
+    napi_value made = nullptr;
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, function, mine, &made);
+    napi_add_finalizer(
+        env, made, mine, [](napi_env, void* data, void*) { delete static_cast<Shared*>(data); },
+        nullptr, nullptr);
+    napi_set_named_property(env, object, name, made);
+  }
+  return object;
+}
+
+}  // namespace
+}  // namespace bulkhead
+
+NAPI_MODULE_INIT() {
+  napi_value function = nullptr;
+  napi_create_function(env, "link", NAPI_AUTO_LENGTH, bulkhead::link, nullptr, &function);
+  napi_set_named_property(env, exports, "link", function);
+  return exports;
+}

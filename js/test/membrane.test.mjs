@@ -1,0 +1,238 @@
+// Objects that stay where they are, seen from the other side: every trap, identity, real copies.
+import test, { after } from 'node:test';
+import assert from 'node:assert/strict';
+import { Sandbox, live, protected_, readonly, revoke, isGuest } from '../index.mjs';
+
+const sandbox = Sandbox.createSync({ time: '5 s' });
+after(() => sandbox.dispose());
+const run = (source) => sandbox.runSync(source);
+const give = (name, value) => sandbox.setSync(name, value);
+
+test('all traps, host on a guest object', () => {
+  const o = run('globalThis.o = { x: 1, get g() { return this.x + 1 }, set s(v) { this.x = v } }; o');
+  assert.equal(o.x, 1);
+  assert.equal(o.g, 2);
+  o.s = 5;
+  assert.equal(run('o.x'), 5);
+  assert.ok('x' in o && !('y' in o));
+  assert.ok(delete o.x);
+  assert.equal(run('"x" in o'), false);
+  assert.deepEqual(Reflect.ownKeys(o), ['g', 's']);
+  assert.equal(Object.getPrototypeOf(o), Object.prototype);
+  assert.ok(o instanceof Object);
+  Object.defineProperty(o, 'fixed', { value: 3 });
+  assert.deepEqual(Object.getOwnPropertyDescriptor(o, 'fixed'), { value: 3, writable: false, enumerable: false, configurable: false });
+  assert.equal(run('o.fixed'), 3);
+  assert.equal(typeof Object.getOwnPropertyDescriptor(o, 'g').get, 'function');
+  assert.ok(Object.isExtensible(o));
+  Object.freeze(o);
+  assert.ok(Object.isFrozen(o));
+  assert.ok(run('Object.isFrozen(o)'));
+  const p = run('globalThis.p = {}; p');
+  Object.setPrototypeOf(p, o);
+  assert.ok(run('Object.getPrototypeOf(p) === o'));
+  assert.equal(Object.getPrototypeOf(p), o);
+  assert.equal(p.fixed, 3);
+});
+
+test('frozen, sealed and array objects of a guest', () => {
+  assert.ok(Object.isFrozen(run('Object.freeze({ z: 1 })')));
+  assert.ok(Object.isSealed(run('Object.seal([1, 2])')));
+  assert.ok(!Object.isFrozen(run('[1]')));
+  const a = run('globalThis.a = [3, 1, 2]; a');
+  assert.ok(Array.isArray(a) && a instanceof Array);
+  assert.deepEqual([...a], [3, 1, 2]);
+  assert.deepEqual(a.map((x) => x + 1), [4, 2, 3]);
+  assert.equal(JSON.stringify(a), '[3,1,2]');
+  a.push(9);
+  a.sort();
+  assert.equal(run('a.join()'), '1,2,3,9');
+  assert.deepEqual([].concat(a), [1, 2, 3, 9]);
+  assert.deepEqual(Object.keys(a), ['0', '1', '2', '3']);
+  a.length = 0;
+  assert.equal(run('a.length'), 0);
+});
+
+test('functions, classes and new.target', () => {
+  const P = run(`globalThis.P = class P { #p = 1; static s = 2; constructor(a) { this.a = a } get dbl() { return this.a * 2 } p() { return this.#p } }; P`);
+  const p = new P(4);
+  assert.ok(p instanceof P);
+  assert.equal(p.dbl, 8);
+  assert.equal(p.p(), 1);
+  assert.equal(P.s, 2);
+  assert.throws(() => P(), TypeError);
+  class Q extends P { y() { return this.a + 1; } }
+  const q = new Q(5);
+  assert.equal(q.y(), 6);
+  assert.ok(q instanceof Q && q instanceof P);
+  assert.throws(() => new (run('() => 1'))(), TypeError);
+  assert.equal(typeof P, 'function');
+  assert.deepEqual(Object.keys(run('Object.assign(function f() {}, { k: 1 })')), ['k']);
+  assert.equal(run('(function f(a, b) {})').length, 2);
+  assert.equal(run('new Proxy(function () { return 7 }, {})')(), 7);
+});
+
+test('a class of the host, inside', () => {
+  class H {
+    constructor(x) { this.x = x; }
+    twice() { return this.x * 2; }
+    static make() { return new H(9); }
+  }
+  give('H', H);
+  assert.equal(run('new H(3).x'), 3);
+  assert.equal(run('new H(3).twice()'), 6);
+  assert.ok(run('new H(1) instanceof H'));
+  assert.ok(run('new H(3)') instanceof H);
+  assert.ok(run('class G extends H { z() { return this.x } }; globalThis.G = G; new G(4) instanceof H && new G(4).z() === 4'));
+  assert.equal(run('H.constructor === Function && H.constructor("return typeof process")()'), 'undefined');
+});
+
+test('identity, both ways and again', () => {
+  const host = { f() { return this; } };
+  give('host', host);
+  assert.equal(run('host'), host);
+  assert.equal(run('host.f()'), host);
+  assert.ok(run('host === host && host.f === host.f'));
+  const o = run('globalThis.q = { me: null }; q.me = q; q');
+  assert.equal(o, o.me);
+  o.back = host;
+  assert.equal(o.back, host);
+  give('o2', o);
+  assert.ok(run('o2 === q'));
+  const promise = run('globalThis.pr = Promise.resolve(1); pr');
+  assert.ok(promise instanceof Promise && Object.getPrototypeOf(promise) === Promise.prototype);
+  give('pr2', promise);
+  assert.ok(run('pr2 === pr'));
+  const error = run('globalThis.er = new TypeError("x"); er');
+  give('er2', error);
+  assert.ok(run('er2 === er'));
+});
+
+test('what is known is real on the other side', () => {
+  const values = {
+    date: new Date(5), regexp: /a(b)/gi, map: new Map([[1, { k: 2 }]]), set: new Set(['a']), bytes: new Uint8Array([1, 2, 3]),
+    doubles: new Float64Array([1.5, -0]), big: new BigInt64Array([-1n]), view: new DataView(new Uint8Array([1, 2]).buffer),
+    buffer: new Uint8Array([9]).buffer, aggregate: new AggregateError([new Error('in')], 'out'), boxed: Object(3),
+  };
+  give('v', values);
+  assert.ok(run(`v.date.getTime() === 5 && v.regexp.flags === 'gi' && v.regexp.test('xAB') && v.map.get(1).k === 2 && v.set.has('a')
+    && v.bytes[2] === 3 && v.doubles[0] === 1.5 && Object.is(v.doubles[1], -0) && v.big[0] === -1n && v.view.getUint8(1) === 2
+    && v.buffer.byteLength === 1 && v.aggregate.errors[0].message === 'in' && v.boxed + 1 === 4
+    && [v.date instanceof Date, v.regexp instanceof RegExp, v.map instanceof Map, v.set instanceof Set, v.bytes instanceof Uint8Array,
+      v.buffer instanceof ArrayBuffer, v.aggregate instanceof AggregateError].every(Boolean)`));
+  const back = run(`({ date: new Date(7), regexp: /x/y, map: new Map([['a', 1]]), set: new Set([1]), bytes: new Uint16Array([1, 2]),
+    error: new SyntaxError('s', { cause: 1 }), buffer: new ArrayBuffer(3), boxed: Object('s') })`);
+  assert.equal(new Date(back.date).getTime(), 7);
+  assert.equal('ax'.search(/x/), 1);
+  assert.ok(back.regexp instanceof RegExp && back.map.get('a') === 1 && back.set.has(1));
+  assert.deepEqual(structuredClone(back.bytes), new Uint16Array([1, 2]));
+  assert.ok(back.error instanceof SyntaxError && back.error.cause === 1);
+  assert.equal(back.buffer.byteLength, 3);
+  give('node', Buffer.from('node'));
+  assert.ok(run('node instanceof Uint8Array && node.length === 4 && node.buffer.byteLength === 4'), 'no pool behind a Buffer');
+  assert.ok(run('v.date') instanceof Date);
+});
+
+test('symbols', () => {
+  assert.equal(run('Symbol.iterator'), Symbol.iterator);
+  assert.equal(run('Symbol.for("q")'), Symbol.for('q'));
+  assert.equal(run('globalThis.sy = Symbol("l"); sy'), run('sy'));
+  const mine = Symbol('mine');
+  give('mine', mine);
+  assert.equal(run('mine'), mine);
+  assert.notEqual(run('Symbol.for("nodejs.util.inspect.custom")'), Symbol.for('nodejs.util.inspect.custom'));
+  const o = run('({ [Symbol.for("nodejs.util.inspect.custom")]() { return "called" } })');
+  assert.ok(!Reflect.ownKeys(o).includes(Symbol.for('nodejs.util.inspect.custom')));
+});
+
+test('iterators, generators and destructuring', () => {
+  assert.deepEqual([...run('(function* () { yield 1; yield 2 })()')], [1, 2]);
+  const [a, ...rest] = run('[1, 2, 3]');
+  assert.deepEqual([a, rest], [1, [2, 3]]);
+  assert.deepEqual({ ...run('({ q: 1 })') }, { q: 1 });
+  give('items', live({ *[Symbol.iterator]() { yield 4; yield 5; } }));
+  assert.equal(run('[...items].join()'), '4,5');
+});
+
+test('async functions, generators and thenables, both ways', async () => {
+  give('haf', async (x) => { await new Promise((resolve) => setTimeout(resolve, 5)); return x * 3; });
+  assert.equal(await run('(async () => await haf(5) + 1)()'), 16);
+  await assert.rejects(run('(async () => { throw new TypeError("as") })()'), TypeError);
+  give('bad', async () => { throw new RangeError('no'); });
+  assert.equal(await run('bad().catch((e) => e instanceof RangeError && e.message)'), 'no');
+  const out = [];
+  for await (const x of run('(async function* () { yield 1; yield await haf(2) })()')) out.push(x);
+  assert.deepEqual(out, [1, 6]);
+  assert.equal(await run('({ then(resolve) { resolve(8) } })'), 8);
+});
+
+test('callbacks in callbacks', () => {
+  give('rec', (n) => (n === 0 ? 0 : 1 + sandbox.global.grec(n - 1)));
+  run('globalThis.grec = (n) => n === 0 ? 0 : 1 + rec(n - 1)');
+  assert.equal(sandbox.global.rec(40), 40);
+  assert.throws(() => sandbox.global.rec(1000), RangeError);
+  assert.equal(run('1'), 1);
+  give('each', (list, f) => list.map((x) => f(x)));
+  assert.equal(run('each([1, 2], (x) => x * 2).join()'), '2,4');
+});
+
+test('views hold for what they lead to', () => {
+  const inner = { list: [1], f() { return 1; } };
+  const object = { inner, n: 1, m() { return this.n; } };
+  for (const [view, name] of [[readonly, 'ro'], [(x) => x, 'usual']]) {
+    give(name, view(object));
+    assert.throws(() => run(`'use strict'; ${name}.n = 2`), TypeError);
+    assert.throws(() => run(`'use strict'; ${name}.inner.list.push(2)`), TypeError);
+    assert.throws(() => run(`'use strict'; delete ${name}.n`), TypeError);
+    assert.throws(() => run(`Object.defineProperty(${name}, 'z', { value: 1 })`), TypeError);
+    assert.throws(() => run(`Object.setPrototypeOf(${name}, null)`), TypeError);
+    assert.throws(() => run(`Object.freeze(${name})`), TypeError);
+    assert.equal(run(`${name}.m()`), 1);
+  }
+  give('pr', protected_(object));
+  run('pr.n = 5; pr.inner.list.push(2)');
+  assert.equal(object.n, 5);
+  assert.throws(() => run("'use strict'; pr.m = () => 1"), TypeError);
+  assert.throws(() => run("'use strict'; Object.defineProperty(pr, 'g', { get() { return 1 } })"), TypeError);
+  give('lv', live(object));
+  run('lv.added = () => 7; lv.inner.k = 1');
+  assert.equal(object.added(), 7);
+  assert.equal(inner.k, 1);
+  assert.throws(() => run("'use strict'; lv.__proto__ = null"), TypeError);
+  assert.throws(() => run('Object.setPrototypeOf(lv, null)'), TypeError);
+});
+
+test('revoked', () => {
+  const object = { n: 1, f() { return 1; } };
+  give('gone', object);
+  assert.equal(run('gone.n'), 1);
+  revoke(object);
+  assert.throws(() => run('gone.n'), /revoked/);
+  assert.throws(() => run('Object.keys(gone)'), /revoked/);
+});
+
+test('what is dropped is released', { timeout: 60000 }, async () => {
+  const make = run('(i) => ({ i })');
+  for (let round = 0; round < 10; round++) {
+    for (let i = 0; i < 1000; i++) make(i);
+    globalThis.gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { imported } = await sandbox.stats();
+  assert.ok(imported < 2000, `${imported} are held`);
+  const kept = run('globalThis.kept = { a: 1 }; kept');
+  globalThis.gc();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(kept, run('kept'));
+});
+
+test('a getter may not call in while its value is copied', () => {
+  const f = run('(x) => x.a');
+  assert.throws(() => f({ get a() { return sandbox.runSync('1'); } }), /while its value was copied/);
+  assert.equal(f({ get a() { return 1; } }), 1);
+});
+
+test('stand-ins are told from what is ours', () => {
+  assert.ok(isGuest(run('({})')) && isGuest(run('() => 1')));
+  assert.ok(!isGuest({}) && !isGuest(1) && !isGuest(null));
+});

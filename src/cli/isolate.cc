@@ -1,0 +1,70 @@
+// bulkhead isolate: a worker of the JavaScript sandbox in a compartment that holds one shared
+// memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
+#include <fcntl.h>
+
+#include "cli/session.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "sandbox/outcome.h"
+#include "sandbox/plan.h"
+#include "sandbox/supervisor.h"
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+namespace {
+
+// Standard input is the worker's memory. The pipe ends the compartment with the host that holds its
+// other end.
+constexpr int kHostPipe = 3;
+
+struct WorkerOptions {
+  std::vector<std::string> read;
+  std::string memory;
+};
+
+int fail(const Error& error) {
+  complain(error);
+  return kExitFailed;
+}
+
+int isolate(const WorkerOptions& options, const std::vector<std::string>& command) {
+  if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0) {
+    complain("`bulkhead isolate` is started by the Node package");
+    return kExitFailed;
+  }
+  const auto places = find_places();
+  if (!places.ok()) return fail(places.error());
+  PolicyOptions policy;
+  policy.manifest = places->data + "/manifests/isolate-worker.json";
+  policy.read = options.read;
+  policy.memory = options.memory;
+  SessionRequest request;
+  request.command = command;
+  request.otherwise = Otherwise::kDeny;
+  request.nobody_answers = true;
+  auto session = open_session(policy, request);
+  if (!session.ok()) return fail(session.error());
+  std::vector<std::string> found = command;
+  found.front() = session->program->path;
+  auto plan = make_plan(session->policy, found, {}, session->folder, {});
+  if (!plan.ok()) return fail(plan.error());
+  Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
+                  [](const Extra&) { return Status(); });
+  SupervisorOptions supervisor;
+  supervisor.job_control = false;
+  supervisor.end_fd = kHostPipe;
+  auto report = supervise(*plan, arbiter, supervisor);
+  if (!report.ok()) return fail(report.error());
+  return exit_code(report->outcome);
+}
+
+}  // namespace
+
+Action add_isolate(CLI::App& app) {
+  auto options = std::make_shared<WorkerOptions>();
+  app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
+  app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
+  return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,44 @@
+// The first bytes of a message, which the worker's C++ reads itself; all that follows is the
+// business of js/lib/membrane.cjs at both ends.
+#pragma once
+
+#include <cstdint>
+
+namespace bulkhead {
+
+struct MessageHeader {
+  uint8_t op = 0;
+  uint8_t flags = 0;
+  uint16_t releases = 0;
+  uint32_t sandbox = 0;
+  uint32_t turn = 0;
+  uint32_t target = 0;
+};
+static_assert(sizeof(MessageHeader) == 16);
+
+// js/lib/wire.cjs has the same numbers.
+enum MessageOp : uint8_t {
+  kOpCreate = 1,
+  kOpDispose = 2,
+  // Below: requests that the worker's JavaScript answers.
+  kOpReturn = 64,
+  kOpThrow = 65,
+  kOpEnded = 66,  // flags: MessageEnd
+};
+
+enum MessageEnd : uint8_t { kEndTime = 1, kEndMemory = 2, kEndUnknown = 3 };
+
+// What follows the header of kOpCreate.
+struct CreateMessage {
+  double heap = 0;
+  double buffers = 0;
+  double stack = 0;
+  uint32_t flags = 0;
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(CreateMessage) == 32);
+
+inline constexpr uint32_t kCreateEval = 1;
+inline constexpr uint32_t kCreateWasm = 2;
+
+}  // namespace bulkhead

@@ -1,0 +1,231 @@
+// What the guest's end of the membrane cannot do in JavaScript.
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "isolate/guest.h"
+#include "isolate/worker.h"
+
+namespace bulkhead {
+
+// Data of every function: the guest and the worker that it belongs to.
+struct GuestNatives {
+  Guest* guest;
+  Worker* worker;
+  const CountingAllocator* allocator;
+
+  static GuestNatives& of(const v8::FunctionCallbackInfo<v8::Value>& info) {
+    return *static_cast<GuestNatives*>(info.Data().As<v8::External>()->Value());
+  }
+};
+
+namespace {
+
+using Info = v8::FunctionCallbackInfo<v8::Value>;
+
+uint32_t number_at(const Info& info, int i) {
+  return info[i]->IsUint32() ? info[i].As<v8::Uint32>()->Value() : 0;
+}
+
+// exchange(length): sends, returns the length of the answer.
+void exchange(const Info& info) {
+  GuestNatives& natives = GuestNatives::of(info);
+  if (natives.guest->is_flushing()) {
+    info.GetIsolate()->ThrowError("a finalizer cannot call what is outside");
+    return;
+  }
+  const uint32_t length = number_at(info, 0);
+  const size_t answer =
+      length >= sizeof(MessageHeader) && length <= natives.worker->channel().capacity()
+          ? natives.worker->exchange(*natives.guest, length)
+          : 0;
+  if (answer == 0) return info.GetIsolate()->TerminateExecution();
+  info.GetReturnValue().Set(static_cast<uint32_t>(answer));
+}
+
+// kind(value): js/lib/wire.cjs, Kind.
+void kind(const Info& info) {
+  constexpr uint32_t kNative = 16, kProxy = 32;
+  const v8::Local<v8::Value> value = info[0];
+  uint32_t kind = 0;
+  if (value->IsProxy())
+    kind = kProxy | (!value->IsFunction() ? 0U : value.As<v8::Object>()->IsConstructor() ? 2U : 1U);
+  else if (value->IsFunction())
+    kind = (value.As<v8::Object>()->IsConstructor() ? 2U : 1U) |
+           (value.As<v8::Function>()->ScriptId() == v8::UnboundScript::kNoScriptId ? kNative : 0U);
+  else if (value->IsArray())
+    kind = 3;
+  else if (value->IsDate())
+    kind = 4;
+  else if (value->IsRegExp())
+    kind = 5;
+  else if (value->IsNativeError())
+    kind = 6;
+  else if (value->IsPromise())
+    kind = 7;
+  else if (value->IsMap())
+    kind = 8;
+  else if (value->IsSet())
+    kind = 9;
+  else if (value->IsArrayBufferView())
+    kind = 10;
+  else if (value->IsArrayBuffer() || value->IsSharedArrayBuffer())
+    kind = 11;
+  else if (value->IsStringObject() || value->IsNumberObject() || value->IsBooleanObject() ||
+           value->IsBigIntObject() || value->IsSymbolObject())
+    kind = 12;
+  info.GetReturnValue().Set(kind);
+}
+
+// putString(text, position, end): writes its characters; how many bytes they are, negative for two
+// bytes each, or undefined where they do not fit.
+void put_string(const Info& info) {
+  GuestNatives& natives = GuestNatives::of(info);
+  if (!info[0]->IsString()) return;
+  v8::Isolate* const isolate = info.GetIsolate();
+  const v8::Local<v8::String> text = info[0].As<v8::String>();
+  const auto out = natives.worker->channel().outgoing();
+  const size_t position = number_at(info, 1), length = static_cast<size_t>(text->Length());
+  const bool narrow = text->IsOneByte();
+  const size_t size = narrow ? length : 2 * length;
+  if (position > out.size() || size > out.size() - position) return;
+  uint8_t* const to = out.data() + position;
+  if (narrow) {
+    text->WriteOneByteV2(isolate, 0, static_cast<uint32_t>(length), to);
+  } else if (reinterpret_cast<uintptr_t>(to) % 2 == 0) {
+    text->WriteV2(isolate, 0, static_cast<uint32_t>(length), reinterpret_cast<uint16_t*>(to));
+  } else {
+    std::u16string copy(length, u'\0');
+    text->WriteV2(isolate, 0, static_cast<uint32_t>(length),
+                  reinterpret_cast<uint16_t*>(copy.data()));
+    std::memcpy(to, copy.data(), size);
+  }
+  const auto signed_size = static_cast<double>(size);
+  info.GetReturnValue().Set(narrow ? signed_size : -signed_size);
+}
+
+// getString(position, bytes, two): the characters of a message.
+void get_string(const Info& info) {
+  GuestNatives& natives = GuestNatives::of(info);
+  const size_t position = number_at(info, 0), size = number_at(info, 1);
+  const size_t capacity = natives.worker->channel().capacity();
+  if (position > capacity || size > capacity - position || size > v8::String::kMaxLength) return;
+  const uint8_t* const from = natives.worker->channel().incoming() + position;
+  v8::Local<v8::String> text;
+  if (!info[2]->IsTrue()) {
+    if (v8::String::NewFromOneByte(info.GetIsolate(), from, v8::NewStringType::kNormal,
+                                   static_cast<int>(size))
+            .ToLocal(&text))
+      info.GetReturnValue().Set(text);
+    return;
+  }
+  std::u16string copy(size / 2, u'\0');
+  std::memcpy(copy.data(), from, copy.size() * 2);
+  if (v8::String::NewFromTwoByte(info.GetIsolate(), reinterpret_cast<const uint16_t*>(copy.data()),
+                                 v8::NewStringType::kNormal, static_cast<int>(copy.size()))
+          .ToLocal(&text))
+    info.GetReturnValue().Set(text);
+}
+
+// run(source, file, line, column): a script's last value.
+void run(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  const v8::Local<v8::Context> context = isolate->GetCurrentContext();
+  if (!info[0]->IsString()) return;
+  const v8::ScriptOrigin origin(info[1], static_cast<int>(number_at(info, 2)),
+                                static_cast<int>(number_at(info, 3)));
+  v8::ScriptCompiler::Source source(info[0].As<v8::String>(), origin);
+  v8::Local<v8::Script> script;
+  v8::Local<v8::Value> value;
+  if (v8::ScriptCompiler::Compile(context, &source).ToLocal(&script) &&
+      script->Run(context).ToLocal(&value))
+    info.GetReturnValue().Set(value);
+}
+
+void run_microtasks(const Info& info) { info.GetIsolate()->PerformMicrotaskCheckpoint(); }
+
+// whenSettled(promise, fulfilled, rejected), whatever the guest did to `then`.
+void when_settled(const Info& info) {
+  if (!info[0]->IsPromise() || !info[1]->IsFunction() || !info[2]->IsFunction()) return;
+  const bool done = !info[0]
+                         .As<v8::Promise>()
+                         ->Then(info.GetIsolate()->GetCurrentContext(), info[1].As<v8::Function>(),
+                                info[2].As<v8::Function>())
+                         .IsEmpty();
+  info.GetReturnValue().Set(done);
+}
+
+// outcome(promise): nothing while it is pending, else [fulfilled, value].
+void outcome(const Info& info) {
+  if (!info[0]->IsPromise()) return;
+  v8::Isolate* const isolate = info.GetIsolate();
+  const v8::Local<v8::Promise> promise = info[0].As<v8::Promise>();
+  if (promise->State() == v8::Promise::kPending) return;
+  promise->MarkAsHandled();
+  v8::Local<v8::Value> pair[] = {
+      v8::Boolean::New(isolate, promise->State() == v8::Promise::kFulfilled), promise->Result()};
+  info.GetReturnValue().Set(v8::Array::New(isolate, pair, 2));
+}
+
+// memory(): bytes of the heap in use, then of buffers.
+void memory(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  v8::HeapStatistics statistics;
+  isolate->GetHeapStatistics(&statistics);
+  v8::Local<v8::Value> numbers[] = {
+      v8::Number::New(isolate, static_cast<double>(statistics.used_heap_size())),
+      v8::Number::New(isolate, static_cast<double>(GuestNatives::of(info).allocator->used()))};
+  info.GetReturnValue().Set(v8::Array::New(isolate, numbers, 2));
+}
+
+void collect(const Info& info) { info.GetIsolate()->LowMemoryNotification(); }
+
+v8::Local<v8::Uint8Array> view_of(v8::Isolate* isolate, void* data, size_t size) {
+  auto store = v8::ArrayBuffer::NewBackingStore(
+      data, size, [](void*, size_t, void*) {}, nullptr);
+  return v8::Uint8Array::New(v8::ArrayBuffer::New(isolate, std::move(store)), 0, size);
+}
+
+}  // namespace
+
+v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
+                                        v8::Local<v8::Context> context,
+                                        const CountingAllocator& allocator) {
+  v8::Isolate* const isolate = context->GetIsolate();
+  const auto name = [&](const char* text) {
+    return v8::String::NewFromUtf8(isolate, text, v8::NewStringType::kInternalized)
+        .ToLocalChecked();
+  };
+  // As long as the isolate: freed with the process or never, three words for a sandbox.
+  const v8::Local<v8::External> data =
+      v8::External::New(isolate, new GuestNatives{&guest, &worker, &allocator});
+  const v8::Local<v8::Object> natives = v8::Object::New(isolate);
+  const struct {
+    const char* name;
+    v8::FunctionCallback function;
+  } functions[] = {
+      {"exchange", exchange},        {"kind", kind},       {"putString", put_string},
+      {"getString", get_string},     {"run", run},         {"runMicrotasks", run_microtasks},
+      {"whenSettled", when_settled}, {"outcome", outcome}, {"memory", memory},
+      {"collect", collect}};
+  for (const auto& [key, function] : functions) {
+    v8::Local<v8::Function> made;
+    if (!v8::Function::New(context, function, data, 0, v8::ConstructorBehavior::kThrow)
+             .ToLocal(&made) ||
+        !natives->Set(context, name(key), made).FromMaybe(false))
+      return {};
+  }
+  SharedChannel& channel = worker.channel();
+  if (!natives
+           ->Set(context, name("in"),
+                 view_of(isolate, const_cast<uint8_t*>(channel.incoming()), channel.capacity()))
+           .FromMaybe(false) ||
+      !natives
+           ->Set(context, name("out"),
+                 view_of(isolate, channel.outgoing().data(), channel.capacity()))
+           .FromMaybe(false))
+    return {};
+  return natives;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,139 @@
+#include "isolate/worker.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "isolate/guest.h"
+
+namespace bulkhead {
+
+Worker::Worker(node::MultiIsolatePlatform* platform, uv_loop_t* loop, std::string source)
+    : platform_(platform), loop_(loop), source_(std::move(source)) {}
+
+Worker::~Worker() = default;
+
+v8::ScriptCompiler::CachedData* Worker::cached_code() {
+  if (!code_) return nullptr;
+  return new v8::ScriptCompiler::CachedData(code_->data, code_->length,
+                                            v8::ScriptCompiler::CachedData::BufferNotOwned);
+}
+
+Worker::Running::Running(Worker& worker, v8::Isolate* isolate) : worker_(worker) {
+  const std::lock_guard guard(worker_.mutex_);
+  worker_.running_.push_back(isolate);
+}
+
+Worker::Running::~Running() {
+  const std::lock_guard guard(worker_.mutex_);
+  worker_.running_.pop_back();
+}
+
+size_t Worker::await() {
+  if (!channel_.spin())
+    while (!channel_.has_message()) channel_.sleep(0);
+  const size_t length = channel_.receive();
+  if (length == SIZE_MAX || length < sizeof(MessageHeader)) {
+    channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
+    ::_exit(1);
+  }
+  return length;
+}
+
+void Worker::serve() {
+  stack_base_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  std::thread([this] { watch(); }).detach();
+  channel_.control().ready.store(1);
+  futex_wake(channel_.control().ready);
+  for (;;) {
+    const size_t length = await();
+    MessageHeader header;
+    std::memcpy(&header, channel_.incoming(), sizeof header);
+    {
+      const std::lock_guard guard(mutex_);
+      turn_ = header.turn;
+      ending_ = memory_over_ = false;
+    }
+    dispatch(length);
+  }
+}
+
+void Worker::dispatch(size_t length) {
+  MessageHeader header;
+  std::memcpy(&header, channel_.incoming(), sizeof header);
+  if (header.op == kOpCreate) return create(header, length);
+  if (header.op == kOpDispose) return dispose(header);
+  Guest* const guest = header.sandbox < guests_.size() ? guests_[header.sandbox].get() : nullptr;
+  if (guest == nullptr) return reply(header, kOpEnded, kEndUnknown);
+  guest->serve(header, length);
+}
+
+size_t Worker::exchange(const Guest& guest, size_t length) {
+  channel_.send(length);
+  for (;;) {
+    const size_t received = await();
+    MessageHeader header;
+    std::memcpy(&header, channel_.incoming(), sizeof header);
+    if (header.op >= kOpReturn)
+      return header.sandbox == guest.number() && !is_ending() ? received : 0;
+    dispatch(received);
+  }
+}
+
+void Worker::reply(const MessageHeader& header, uint8_t op, uint8_t flags) {
+  const MessageHeader answer{.op = op,
+                             .flags = flags,
+                             .releases = 0,
+                             .sandbox = header.sandbox,
+                             .turn = header.turn,
+                             .target = 0};
+  std::memcpy(channel_.outgoing().data(), &answer, sizeof answer);
+  channel_.send(sizeof answer);
+}
+
+void Worker::create(const MessageHeader& header, size_t length) {
+  constexpr size_t kMostGuests = 4096;
+  CreateMessage limits;
+  if (length < sizeof header + sizeof limits || header.sandbox >= kMostGuests)
+    return reply(header, kOpEnded, kEndUnknown);
+  std::memcpy(&limits, channel_.incoming() + sizeof header, sizeof limits);
+  if (header.sandbox >= guests_.size()) guests_.resize(header.sandbox + 1);
+  auto guest = std::make_unique<Guest>(*this, header.sandbox, limits);
+  if (!guest->start()) return reply(header, kOpEnded, kEndMemory);
+  guests_[header.sandbox] = std::move(guest);
+  reply(header, kOpReturn);
+}
+
+void Worker::dispose(const MessageHeader& header) {
+  // Nested in itself, a guest cannot go: its frames are on the stack.
+  const bool can = header.sandbox < guests_.size() && guests_[header.sandbox] &&
+                   guests_[header.sandbox]->depth() == 0;
+  if (can) guests_[header.sandbox].reset();
+  reply(header, can ? kOpReturn : kOpEnded, can ? 0 : kEndUnknown);
+}
+
+void Worker::watch() {
+  auto& word = channel_.control().terminate;
+  uint32_t seen = 0;
+  for (;;) {
+    const uint32_t asked = word.load();
+    if (asked == seen) {
+      futex_wait(word, asked, 0);
+      continue;
+    }
+    seen = asked;
+    const std::lock_guard guard(mutex_);
+    if (running_.empty() || turn_ != asked) continue;
+    ending_ = true;
+    running_.back()->TerminateExecution();
+  }
+}
+
+void Worker::out_of_memory(v8::Isolate* isolate) {
+  const std::lock_guard guard(mutex_);
+  ending_ = memory_over_ = true;
+  isolate->TerminateExecution();
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,85 @@
+// Worker: the process in which guests run. One thread serves the host's requests, nested as deep as
+// the two sides call each other; a second one only ends what runs, when the host says so.
+#pragma once
+
+#include <node.h>
+#include <uv.h>
+#include <v8.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "isolate/message.h"
+#include "membrane/channel.h"
+
+namespace bulkhead {
+
+class Guest;
+
+class Worker {
+ public:
+  Worker(node::MultiIsolatePlatform* platform, uv_loop_t* loop, std::string source);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  bool attach(int fd) { return channel_.attach(fd, ChannelSide::kWorker); }
+  // Until the host is gone; does not return.
+  [[noreturn]] void serve();
+
+  // For a guest that waits for the answer to what it asked: serves what comes in between, and
+  // returns the length of the answer. 0: the turn is to end.
+  size_t exchange(const Guest& guest, size_t length);
+
+  SharedChannel& channel() { return channel_; }
+  node::MultiIsolatePlatform* platform() { return platform_; }
+  uv_loop_t* loop() { return loop_; }
+  const std::string& source() const { return source_; }
+  v8::ScriptCompiler::CachedData* cached_code();
+  void cache_code(v8::ScriptCompiler::CachedData* code) { code_.reset(code); }
+
+  // The near end of a heap: the running turn is over.
+  void out_of_memory(v8::Isolate* isolate);
+  bool is_ending() const { return ending_.load(); }
+  MessageEnd why() const { return memory_over_.load() ? kEndMemory : kEndTime; }
+  uintptr_t stack_base() const { return stack_base_; }
+  size_t depth() const { return running_.size(); }
+
+  // Marks an isolate as what runs, for as long as it is in scope.
+  class Running {
+   public:
+    Running(Worker& worker, v8::Isolate* isolate);
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    ~Running();
+
+   private:
+    Worker& worker_;
+  };
+
+ private:
+  size_t await();
+  void dispatch(size_t length);
+  void create(const MessageHeader& header, size_t length);
+  void dispose(const MessageHeader& header);
+  void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
+  void watch();
+
+  SharedChannel channel_;
+  node::MultiIsolatePlatform* platform_;
+  uv_loop_t* loop_;
+  std::string source_;
+  std::unique_ptr<v8::ScriptCompiler::CachedData> code_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+  uintptr_t stack_base_ = 0;
+
+  std::mutex mutex_;  // what follows, of which the watchdog reads
+  std::vector<v8::Isolate*> running_;
+  uint32_t turn_ = 0;
+  std::atomic<bool> ending_{false}, memory_over_{false};
+};
+
+}  // namespace bulkhead

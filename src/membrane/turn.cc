@@ -1,0 +1,147 @@
+#include "membrane/turn.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+namespace bulkhead {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+constexpr uint64_t kGrace = 20 * kMillisecond;
+// A worker that was asked to end and uses no time of its own either does not run, or pretends.
+constexpr uint64_t kPatience = 500 * kMillisecond;
+constexpr uint64_t kLook = 5 * kMillisecond;
+
+uint64_t read_clock(clockid_t clock) {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+Turn::~Turn() {
+  if (keeper_fd_ >= 0) ::close(keeper_fd_);
+  if (statm_ >= 0) ::close(statm_);
+}
+
+bool Turn::watch(pid_t keeper, pid_t worker) {
+  const auto fd = static_cast<int>(::syscall(SYS_pidfd_open, keeper, 0));
+  if (fd < 0) return false;
+  if (keeper_fd_ >= 0) ::close(keeper_fd_);
+  keeper_fd_ = fd;
+  worker_ = worker;
+  has_clock_ = worker > 0 && ::clock_getcpuclockid(worker, &clock_) == 0;
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/%d/statm", worker);
+  if (statm_ >= 0) ::close(statm_);
+  statm_ = worker > 0 ? ::open(path, O_RDONLY | O_CLOEXEC) : -1;
+  return true;
+}
+
+void Turn::begin(uint32_t number, const TurnLimits& limits) {
+  number_ = number;
+  limits_ = limits;
+  if (limits_.wall_ns == 0 && limits_.processor_ns != 0)
+    limits_.wall_ns = 10 * limits_.processor_ns + 1000 * kMillisecond;
+  running_ = true;
+  begun_ = monotonic_ns();
+  clock_begun_ = unclocked_ = asked_ = 0;
+}
+
+// The clock of another process costs a system call, so short turns do without: it is first read
+// when one is waited for asleep, and what passed before counts as it passed.
+uint64_t Turn::charge(uint64_t now) {
+  const uint64_t wall = now - begun_;
+  if (!has_clock_) return wall;
+  const uint64_t clock = read_clock(clock_);
+  if (clock == 0) return wall;
+  if (clock_begun_ == 0) {
+    clock_begun_ = clock;
+    unclocked_ = std::min(wall, kMillisecond);
+  }
+  return std::min(wall, unclocked_ + clock - clock_begun_);
+}
+
+uint64_t Turn::resident() const {
+  char text[128];
+  const ssize_t size = statm_ >= 0 ? ::pread(statm_, text, sizeof text, 0) : -1;
+  if (size <= 0) return 0;
+  // "size resident shared …", in pages.
+  const char* const end = text + size;
+  const char* const at = std::find(static_cast<const char*>(text), end, ' ');
+  uint64_t pages = 0;
+  if (at != end) std::from_chars(at + 1, end, pages);
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+bool Turn::gone() const {
+  if (keeper_fd_ < 0) return false;
+  pollfd fd{.fd = keeper_fd_, .events = POLLIN, .revents = 0};
+  return ::poll(&fd, 1, 0) > 0;
+}
+
+uint64_t Turn::processor_time() const { return has_clock_ ? read_clock(clock_) : 0; }
+
+void Turn::kill() {
+  if (keeper_fd_ >= 0) ::syscall(SYS_pidfd_send_signal, keeper_fd_, SIGKILL, nullptr, 0);
+}
+
+// What is to be done now; kMessage: nothing.
+Turn::End Turn::check() {
+  if (gone()) return End::kGone;
+  if (!running_) return End::kMessage;
+  const uint64_t now = monotonic_ns(), used = charge(now), wall = now - begun_;
+  if (limits_.resident_bytes != 0 && resident() > limits_.resident_bytes) {
+    kill();
+    return End::kMemoryOver;
+  }
+  const bool over = (limits_.processor_ns != 0 && used >= limits_.processor_ns) ||
+                    (limits_.wall_ns != 0 && wall >= limits_.wall_ns);
+  if (!over) return End::kMessage;
+  if (asked_ == 0) {
+    asked_ = now;
+    channel_.control().terminate.store(number_, std::memory_order_seq_cst);
+    futex_wake(channel_.control().terminate);
+    return End::kMessage;
+  }
+  const bool late = limits_.processor_ns != 0 && used >= limits_.processor_ns + kGrace;
+  if (!late && now - asked_ < kPatience) return End::kMessage;
+  kill();
+  return End::kTimeOver;
+}
+
+Turn::End Turn::wait() {
+  // A guest that calls back without end never lets us sleep, and is looked after here.
+  if (running_ && limits_.processor_ns != 0 && monotonic_ns() - begun_ >= limits_.processor_ns)
+    if (const End end = check(); end != End::kMessage) return end;
+  if (channel_.spin()) return End::kMessage;
+  for (;;) {
+    if (channel_.has_message()) return End::kMessage;
+    if (abandoned_.load()) return End::kAbandoned;
+    if (const End end = check(); end != End::kMessage)
+      return end == End::kGone && channel_.has_message() ? End::kMessage : end;
+    uint64_t pause = kLook;
+    if (running_ && limits_.processor_ns != 0) {
+      const uint64_t used = charge(monotonic_ns());
+      const uint64_t until = limits_.processor_ns + (asked_ != 0 ? kGrace : 0);
+      pause = std::clamp(until > used ? until - used : 0, kMillisecond / 2, kLook);
+    }
+    channel_.sleep(pause);
+  }
+}
+
+void Turn::abandon() {
+  abandoned_.store(true);
+  channel_.nudge();
+}
+
+}  // namespace bulkhead

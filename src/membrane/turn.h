@@ -1,0 +1,67 @@
+// Turn: what the host grants a worker until it has the word again: processor time, time, memory.
+// First the script is asked to end (Control::terminate); a worker that does not come back after
+// 20 ms more of its own is killed. Processor time is what the kernel says of the process, so that a
+// loaded machine ends nobody, and never more than has passed, so that threads count once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "membrane/channel.h"
+
+namespace bulkhead {
+
+struct TurnLimits {
+  uint64_t processor_ns = 0;  // 0: none
+  uint64_t wall_ns = 0;       // 0: ten times processor_ns and a second
+  uint64_t resident_bytes = 0;
+};
+
+class Turn {
+ public:
+  enum class End : uint8_t { kMessage, kTimeOver, kMemoryOver, kGone, kAbandoned };
+
+  explicit Turn(SharedChannel& channel) : channel_(channel) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn();
+
+  // The process that ends everything when it is killed, and the worker itself, whose time counts.
+  bool watch(pid_t keeper, pid_t worker);
+  pid_t worker() const { return worker_; }
+
+  void begin(uint32_t number, const TurnLimits& limits);
+  void end() { running_ = false; }
+
+  // Until the worker has sent something, or is no more. Kills it where it must.
+  End wait();
+  // Makes a wait() of another thread return.
+  void abandon();
+  void resume() { abandoned_.store(false); }
+
+  void kill();
+  bool gone() const;
+  // Nanoseconds of processor time that the worker has used in all; 0 where nobody can tell.
+  uint64_t processor_time() const;
+
+ private:
+  End check();
+  uint64_t charge(uint64_t now);
+  uint64_t resident() const;
+
+  SharedChannel& channel_;
+  pid_t worker_ = 0;
+  int keeper_fd_ = -1, statm_ = -1;
+  clockid_t clock_ = 0;
+  bool has_clock_ = false;
+
+  TurnLimits limits_;
+  uint32_t number_ = 0;
+  bool running_ = false;
+  uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, asked_ = 0;
+  std::atomic<bool> abandoned_{false};
+};
+
+}  // namespace bulkhead
