@@ -96,6 +96,8 @@ test('handles', async () => {
   const many = await sandbox.run('Array.from({ length: 200 }, () => () => 1)').catch((error) => error);
   assert.ok(many instanceof HandleLimitError);
   assert.equal(await sandbox.run('1'), 1);
+  await assert.rejects(sandbox.run('Array.from({ length: 5000 }, (_, i) => Symbol.for("s" + i))'), HandleLimitError);
+  assert.equal(await sandbox.run('2'), 2);
 });
 
 test('memory is counted, and the heap is usable after', async () => {

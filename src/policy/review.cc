@@ -79,6 +79,11 @@ class Teller {
   Statements run() && {
     Statements all;
     all.permits = permits_of(context_, told_);
+    if (!policy_.private_home().empty())
+      all.permits.push_back(
+          {"Keep files in a home folder of its own; of yours it finds only what is "
+           "granted",
+           {}});
     if (asks_)
       all.permits.push_back(
           {"Ask you, while it runs, about whatever is neither granted nor blocked", {}});

@@ -99,7 +99,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
                              "[2606:4700::1]:443"}) {
       EXPECT_FALSE(allowed(Kind::kConnect, each)) << each;
     }
-    EXPECT_FALSE(allowed(Kind::kVscode, "webview") || allowed(Kind::kVscode, "open-external"));
+    EXPECT_FALSE(allowed(Kind::kVscode, "webview-network") ||
+                 allowed(Kind::kVscode, "open-external"));
   }
   if (says(told.cannot, "Read your keys")) {
     for (const char* each : {"/no-such/home/.ssh/id_rsa", "/no-such/home/.aws/credentials",
@@ -156,8 +157,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
   if (allowed(Kind::kConnect, "127.0.0.1:3000") || allowed(Kind::kConnect, "10.1.2.3:22")) {
     EXPECT_TRUE(says(told.unusual, "Connect to services of this machine"));
   }
-  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "secrets", "authentication",
-                           "webview", "settings-write-foreign", "commands-foreign"})
+  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "authentication",
+                           "webview-network", "settings-write-foreign", "commands-foreign"})
     EXPECT_TRUE(!allowed(Kind::kVscode, each) || !told.unusual.empty()) << each;
   if (policy.otherwise() == Otherwise::kAsk) {
     EXPECT_THAT(told.permits, Contains(StartsWith("Ask you, while it runs")));
@@ -249,8 +250,8 @@ Manifest random_manifest(std::mt19937& random, double share) {
   manifest.run =
       some({"sh", "${extension}", "${workspace}", "/opt/acme/bin", "nonsuch", "@python"});
   manifest.environment = some({"PATH", "NODE_*", "NODE_ENV", "AWS_SECRET_ACCESS_KEY", "LANG"});
-  manifest.vscode = some({"@editor", "@commands", "terminal", "clipboard", "webview", "secrets",
-                          "@running", "open-external", "settings-write-foreign"});
+  manifest.vscode = some({"@editor", "@commands", "terminal", "clipboard", "webview-network",
+                          "secrets", "@running", "open-external", "settings-write-foreign"});
   if (take(random)) manifest.limits.memory = take(random) ? 1U << 29U : 1U << 30U;
   if (take(random)) manifest.limits.processes = take(random) ? 16 : 8;
   if (take(random)) manifest.otherwise = Otherwise::kAsk;
@@ -566,7 +567,7 @@ TEST_F(WidenedTest, NothingNewGoesUntold) {
       all.push_back({Kind::kConnect, host});
     for (const char* name : {"PATH", "NODE_ENV", "NODE_OPTIONS", "LANG"})
       all.push_back({Kind::kEnvironment, name});
-    for (const char* name : {"terminal", "documents", "webview", "debug"})
+    for (const char* name : {"terminal", "documents", "webview-network", "debug"})
       all.push_back({Kind::kVscode, name});
     return all;
   }();

@@ -21,7 +21,7 @@ bool is_grant(const Rule& rule) {
 }
 bool is_block(const Rule& rule) {
   return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
-         !rule.resolved.empty();
+         rule.source != Rule::Source::kTelemetry && !rule.resolved.empty();
 }
 
 // The grants of a policy, or its blocks. Most rules of two versions are the same to the letter,

@@ -6,7 +6,7 @@ import path from "node:path";
 import test from "node:test";
 import { writeAsker } from "./asker.mjs";
 import { Editor, chain, until } from "./editor.mjs";
-import { Keys, PATIENCE, THEME } from "./keys.mjs";
+import { Keys, PATIENCE, THEME, reads } from "./keys.mjs";
 import { World } from "./world.mjs";
 
 test("the companion", { timeout: 400_000 }, async (t) => {
@@ -94,6 +94,9 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.dialog.waitFor({ timeout: PATIENCE });
       assert.match(await keys.dialog.innerText(), new RegExp(`${world.parent}/refused\\.txt[^]*proof\\.asker 1\\.0\\.0`));
       await keys.picture("details");
+      await keys.press("Enter"); // as it comes: that was for something else
+      assert.equal(await keys.dialog.count(), 1);
+      await reads();
       await keys.press("Enter"); // which a person may have meant for the editor
       await keys.says("refused refused 1");
     });

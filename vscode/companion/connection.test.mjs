@@ -42,7 +42,7 @@ test("hosts that come are greeted, talk, are answered and leave", async (t) => {
   const message = once(connection, "message");
   fake.send({ type: "question", id: 1, kind: "read", resource: "/x" });
   assert.deepEqual((await message)[0], {
-    type: "question", id: 1, kind: "read", resource: "/x", extension: "", program: "", process: 0, detail: "",
+    type: "question", id: 1, kind: "read", resource: "/x", extension: "", program: "", process: 0, detail: "", about: "", later: false,
   });
   const answer = fake.next();
   assert.equal(connection.send({ type: "answer", id: 1, answer: "once" }), true);

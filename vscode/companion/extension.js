@@ -131,7 +131,7 @@ function activate(context) {
     },
     "bulkhead.answer": (row) => {
       const found = own(row, "question");
-      if (found) void prompts.details(found.compartment, found.value);
+      if (found) void prompts.details(found.compartment, [found.value]);
     },
     "bulkhead.grant": async (row) => {
       const found = own(row, "refusal");

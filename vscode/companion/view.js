@@ -133,7 +133,7 @@ class Tree {
   #signature(one) {
     return JSON.stringify([
       one.state, one.connected, one.responds, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
-      [...one.questions.keys()], one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
+      [...one.questions.values()].map(({ id, later }) => [id, later]), one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
       [...one.refusals.values()].map((refusal) => refusal.count), one.further,
     ]);
   }
@@ -194,6 +194,7 @@ class Tree {
         `Memory: ${text.size(compartment.usage.memory)} · processes: ${compartment.usage.processes}`,
         `Processor: ${compartment.usage.cpu.toFixed(1)} s in all, at most ${peak}% in the last ${minutes > 1 ? `${minutes} minutes` : "minute"}`,
       );
+      if (compartment.usage.home) lines.push(`In its own home folder: ${text.size(compartment.usage.home)}`);
     }
     const allowed = compartment.allowed === undefined ? "" : `Allowed: ${compartment.allowed.toLocaleString("en")} · `;
     lines.push(`${allowed}${allowed ? "refused" : "Refused"}: ${compartment.refused.toLocaleString("en")}`);
@@ -297,9 +298,9 @@ class Tree {
    * @param {import("./protocol.js").Question} question
    */
   #question(parent, question) {
-    return this.#make("question", parent, sentence(wording.act(question.kind, question.resource, { home: this.#home })), {
+    return this.#make("question", parent, sentence(wording.wish(question, { home: this.#home })), {
       id: `question/${question.id}`, icon: icon("question"), context: "question", value: question,
-      description: wording.through(question.program), tooltip: wording.details(parent.compartment.extensions, question),
+      description: [wording.through(question.program), question.later && "went on without"].filter(Boolean).join(" · "), tooltip: wording.details(parent.compartment.extensions, question),
       command: { command: "bulkhead.answer", title: "Answer" },
     });
   }

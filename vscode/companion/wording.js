@@ -3,6 +3,7 @@
 "use strict";
 
 const path = require("node:path");
+const { effect } = require("./effect.js");
 const text = require("./text.js");
 
 /** @typedef {import("./protocol.js").Extension} Extension */
@@ -17,7 +18,7 @@ const VERBS = /** @type {Record<string, string>} */ ({
   "write-status": "change the mode, owner or times of",
   run: "run the program",
   connect: "connect to",
-  lookup: "look up the address of",
+  lookup: "connect to",
   environment: "see the environment variable",
   system: "use the kernel interface",
 });
@@ -51,6 +52,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   testing: "run tests",
   tunnels: "forward ports of this machine",
   webview: "show web pages in the editor",
+  "webview-network": "show web pages, which your browser cannot keep off the network",
   window: "show messages and views",
   "workspace-edit": "change documents through the editor",
   "workspace-files": "read and change files through the editor",
@@ -73,6 +75,9 @@ const KIND_NAMES = /** @type {Record<string, string>} */ ({
 });
 
 const PATHS = new Set(["read", "write", "status", "read-status", "write-status", "run"]);
+
+/** Questions that a dialog can list. */
+const MAX_LISTED = 20;
 
 /** @param {string} kind */
 const isPath = (kind) => PATHS.has(kind);
@@ -169,34 +174,83 @@ function through(program, host = process.execPath) {
 }
 
 /**
- * @param {Extension[]} extensions
+ * What a question is about: what would happen, where the call tells, and which permission it takes.
  * @param {Question} question
- * @param {{ home?: string, more?: number, most?: number }} [options]
+ * @param {{ home?: string, most?: number }} [options]
  */
-function ask(extensions, question, { home, more = 0, most } = {}) {
+function wish(question, options) {
+  const would = effect(question);
+  const permission = act(question.kind, question.resource, options);
+  return would === undefined ? permission : `${would} (this takes: ${permission})`;
+}
+
+const SHOWN = 3;
+/**
+ * Several questions of one cause: the first ones by their last names, the others counted.
+ * @param {Question[]} questions
+ * @param {{ home?: string, most?: number }} [options]
+ */
+function wishes(questions, options) {
+  const [first] = questions;
+  const resources = new Set(questions.map((one) => one.resource));
+  const verbs = [...new Set(questions.map((one) => one.kind))].map((kind) => (Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"));
+  const doing = [...new Set(verbs)].join(" and ");
+  if (resources.size === 1 || !PATHS.has(first.kind)) return `${doing} ${resource(first.kind, first.resource, options)}`;
+  const names = [...resources].map((one) => text.plain(text.shorten(text.escape(path.basename(one)), 32)));
+  const rest = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
+  const place = first.kind === "run" ? "" : ` in ${resource(first.kind, shortest(questions), options)}`;
+  return `${doing} ${text.counted(names.length, first.kind === "run" ? "program" : "file")}${place}: ${names.slice(0, SHOWN).join(", ")}${rest}`;
+}
+
+/** The folder of all of them. @param {Question[]} questions */
+function shortest(questions) {
+  let folder = questions[0].resource;
+  for (const { resource: one } of questions)
+    while (folder !== "/" && one !== folder && !one.startsWith(`${folder}/`)) folder = path.dirname(folder);
+  return folder;
+}
+
+/**
+ * @param {Extension[]} extensions
+ * @param {Question | Question[]} asked of one cause
+ * @param {{ home?: string, more?: number, most?: number }} [options] more: of other causes
+ */
+function ask(extensions, asked, { home, more = 0, most } = {}) {
+  const questions = [asked].flat();
+  const [question] = questions;
   const child = through(question.program);
-  const rest = more > 0 ? ` (${text.counted(more, "more question")} waiting)` : "";
+  const rest = more > 0 ? ` (and ${text.counted(more, "more question")})` : "";
   const by = child ? `, by running ${child}` : "";
-  return `${who(asker(extensions, question.extension))} wants to ${act(question.kind, question.resource, { home, most })}${by}.${rest}`;
+  const what = questions.length === 1 ? wish(question, { home, most }) : wishes(questions, { home, most });
+  const later = questions.every((one) => one.later) ? " It went on without an answer." : "";
+  return `${who(asker(extensions, question.extension))} wants to ${what}${by}.${later}${rest}`;
 }
 
 /**
  * What "Details…" shows.
  * @param {Extension[]} extensions
- * @param {Question} question
+ * @param {Question | Question[]} asked of one cause
  */
-function details(extensions, question) {
+function details(extensions, asked) {
+  const questions = [asked].flat();
+  const [question] = questions;
   const lines = [
-    text.plain(text.escape(question.resource)),
+    ...questions.slice(0, MAX_LISTED).map((one) => text.plain(text.escape(questions.length > 1 ? `${kindName(one.kind)}: ${one.resource}` : one.resource))),
+    ...(questions.length > MAX_LISTED ? [`and ${questions.length - MAX_LISTED} more, which this does not answer`] : []),
     "",
     `Extension: ${asker(extensions, question.extension).map((one) => `${text.name(one.name)} (${text.name(one.id)} ${text.name(one.version)})`).join(", ")}`,
   ];
   if (question.program)
     lines.push(`Program: ${text.plain(text.escape(question.program))}, process ${question.process}`);
   if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
+  if (question.about) lines.push(`With: ${text.plain(text.shorten(text.escape(question.about), 2000))}`);
+  if (question.kind === "vscode") lines.push("", `This Session and Always count for all that this permission is for: ${act(question.kind, question.resource)}.`);
+  if (questions.some((one) => one.kind === "lookup")) lines.push("", "A yes counts for its address and for its ports 80 and 443.");
   lines.push(
     "",
-    "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
+    question.later
+      ? "It has gone on without an answer, as if you had said no: what it tries from now on counts, and it can be restarted to try again. Once: for the next time. This Session: until the window ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends."
+      : "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
   );
   return lines.join("\n");
 }
@@ -396,6 +450,10 @@ const stuck = (extensions) =>
   `${named(extensions)} did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.`;
 
 /** @param {Extension[]} extensions */
+const allowedLate = (extensions) =>
+  `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
+
+/** @param {Extension[]} extensions */
 const unstuck = (extensions) => `${named(extensions)} responds again, or has ended. It was not restarted.`;
 
 /**
@@ -406,6 +464,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, named, placed, refused, remembered, resource, reviewReason, shortName,
-  stuck, through, unexpected, unstuck, who,
+  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, named, placed, refused, remembered, resource,
+  reviewReason, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

@@ -18,7 +18,7 @@ test("a question says who wants what", () => {
   );
   assert.equal(
     wording.ask([prettier], question({ kind: "connect", resource: "example.org:443", program: "/usr/bin/curl" }), { home, more: 3 }),
-    "Prettier (esbenp.prettier-vscode) wants to connect to example.org:443, by running curl. (3 more questions waiting)",
+    "Prettier (esbenp.prettier-vscode) wants to connect to example.org:443, by running curl. (and 3 more questions)",
   );
 });
 
