@@ -303,7 +303,6 @@ const exposeMessage = (name, item) => {
 function deadline(pending, wall) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new errors.TimeLimitError(`no answer within ${wall} ms`)), wall + 20);
-    timer.unref();
     pending.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

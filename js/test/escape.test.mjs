@@ -105,6 +105,31 @@ test('known ways out lead nowhere', () => {
   }
 });
 
+test('the structure behind an object shows the language\'s own, until the class is given', async () => {
+  await using fresh = await Sandbox.create();
+  class Hidden { static secret() { return 'static'; } m() { return 1; } }
+  fresh.setSync('one', new Hidden());
+  assert.deepEqual(fresh.runSync(`[Object.getPrototypeOf(one) === Object.prototype, one.constructor === Object, one.__proto__ === Object.prototype,
+    typeof one.constructor.secret, one.m()].join()`), 'true,true,true,undefined,1');
+  fresh.setSync('Hidden', Hidden);
+  assert.equal(fresh.runSync('[one instanceof Hidden, one.constructor === Hidden, Hidden.secret()].join()'), 'true,true,static');
+});
+
+test('symbols by which Node calls', async () => {
+  await using fresh = await Sandbox.create();
+  const custom = Symbol.for('nodejs.util.inspect.custom');
+  const asked = [];
+  fresh.setSync('tell', (key) => { asked.push(key); });
+  const trap = fresh.runSync('new Proxy({}, { get(t, k) { tell(typeof k); return () => 1 }, has(t, k) { tell(typeof k); return true } })');
+  assert.equal(trap[custom], undefined);
+  assert.equal(custom in trap, false);
+  assert.equal(Reflect.set(fresh.runSync('({})'), custom, 1), false);
+  assert.deepEqual(asked, []);
+  fresh.setSync('own', live({ [custom]() { return 'host'; }, a: 1 }));
+  assert.equal(fresh.runSync('Reflect.ownKeys(own).map(String).join()'), 'a');
+  assert.equal(fresh.runSync('typeof own[Symbol.for("nodejs.util.inspect.custom")]'), 'undefined');
+});
+
 test('a guest poisons nothing of the host', () => {
   class Service { ask() { return 'host'; } }
   const service = new Service();

@@ -20,8 +20,7 @@ class FakeNative {
   }
   useBuffers(input, output) { this.input = input; this.output = output; }
   listener() {}
-  begin() {}
-  end() {}
+  limits() {}
   idle() {}
   lastWords() { return 0; }
   processorTime() { return 0; }
@@ -117,9 +116,11 @@ test('a release of more than was sent, and twice', () => {
 test('an intrinsic is called on nothing but what was given', () => {
   const call = (path, self) => Buffer.concat([header(Op.INTRINSIC), text(path), Buffer.from(self), Buffer.from([0, 0])]);
   for (const [path, self] of [['Function.prototype.call', [Tag.NULL]], ['Map.prototype.get', [Tag.NULL]], ['%Generator.prototype.next', [Tag.INTRINSIC, ...text('Object')]],
-    ['%Generator.constructor', [Tag.NULL]], ['%Generator.prototype.next', [Tag.NULL]]]) {
-    const { endpoint } = hostOf(() => call(path, self));
-    assert.throws(() => run(endpoint), errors.LostError, path);
+    ['%Generator.constructor', [Tag.NULL]], ['%Generator.prototype.next', [Tag.NULL]], ['Function.prototype.call', [Tag.YOURS, 0, 0, 0, 0]],
+    ['Object.prototype.__defineGetter__', [Tag.YOURS, 0, 0, 0, 0]]]) {
+    let left = 3;
+    const { endpoint } = hostOf(() => (left-- > 0 ? call(path, self) : null));
+    assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(() => 1), (e) => e.decode(), false), /broke the protocol/, path);
   }
 });
 

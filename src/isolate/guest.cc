@@ -151,6 +151,7 @@ void Guest::serve(const MessageHeader& header, size_t length) {
   }
   ++depth_;
   size_t reply = 0;
+  bool ended = true;
   {
     const Worker::Running running(worker_, isolate_);
     v8::Local<v8::Value> arguments[] = {
@@ -163,14 +164,8 @@ void Guest::serve(const MessageHeader& header, size_t length) {
             .ToLocal(&result) &&
         result->IsUint32())
       reply = result.As<v8::Uint32>()->Value();
-    if (outermost && reply != 0) {
-      const uint64_t now = monotonic_ns();
-      if (now - flushed_ > kFlushInterval) {
-        // Finalizers and what WebAssembly compiled meanwhile, within the turn's limits.
-        flushed_ = now;
-        worker_.platform()->FlushForegroundTasks(isolate_);
-      }
-    }
+    ended = reply == 0 || worker_.is_ending();
+    if (outermost) flush();
   }
   --depth_;
   if (reply == 0 && caught.HasCaught() && !caught.HasTerminated()) {
@@ -178,7 +173,8 @@ void Guest::serve(const MessageHeader& header, size_t length) {
     const v8::String::Utf8Value words(isolate_, caught.Exception());
     std::fprintf(stderr, "bulkhead worker: %s\n", *words == nullptr ? "?" : *words);
   }
-  if (reply == 0 || worker_.is_ending()) {
+  if (!ended && worker_.is_ending()) isolate_->CancelTerminateExecution();
+  if (ended) {
     const bool told = worker_.is_ending();
     const MessageHeader answer{.op = kOpEnded,
                                .flags = told ? worker_.why() : kEndUnknown,
@@ -193,8 +189,24 @@ void Guest::serve(const MessageHeader& header, size_t length) {
   worker_.channel().send(reply);
 }
 
+// Finalizers, and what V8 put off, within the turn's limits.
+void Guest::flush() {
+  const uint64_t now = monotonic_ns();
+  if (now - flushed_ < kFlushInterval) return;
+  flushed_ = now;
+  flushing_ = true;
+  worker_.platform()->FlushForegroundTasks(isolate_);
+  flushing_ = false;
+}
+
 // After a script was ended: the isolate is usable again.
 void Guest::recover() {
+  if (depth_ == 0) {
+    // Ended before it begins: V8 drops all microtasks then, which would be the next turn's
+    // otherwise.
+    isolate_->TerminateExecution();
+    isolate_->PerformMicrotaskCheckpoint();
+  }
   isolate_->CancelTerminateExecution();
   if (!memory_over_ || depth_ != 0) return;
   isolate_->LowMemoryNotification();

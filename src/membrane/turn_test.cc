@@ -125,8 +125,9 @@ TEST(Turn, ADeathIsNoticed) {
 
 TEST(Turn, MemoryIsLookedAfter) {
   Worker worker([](SharedChannel&) {
-    std::vector<char> much(64 << 20, 'x');
-    for (size_t i = 0;; i = (i + 4096) % much.size()) much[i] = 'y';
+    std::vector<char> much(64 << 20);
+    volatile char* const bytes = much.data();
+    for (size_t i = 0;; i = (i + 4096) % much.size()) bytes[i] = 'y';
   });
   worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond, .resident_bytes = 48 << 20});
   EXPECT_EQ(worker.turn().wait(), Turn::End::kMemoryOver);

@@ -340,6 +340,7 @@ void Compiler::settle_limits() {
     apply(&into.processes, from.processes);
     apply(&into.files, from.files);
     apply(&into.written, from.written);
+    apply(&into.home, from.home);
   };
   // The baseline's are defaults, a blocklist's are upper bounds.
   if (inputs_.baseline)
@@ -357,7 +358,7 @@ void Compiler::settle_limits() {
                     (limits.wall_time && limits.wall_time->count() <= 0) ||
                     (limits.processes && *limits.processes == 0) ||
                     (limits.files && *limits.files == 0) ||
-                    (limits.written && *limits.written == 0);
+                    (limits.written && *limits.written == 0) || (limits.home && *limits.home == 0);
   if (zero) complain("a limit of zero", "raise it, or leave it out for no limit");
 }
 
@@ -399,6 +400,10 @@ void Compiler::finish() {
                std::back_inserter(data_->runnable_files), runs);
   std::copy_if(runnable_trees_.begin(), runnable_trees_.end(),
                std::back_inserter(data_->runnable_trees), runs);
+  const auto wanted = inputs_.manifest.files.private_home;
+  if (wanted.value_or(inputs_.baseline && inputs_.baseline->files.private_home.value_or(false)))
+    data_->private_home = inputs_.variables.home;
+  data_->workspace = inputs_.variables.workspace;
   data_->subject = inputs_.subject.empty() ? inputs_.manifest.extension : inputs_.subject;
 }
 

@@ -279,8 +279,7 @@ void Compiler::add_names(const Entry& entry, const List& list, const std::vector
   const RuleId rule = new_rule(entry, named, list.kinds, entry.text);
   data_->rules[rule].own_file = true;
   named.verdict = Verdict::kDeny;
-  named.reason =
-      "of the folders above the workspace only the files that tools read by name are shown";
+  named.reason = "the folders above the workspace show only the files that tools read by name";
   const RuleId listing = new_rule(entry, named, 0, "");  // of no kind: it blocks nothing elsewhere
   data_->names_above.set_folders(folders_above(inputs_.variables));
   for (const Entry& name : names) {

@@ -318,6 +318,17 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   return shipped;
 }
 
+std::string folder_name_of(const std::string& subject) {
+  std::string name;
+  for (const char c : std::string(last_of("/" + subject)).substr(0, 40)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || (c == '.' && !name.empty());
+    name += plain ? c : '_';
+  }
+  const std::string digest = ManifestBytes::of("", subject).digest();
+  return name + "-" + digest.substr(0, 16);
+}
+
 Result<std::optional<std::string>> read_users_own(const std::string& path) {
   return read_trusted(path, Trust::kUser);
 }

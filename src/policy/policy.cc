@@ -188,6 +188,8 @@ Otherwise Policy::otherwise() const noexcept { return data_->otherwise; }
 const std::vector<WholeTree>& Policy::whole_trees() const noexcept { return data_->whole_trees; }
 const std::vector<std::string>& Policy::hidden() const noexcept { return data_->hidden; }
 bool Policy::runs_what_it_reads() const noexcept { return data_->programs != kNoRule; }
+const std::string& Policy::private_home() const noexcept { return data_->private_home; }
+const std::vector<std::string>& Policy::workspace() const noexcept { return data_->workspace; }
 const std::vector<std::string>& Policy::runnable_files() const noexcept {
   return data_->runnable_files;
 }

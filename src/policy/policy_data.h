@@ -57,6 +57,8 @@ struct PolicyData {
   std::vector<WholeTree> whole_trees;
   std::vector<std::string> hidden, runnable_files, runnable_trees;
   std::string subject;
+  std::string private_home;
+  std::vector<std::string> workspace;
   std::vector<Diagnostic> notes;
 };
 

@@ -113,7 +113,7 @@ for (const [what, line, expected] of [
   ["a line without type", "[]\n", /without a type/],
   ["a member of the wrong form", '{"type":"question","id":"1","kind":"read","resource":"/x"}\n', /question\.id/],
   ["a prototype as type", '{"type":"__proto__"}\n{\n', /no JSON/],
-  ["a list of the wrong things", '{"type":"review","digest":"d","reason":"new","extensions":[],"permits":[1],"cannot":[],"unusual":[],"widened":[]}\n', /review\.permits/],
+  ["a list of the wrong things", '{"type":"review","digest":"d","reason":"new","extensions":[],"usual":"","notable":[],"permits":[1],"cannot":[],"unusual":[],"widened":[]}\n', /review\.permits/],
   ["an endless line", "x".repeat((1 << 20) + 2), /longer than 1 MiB/],
 ])
   test(`${what} ends the connection, and nothing of it is passed on`, async (t) => {

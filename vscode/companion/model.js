@@ -56,7 +56,7 @@ class Compartment {
     this.expected = false;
     /** Whether it acknowledges what the editor tells it. */
     this.responds = true;
-    /** @type {{ cpu: number, memory: number, processes: number } | undefined} */
+    /** @type {{ cpu: number, memory: number, processes: number, home?: number } | undefined} */
     this.usage = undefined;
     /** @type {number[]} percent of a core, oldest first */
     this.load = [];
@@ -404,7 +404,7 @@ class Model extends EventEmitter {
     }
     compartment.lastCpu = usage.cpu;
     compartment.lastTime = now;
-    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes };
+    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home };
     this.emit("changed", compartment);
   }
 

@@ -10,11 +10,11 @@
  * @typedef {{ type: "hello", protocol: 1, run: string, pid: number, extensions: Extension[], trace: boolean,
  *   state: State, since: number, workspace: string[], permits: string[], cannot: string[], grants: Grant[] }} Hello
  * @typedef {"review" | "starting" | "running" | "ended"} State
- * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], permits: string[],
- *   cannot: string[], unusual: string[], widened: string[] }} Review
+ * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], usual: string, notable: string[],
+ *   permits: string[], cannot: string[], unusual: string[], widened: string[] }} Review
  * @typedef {{ type: "state", state: State, outcome: string, expected?: boolean }} StateChange
  * @typedef {{ type: "pulse", responds: boolean }} Pulse
- * @typedef {{ type: "usage", cpu: number, memory: number, processes: number }} Usage
+ * @typedef {{ type: "usage", cpu: number, memory: number, processes: number, home?: number }} Usage
  * @typedef {{ type: "question", id: number, kind: string, resource: string, extension: string, program: string,
  *   process: number, detail: string, about: string, later: boolean }} Question
  *   about: what was asked of the editor, for one permission; later: who asked has gone on without an answer
@@ -87,6 +87,8 @@ const FORMS = Object.assign(Object.create(null), {
     digest: isText,
     reason: isText,
     extensions: isList(extension),
+    usual: isText,
+    notable: isList(isText),
     permits: isList(isText),
     cannot: isList(isText),
     unusual: isList(isText),
@@ -94,7 +96,7 @@ const FORMS = Object.assign(Object.create(null), {
   },
   state: { state: isState, outcome: isOptional(isText), expected: isOptional(isFlag) },
   pulse: { responds: isFlag },
-  usage: { cpu: isCount, memory: isCount, processes: isWhole },
+  usage: { cpu: isCount, memory: isCount, processes: isWhole, home: isOptional(isCount) },
   question: {
     id: isWhole,
     kind: isText,
