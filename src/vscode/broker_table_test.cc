@@ -255,7 +255,7 @@ TEST_F(TableTest, WhatNeedsAPermissionIsNotToldWithoutIt) {
             {"$acceptDebugSessionNameChanged", "$acceptDebugSessionTerminated",
              "$acceptStackFrameFocus"}},
            {"language-models",
-            {"$acceptAgentEditorComments", "$revealAgentEditorComment", "$acceptActiveChatSession",
+            {"$acceptActiveChatSession", "$acceptAgentEditorComments", "$revealAgentEditorComment",
              "$acceptEmbeddingModels", "$executeChatContextItemCommand", "$onChatModelsChange",
              "$onDidChangeCustomAgents", "$onDidChangeHooks", "$onDidChangeInstructions",
              "$onDidChangePlugins", "$onDidChangeSkills", "$onDidChangeSlashCommands",
