@@ -46,6 +46,7 @@ nlohmann::json limits_json(const Limits& limits) {
   if (limits.processes) out["processes"] = *limits.processes;
   if (limits.files) out["files"] = *limits.files;
   if (limits.written) out["written"] = *limits.written;
+  if (limits.home) out["home"] = *limits.home;
   return out;
 }
 
@@ -81,6 +82,10 @@ nlohmann::json plan_json(const Plan& plan) {
           {"otherwise", plan.policy->otherwise() == Otherwise::kAsk ? "ask" : "deny"},
           {"private-tmp", plan.private_tmp},
           {"private-shm", plan.private_shm},
+          {"private-home", plan.home ? nlohmann::json{{"home", plan.home->home()},
+                                                      {"store", plan.home->store()},
+                                                      {"real", plan.home->real()}}
+                                     : nlohmann::json()},
           {"binds", plan.binds},
           {"kept", kept},
           {"hidden", plan.hidden},
@@ -114,6 +119,11 @@ std::string plan_text(const Plan& plan) {
   list("hidden", plan.hidden);
   if (plan.private_tmp) line("private", "/tmp");
   if (plan.private_shm) line(plan.private_tmp ? "" : "private", "/dev/shm");
+  if (plan.home) {
+    line(plan.private_tmp || plan.private_shm ? "" : "private",
+         fmt::format("{} in {}", plan.home->home(), plan.home->store()));
+    list("of the home", plan.home->real());
+  }
   for (const KeptFolder& each : plan.kept)
     line("kept", fmt::format("{} in {}", each.place, each.source));
   const nlohmann::json limits = limits_json(plan.limits);

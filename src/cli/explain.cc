@@ -11,6 +11,7 @@
 #include "cli/verb.h"
 #include "policy/vscode_permissions.h"
 #include "sandbox/outcome.h"
+#include "sandbox/private_home.h"
 
 namespace bulkhead {
 namespace {
@@ -82,6 +83,15 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
   }
 }
 
+// Whether a program finds by that path only what it made there itself.
+bool is_in_private_home(const Session& session, Kind kind, const std::string& resource) {
+  if (session.policy->private_home().empty() || kind == Kind::kConnect || kind == Kind::kLookup ||
+      kind == Kind::kVscode || kind == Kind::kEnvironment)
+    return false;
+  const auto home = plan_home(*session.policy, "", session.policy->private_home());
+  return home.ok() && home->holds(resource);
+}
+
 // A flag that run would refuse is no advice.
 bool flag_can_name(Kind kind, const std::string& resource) {
   switch (kind) {
@@ -127,6 +137,7 @@ int explain_it(const ExplainOptions& options) {
   const bool flags = flag_can_name(*kind, *resource);
   const Explanation found = explain(*session->policy, *kind, *resource, flags);
   const Verdict verdict = found.decision.verdict;
+  const bool own = is_in_private_home(*session, *kind, *resource);
   std::string out;
   if (options.json) {
     const auto describe_rule = [&](RuleId id) {
@@ -148,6 +159,7 @@ int explain_it(const ExplainOptions& options) {
                    {"rule", describe_rule(found.decision.rule)},
                    {"also", also},
                    {"change", found.change},
+                   {"private-home", own},
                    {"flag", flags ? granting_flag(*session->policy, *kind, *resource) : ""}});
   } else {
     const size_t width = terminal_width(STDOUT_FILENO);
@@ -168,6 +180,10 @@ int explain_it(const ExplainOptions& options) {
       paragraph(fmt::format("overruled: {} {} ({})", label(rule.verdict),
                             escape_for_display(rule.text), label(rule.source)));
     }
+    if (own)
+      paragraph(
+          "This is about the machine's own. The program has a home folder for itself, and finds by "
+          "this path what it made there, if anything.");
     if (!found.change.empty()) paragraph("to change it: " + found.change);
   }
   if (!print(out)) return kExitFailed;

@@ -18,8 +18,10 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/covers.h"
 #include "policy/explain.h"
 #include "policy/lint.h"
+#include "sandbox/home_store.h"
 #include "sandbox/node_cache.h"
 #include "sandbox/outcome.h"
 #include "sandbox/supervisor.h"
@@ -89,6 +91,39 @@ int fail(const Error& error) {
   return kExitFailed;
 }
 
+// What is made in a private home goes here.
+struct HomeStore {
+  std::string path;  // empty: there is none
+  std::optional<PassingStore> passing;
+};
+
+Result<HomeStore> open_home(const RunOptions& options, const Session& session) {
+  HomeStore home;
+  const std::string& state = session.inputs.variables.state;
+  // An audit records what a program would do in the machine's, unless told otherwise.
+  if (session.policy->private_home().empty() || (options.audit && !options.policy.private_home))
+    return home;
+  if (!options.policy.private_home) {
+    home.path = store_of(state, session.subject);
+    if (!options.dry_run) BULKHEAD_CHECK(make_store_of(state, session.subject));
+  } else if (options.policy.private_home->empty()) {
+    home.path = state + "/homes/run";
+    if (options.dry_run) return home;
+    BULKHEAD_TRY(home.passing, PassingStore::make(state));
+    home.path = home.passing->path();
+  } else {
+    BULKHEAD_TRY(home.path, typed_path(session, *options.policy.private_home));
+    // By that name the program could change what is mounted.
+    if (is_within(session.policy->private_home(), home.path) ||
+        session.policy->decide_path(Kind::kWrite, home.path).verdict == Verdict::kAllow ||
+        session.policy->decide_path(Kind::kWrite, inside(home.path)).verdict == Verdict::kAllow)
+      return Error{fmt::format("--private={}: choose a folder that the program may not write",
+                               escape_for_display(home.path))};
+    if (!options.dry_run) BULKHEAD_CHECK(make_store(home.path));
+  }
+  return home;
+}
+
 // Before what we say on a terminal where the program has spoken.
 void take_screen() {
   if (isatty(STDERR_FILENO) != 0) static_cast<void>(write_all(STDERR_FILENO, plain_screen()));
@@ -133,6 +168,9 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
                                 {session.subject, variables.workspace});
         cache && (options.dry_run || make_node_cache(*cache)))
       plan_options.kept.push_back(std::move(*cache));
+  const auto home = open_home(options, session);
+  if (!home.ok()) return fail(home.error());
+  plan_options.home_store = home->path;
   std::vector<std::string> found = command;
   found.front() = session.program->path;
   const GrantedEnvironment granted = grant_environment(*session.policy, environ, options.audit);
@@ -207,6 +245,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   // A run whose record was lost must not look like one that went well.
   if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
   asker.reset();
+  if (home->passing) home->passing->empty();
   // The journal is finished, and the kernel takes back at once what destructors would give back
   // piece by piece.
   std::fflush(nullptr);

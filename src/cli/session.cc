@@ -159,6 +159,7 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
   };
   BULKHEAD_CHECK(size("--memory", options.memory, limits.memory));
   BULKHEAD_CHECK(size("--written", options.written, limits.written));
+  BULKHEAD_CHECK(size("--home", options.home, limits.home));
   BULKHEAD_CHECK(duration("--cpu-time", options.cpu_time, limits.cpu_time));
   BULKHEAD_CHECK(duration("--wall-time", options.wall_time, limits.wall_time));
   BULKHEAD_CHECK(number("--cpu", options.cpu, kMostCores, limits.cpu));
@@ -199,18 +200,6 @@ Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const 
                    "the working folder {} {}, and would be granted whole: go to the project's "
                    "folder, or name one with --workspace FOLDER",
                    session.folder, why_not)};
-}
-
-// A folder of its own for each subject: its last name for people, a hash to tell namesakes apart.
-std::string storage_name(const std::string& subject) {
-  std::string name;
-  for (const char c : std::string(last_of("/" + subject)).substr(0, 40)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || (c == '.' && !name.empty());
-    name += plain ? c : '_';
-  }
-  const std::string digest = ManifestBytes::of("", subject).digest();
-  return name + "-" + digest.substr(0, 16);
 }
 
 Result<Manifest> read_manifest(const PolicyOptions& options, const SessionRequest& request) {
@@ -278,6 +267,10 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
        "HOST:PORT");
   list("--run", options.run, "also grant running this program", "PROGRAM");
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
+  app.add_flag("--private{}", options.private_home,
+               "a home folder of its own: of the real one only what is granted. It ends with the "
+               "run, or is kept in a folder (--private=FOLDER)")
+      ->group("Policy");
   list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
        "GROUP");
   app.add_option("--otherwise", options.otherwise,
@@ -299,6 +292,7 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
   limit("--processes", options.processes, "processes at one time", "NUMBER");
   limit("--files", options.files, "open descriptors of each process", "NUMBER");
   limit("--written", options.written, "bytes written to storage", "SIZE");
+  limit("--home", options.home, "bytes in a private home (default: 1GiB)", "SIZE");
 }
 
 Error unwritable_state(const Places& places, Error cause) {
@@ -385,13 +379,14 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   if (!options.otherwise.empty())
     inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
   if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;
+  if (options.private_home) inputs.manifest.files.private_home = true;
   BULKHEAD_CHECK(set_limits(options, inputs.manifest.limits));
 
   inputs.variables = {.workspace = {},
                       .extension = session.program ? session.program->own_folder : "",
                       .storage = canonical_or_same(
                           session.places.state + "/storage/" +
-                          storage_name(session.subject.empty() ? "none" : session.subject)),
+                          folder_name_of(session.subject.empty() ? "none" : session.subject)),
                       .home = session.places.home,
                       .config = canonical_or_same(session.places.config),
                       .state = canonical_or_same(session.places.state),

@@ -471,6 +471,10 @@ void Compiler::add_networks(const std::vector<Entry>& entries, const List& list)
       continue;
     }
     const RuleId rule = new_rule(entry, list, kNetworkKinds, parsed->text());
+    if (list.source == Rule::Source::kTelemetry) {
+      data_->telemetry.add(*parsed, rule);
+      continue;
+    }
     (grants ? data_->network_grants : data_->network_blocks).add(*parsed, rule);
     const bool whole_internet = parsed->host == Host::kNetwork && parsed->prefix_bits == 0;
     if (grants && (parsed->host == Host::kAny || whole_internet))

@@ -299,7 +299,6 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   };
   BULKHEAD_TRY(Blocklist blocklist, load_file<Blocklist>(places, "blocklist.json", parse_builtin));
   shipped.blocklists.push_back(std::move(blocklist));
-
   const auto add = [&](const std::string& path, Trust trust, Blocklist::Source source) -> Status {
     BULKHEAD_TRY(std::optional<std::string> bytes, read_trusted(path, trust));
     if (!bytes) return {};
@@ -310,7 +309,24 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   };
   BULKHEAD_CHECK(add(places.organisation, Trust::kRoot, Blocklist::Source::kOrganisation));
   BULKHEAD_CHECK(add(places.config + "/policy.json", Trust::kUser, Blocklist::Source::kUser));
+  const auto parse_telemetry = [](const ManifestBytes& bytes) {
+    return parse_blocklist(bytes, Blocklist::Source::kTelemetry);
+  };
+  BULKHEAD_TRY(Blocklist telemetry,
+               load_file<Blocklist>(places, "telemetry.json", parse_telemetry));
+  shipped.blocklists.push_back(std::move(telemetry));
   return shipped;
+}
+
+std::string folder_name_of(const std::string& subject) {
+  std::string name;
+  for (const char c : std::string(last_of("/" + subject)).substr(0, 40)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || (c == '.' && !name.empty());
+    name += plain ? c : '_';
+  }
+  const std::string digest = ManifestBytes::of("", subject).digest();
+  return name + "-" + digest.substr(0, 16);
 }
 
 Result<std::optional<std::string>> read_users_own(const std::string& path) {

@@ -62,6 +62,10 @@ Result<std::optional<std::string>> read_users_own(const std::string& path);
 // The same for a file that is shipped with bulkhead, by whoever installed it.
 Result<std::optional<std::string>> read_shipped_file(const std::string& path);
 
+// The name of a subject's own folder in the state: its last name for people, a hash to tell
+// namesakes apart.
+std::string folder_name_of(const std::string& subject);
+
 // Remembered answers ("always", "never"), by subject: extension id or canonical program path.
 // "always" counts for the manifest under which it was given only (its digest; empty for none), so
 // that an update asks again; "never" counts for every version. A later answer to the same question

@@ -120,14 +120,14 @@ void pass(Way& way, Entry& entry) {
 template <typename Way>
 void pass(Way& way, Limits& limits) {
   pass_all(way, limits.memory, limits.cpu, limits.cpu_time, limits.wall_time, limits.processes,
-           limits.files, limits.written);
+           limits.files, limits.written, limits.home);
 }
 
 template <typename Way>
 void pass(Way& way, Manifest& manifest) {
   pass_all(way, manifest.version, manifest.extension, manifest.files.read, manifest.files.write,
-           manifest.files.block, manifest.files.hide, manifest.network, manifest.run,
-           manifest.environment, manifest.vscode, manifest.limits, manifest.otherwise,
+           manifest.files.block, manifest.files.hide, manifest.files.private_home, manifest.network,
+           manifest.run, manifest.environment, manifest.vscode, manifest.limits, manifest.otherwise,
            manifest.digest);
 }
 
@@ -139,7 +139,8 @@ void pass(Way& way, BlockGroup& group) {
 
 template <typename Way>
 void pass(Way& way, Blocklist& blocklist) {
-  pass_all(way, blocklist.source, blocklist.groups, blocklist.limits, blocklist.otherwise);
+  pass_all(way, blocklist.source, blocklist.groups, blocklist.limits, blocklist.otherwise,
+           blocklist.telemetry);
 }
 
 template <typename Way>

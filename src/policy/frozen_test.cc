@@ -42,6 +42,8 @@ TEST(FrozenTest, IsWhatTheSourcesSay) {
       expect_same(file, parse_set(bytes));
     } else if (file.name == "blocklist.json") {
       expect_same(file, parse_blocklist(bytes, Blocklist::Source::kBuiltin));
+    } else if (file.name == "telemetry.json") {
+      expect_same(file, parse_blocklist(bytes, Blocklist::Source::kTelemetry));
     } else {
       expect_same(file, parse_manifest(bytes));
     }
@@ -59,7 +61,7 @@ TEST(FrozenTest, LosesNothing) {
     "files": {"read": ["${workspace}", "@c"], "write": ["/w"], "block": ["/x"], "hide": ["/y"]},
     "network": ["a.example:443"], "run": ["git"], "environment": ["PATH"], "vscode": ["terminal"],
     "limits": {"memory": "3GiB", "cpu": 1.5, "cpu-time": "2s", "wall-time": "1h", "processes": 7,
-               "files": 8, "written": "9KiB"},
+               "files": 8, "written": "9KiB", "home": "8KiB"},
     "otherwise": "ask"})");
   const Manifest parsed = parse_manifest(bytes).value();
   Manifest thawed;

@@ -142,8 +142,8 @@ class Reader {
     return result;
   }
 
-  std::optional<Otherwise> otherwise(const Value& root) {
-    const Value* value = root.find("otherwise");
+  std::optional<Otherwise> otherwise(const Value& root, std::string_view name = "otherwise") {
+    const Value* value = root.find(name);
     if (value == nullptr || !expect(*value, Type::kString)) return std::nullopt;
     if (value->text == "ask") return Otherwise::kAsk;
     if (value->text != "deny")
@@ -152,6 +152,12 @@ class Reader {
                                         "write \"ask\" or \"deny\""
                                       : "write \"ask\" or \"deny\"");
     return Otherwise::kDeny;
+  }
+
+  std::optional<bool> truth(const Value& object, std::string_view name) {
+    const Value* value = object.find(name);
+    if (value == nullptr || !expect(*value, Type::kBoolean)) return std::nullopt;
+    return value->boolean;
   }
 
   Limits limits(const Value& root);
@@ -222,14 +228,15 @@ std::optional<uint32_t> Reader::count(const Value& object, std::string_view name
 }
 
 Limits Reader::limits(const Value& root) {
-  static constexpr std::array<std::string_view, 7> kKnown = {
-      "memory", "cpu", "cpu-time", "wall-time", "processes", "files", "written"};
+  static constexpr std::array<std::string_view, 8> kKnown = {
+      "memory", "cpu", "cpu-time", "wall-time", "processes", "files", "written", "home"};
   Limits result;
   const Value* object = root.find("limits");
   if (object == nullptr || !expect(*object, Type::kObject)) return result;
   only(*object, kKnown);
   result.memory = size(*object, "memory");
   result.written = size(*object, "written");
+  result.home = size(*object, "home");
   result.cpu_time = duration(*object, "cpu-time");
   result.wall_time = duration(*object, "wall-time");
   result.processes = count(*object, "processes", kMostProcesses);
@@ -287,7 +294,8 @@ Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
   static constexpr std::array<std::string_view, 10> kKnown = {
       "$schema", "manifest",    "extension", "files",  "network",
       "run",     "environment", "vscode",    "limits", "otherwise"};
-  static constexpr std::array<std::string_view, 4> kFiles = {"read", "write", "block", "hide"};
+  static constexpr std::array<std::string_view, 5> kFiles = {"read", "write", "block", "hide",
+                                                             "private"};
   return draft_with<Manifest>(
       bytes, "manifest", [&](Reader& reader, const Value& root, Manifest& manifest) {
         reader.only(root, kKnown);
@@ -305,6 +313,7 @@ Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
           manifest.files.write = reader.entries(*files, "write");
           manifest.files.block = reader.entries(*files, "block");
           manifest.files.hide = reader.entries(*files, "hide");
+          manifest.files.private_home = reader.truth(*files, "private");
         }
         manifest.network = reader.entries(root, "network");
         manifest.run = reader.entries(root, "run");
@@ -317,8 +326,8 @@ Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
 }
 
 Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source source) {
-  static constexpr std::array<std::string_view, 5> kKnown = {"$schema", "blocklist", "groups",
-                                                             "limits", "otherwise"};
+  static constexpr std::array<std::string_view, 6> kKnown = {"$schema", "blocklist", "groups",
+                                                             "limits",  "otherwise", "telemetry"};
   static constexpr std::array<std::string_view, 8> kGroup = {
       "name", "reason", "block", "block-write", "network", "run", "environment", "vscode"};
   return draft_with<Blocklist>(
@@ -328,6 +337,7 @@ Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source s
         reader.version(root, "blocklist", "blocklist");
         if (root.find("limits") != nullptr) blocklist.limits = reader.limits(root);
         blocklist.otherwise = reader.otherwise(root);
+        blocklist.telemetry = reader.otherwise(root, "telemetry");
         const Value* groups = root.find("groups");
         if (groups == nullptr || !reader.expect(*groups, Type::kArray)) return;
         std::set<std::string> names;

@@ -5,10 +5,11 @@
 // Three kinds of file, each a JSON object; "$schema" (a string) may stand in each:
 //
 //   manifest   {"manifest":1, "extension":"publisher.name",
-//               "files":{"read":[…],"write":[…],"block":[…],"hide":[…]},
+//               "files":{"read":[…],"write":[…],"block":[…],"hide":[…],"private":true|false},
 //               "network":[…], "run":[…], "environment":[…], "vscode":[…],
 //               "limits":{"memory":"512MiB","cpu":1.5,"cpu-time":"10m","wall-time":"30s",
-//                         "processes":64,"files":1024,"written":"1GiB"},
+//                         "processes":64,"files":1024,"written":"1GiB",
+//                         "home":"1GiB"},
 //               "otherwise":"deny"|"ask"}            all but "manifest" optional
 //   set        {"set":"system", "about":"…", "read":[…], "run":[…], "names":[…]}
 //   blocklist  {"blocklist":1, "limits":{…}, "otherwise":"deny"|"ask",
@@ -60,7 +61,11 @@ struct Limits {                                       // an unset limit is not e
   std::optional<uint32_t> processes;  // at one time, threads not counted
   std::optional<uint32_t> files;      // descriptors of each process
   std::optional<uint64_t> written;    // bytes written to storage, whole compartment
+  std::optional<uint64_t> home;       // bytes in a private home, whose default is kMostOfHome
 };
+
+// A private home is kept small where no limit says more or less.
+inline constexpr uint64_t kMostOfHome = uint64_t{1} << 30U;
 
 // The most that these limits can say: PID_MAX_LIMIT and fs.nr_open's default, proc(5).
 inline constexpr double kMostCores = 4096;
@@ -69,6 +74,7 @@ inline constexpr uint32_t kMostFiles = 1'048'576;
 
 struct Files {
   std::vector<Entry> read, write, block, hide;
+  std::optional<bool> private_home;  // a home folder of its own; unset: as the baseline says
 };
 
 struct Manifest {
@@ -111,11 +117,13 @@ struct BlockGroup {
   std::vector<Entry> network, run, environment, vscode;  // denied
 };
 struct Blocklist {
-  enum class Source { kBuiltin, kOrganisation, kUser };
+  // kTelemetry blocks nothing: where a person would be asked about its hosts, the answer is no.
+  enum class Source { kBuiltin, kOrganisation, kUser, kTelemetry };
   Source source = Source::kBuiltin;
   std::vector<BlockGroup> groups;
   std::optional<Limits> limits;        // an upper bound for every manifest
   std::optional<Otherwise> otherwise;  // kDeny forbids asking
+  std::optional<Otherwise> telemetry;  // kAsk: known collectors are asked about like other hosts
 };
 Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
 

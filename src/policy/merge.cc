@@ -100,6 +100,7 @@ void merge_limits(Limits* into, const Limits& other) {
   larger(&into->processes, other.processes);
   larger(&into->files, other.files);
   larger(&into->written, other.written);
+  larger(&into->home, other.home);
 }
 
 }  // namespace
@@ -126,6 +127,9 @@ Result<Manifest> merge(std::span<const MergeMember> members) {
     merger.add(*member, one.files.write, &result.files.write, true);
     merger.add(*member, one.files.block, &result.files.block, true);
     merger.add(*member, one.files.hide, &result.files.hide, true);
+    // Whoever wants the machine's own asks for it; one that does gives it to all.
+    if (one.files.private_home && result.files.private_home != false)
+      result.files.private_home = one.files.private_home;
     merger.add(*member, one.run, &result.run, true);
     merger.add(*member, one.network, &result.network, false);
     merger.add(*member, one.environment, &result.environment, false);

@@ -28,7 +28,8 @@ struct Rule {
     kManifest,
     kCommandLine,
     kRemembered,
-    kBaseline
+    kBaseline,
+    kTelemetry  // refused where a person would be asked
   };
   Source source = Source::kOtherwise;
   Verdict verdict = Verdict::kDeny;
@@ -163,6 +164,11 @@ class Policy {
   // interpreters included); trees granted for running are in runnable_trees().
   const std::vector<std::string>& runnable_files() const noexcept;
   const std::vector<std::string>& runnable_trees() const noexcept;
+  // The home folder, where the compartment is to have one of its own there (files.private); else
+  // "". decide_path() speaks of the machine's: whoever acts for the compartment outside acts on
+  // that.
+  const std::string& private_home() const noexcept;
+  const std::vector<std::string>& workspace() const noexcept;
   const std::string& subject() const noexcept;  // whose answers are remembered; may be empty
   // What was left out while compiling and does not matter enough to refuse: rules of the baseline,
   // a set or a blocklist whose variable is empty here, programs that are not installed.

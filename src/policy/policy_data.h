@@ -47,6 +47,7 @@ struct PolicyData {
   PathIndex paths;
   NetworkIndex network_grants{NetworkIndex::Purpose::kGrant};
   NetworkIndex network_blocks{NetworkIndex::Purpose::kBlock};
+  NetworkIndex telemetry{NetworkIndex::Purpose::kBlock};
   NameIndex environment_grants, environment_blocks;
   NameIndex vscode_grants, vscode_blocks;
   Limits limits;
@@ -56,6 +57,8 @@ struct PolicyData {
   std::vector<WholeTree> whole_trees;
   std::vector<std::string> hidden, runnable_files, runnable_trees;
   std::string subject;
+  std::string private_home;
+  std::vector<std::string> workspace;
   std::vector<Diagnostic> notes;
 };
 

@@ -166,6 +166,41 @@ bool mount_private(const MountSetup::PrivateTree& tree, Failure& failure) noexce
   return true;
 }
 
+// Taken before anything covers them.
+struct HomeTrees {
+  static constexpr size_t kMost = 256;
+  int store = -1;
+  int real[kMost] = {};
+};
+
+bool take_home(const PrivateHome& home, HomeTrees& trees, Failure& failure) noexcept {
+  if (home.real().size() > HomeTrees::kMost) {
+    return failed_with(failure, E2BIG, "bind granted paths below", home.home().c_str());
+  }
+  trees.store = clone_tree(home.store().c_str());
+  if (trees.store < 0) return failed(failure, "bind", home.store().c_str());
+  for (size_t i = 0; i < home.real().size(); ++i) {
+    trees.real[i] = clone_tree(home.real()[i].c_str());
+    if (trees.real[i] < 0) return failed(failure, "bind", home.real()[i].c_str());
+  }
+  return true;
+}
+
+// Safe: covers the home folder by a folder of our own, and binds there what was there, at the very
+// place it had; only where no symlink leads there.
+bool mount_home(const PrivateHome& home, const HomeTrees& trees, Failure& failure) noexcept {
+  if (attach_tree(trees.store, home.home().c_str()) != 0) {
+    return failed(failure, "mount the private home", home.home().c_str());
+  }
+  ::close(trees.store);
+  for (size_t i = 0; i < home.real().size(); ++i) {
+    const char* target = home.real()[i].c_str();
+    if (attach_tree(trees.real[i], target) != 0) return failed(failure, "bind", target);
+    ::close(trees.real[i]);
+  }
+  return true;
+}
+
 bool mount_terminals(const MountSetup& setup, Failure& failure) noexcept {
   if (setup.devpts_options.empty()) return true;
   // Safe: a new instance has no terminals yet, and shows those of this compartment alone.
@@ -249,6 +284,7 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
   MountSetup setup;
   plan_inotify(plan.limits, setup);
   setup.as_root = as_root;
+  setup.home = plan.home;
   std::vector<std::string> trees;
   if (plan.private_tmp) trees.emplace_back("/tmp");
   if (plan.private_shm) trees.emplace_back("/dev/shm");
@@ -258,14 +294,22 @@ MountSetup prepare_mounts(const Plan& plan, bool as_root) {
     // Memory, so the memory limit bounds it; without one, the kernel's default: half of the RAM.
     tree.options =
         plan.limits.memory ? fmt::format("mode=1777,size={}", *plan.limits.memory) : "mode=1777";
-    for (const std::string& bind : plan.binds) {
-      if (bind == path || !is_within(bind, path)) continue;
-      tree.binds.push_back({bind, bind});
+    const auto make_parents = [&tree, &path](std::string_view place) {
       std::vector<std::string> parents;
-      for (std::string_view up = parent_of(bind); up != path; up = parent_of(up)) {
+      for (std::string_view up = parent_of(place); up != path; up = parent_of(up)) {
         parents.emplace_back(up);
       }
       tree.folders.insert(tree.folders.end(), parents.rbegin(), parents.rend());
+    };
+    if (plan.home && is_within(plan.home->home(), path)) {
+      make_parents(plan.home->home());
+      tree.folders.push_back(plan.home->home());
+    }
+    for (const std::string& bind : plan.binds) {
+      if (bind == path || !is_within(bind, path)) continue;
+      if (plan.home && is_within(bind, plan.home->home())) continue;  // bound there
+      tree.binds.push_back({bind, bind});
+      make_parents(bind);
     }
     for (const KeptFolder& kept : plan.kept)
       if (parent_of(kept.place) == path) tree.binds.push_back(kept);
@@ -308,10 +352,13 @@ bool leave_outer_mounts(Failure& failure) noexcept {
 }
 
 bool mount_trees(const MountSetup& setup, Failure& failure) noexcept {
+  HomeTrees home;
+  if (setup.home && !take_home(*setup.home, home, failure)) return false;
   if (!make_stage(setup, failure)) return false;
   for (const MountSetup::PrivateTree& tree : setup.private_trees) {
     if (!mount_private(tree, failure)) return false;
   }
+  if (setup.home && !mount_home(*setup.home, home, failure)) return false;
   if (!mount_terminals(setup, failure) || !mount_queues(setup, failure)) return false;
   for (const std::string& path : setup.hidden) {
     struct stat status;

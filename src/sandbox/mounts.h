@@ -2,6 +2,7 @@
 //
 //   /tmp, /dev/shm   fresh, where the plan says so; granted paths below bound where they were, and
 //                    what is kept from run to run
+//   home             a folder of bulkhead's own, where the plan says so; see private_home.h
 //   /dev/pts         a devpts of its own: nobody else's terminals
 //   /dev/mqueue      the POSIX message queues of its own IPC namespace
 //   /proc            of its own pid namespace; what configures the machine is read-only there
@@ -16,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ struct MountSetup {
     std::vector<std::string> folders;  // to make for them, parents first
   };
   std::vector<PrivateTree> private_trees;
+  std::shared_ptr<const PrivateHome> home;  // null: the machine's
   std::vector<std::string> hidden;
   std::vector<std::string> cgroups;  // hierarchies that are mounted outside of /sys
   std::string resolv_conf;           // canonical; empty where it needs no cover

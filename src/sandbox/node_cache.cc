@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/manifest.h"
+#include "sandbox/kept_content.h"
 
 namespace bulkhead {
 namespace {
@@ -41,29 +42,6 @@ std::string rights(const Policy& policy, const std::vector<std::string>& passing
   return text;
 }
 
-// Whatever the programs left in there: links are removed, not followed, and folders that they may
-// not have let themselves list are listed. Not the folder itself, which another run may be about to
-// mount.
-void remove_content(const fs::path& cache) {
-  const auto open_up = [](const fs::path& folder) {
-    std::error_code ignored;
-    fs::permissions(folder, fs::perms::owner_all,
-                    fs::perm_options::replace | fs::perm_options::nofollow, ignored);
-  };
-  std::error_code error;
-  open_up(cache);
-  for (fs::recursive_directory_iterator each(cache, error), end; !error && each != end;
-       each.increment(error)) {
-    std::error_code ignored;
-    if (fs::is_directory(each->symlink_status(ignored))) open_up(each->path());
-  }
-  for (fs::directory_iterator each(cache, error), end; !error && each != end;
-       each.increment(error)) {
-    std::error_code ignored;
-    fs::remove_all(each->path(), ignored);
-  }
-}
-
 void remove_unused(const fs::path& caches) {
   std::error_code error;
   const auto now = fs::file_time_type::clock::now();
@@ -72,7 +50,7 @@ void remove_unused(const fs::path& caches) {
     std::error_code ignored;
     const auto used = fs::last_write_time(each->path(), ignored);
     if (ignored || now - used <= kKept) continue;
-    if (fs::is_directory(each->symlink_status(ignored))) remove_content(each->path());
+    if (fs::is_directory(each->symlink_status(ignored))) remove_content(each->path().string());
     fs::remove(each->path(), ignored);
   }
 }
@@ -89,14 +67,6 @@ bool is_too_large(const fs::path& cache) {
     if (bytes > kMostBytes || ++files > kMostFiles) return true;
   }
   return static_cast<bool>(error);  // a folder that cannot be listed may hold anything
-}
-
-// Not of another's making, which could lead elsewhere or hold another user's code; root comes to
-// the state of the user who called sudo.
-bool is_own_folder(const std::string& path) {
-  struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid();
 }
 
 }  // namespace

@@ -68,11 +68,11 @@ Status check_kernel() {
         "this kernel does not enforce Landlock (feature \"landlock\"): it must be built in and "
         "named in the boot parameter lsm=; see `bulkhead doctor`"};
   }
-  if (!landlock.scopes) {
+  if (landlock.abi < kOldestLandlock) {
     return Error{fmt::format(
-        "this kernel's Landlock (ABI {}) cannot keep signals inside (feature \"landlock-scopes\"): "
-        "Linux 6.12 or newer is needed; see `bulkhead doctor`",
-        landlock.abi)};
+        "this kernel's Landlock has ABI {}, and {} is needed (feature \"landlock\", Linux 5.19); see "
+        "`bulkhead doctor`",
+        landlock.abi, kOldestLandlock)};
   }
   uint32_t action = SECCOMP_RET_USER_NOTIF;
   if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0) {
@@ -186,7 +186,9 @@ Status find_hidden(Plan& plan) {
                       "only its own processes",
                       escape_for_display(path))};
     }
-    if (auto canonical = real_path(path)) plan.hidden.push_back(*canonical);
+    const auto canonical = real_path(path);
+    if (canonical && !(plan.home && plan.home->holds(*canonical)))
+      plan.hidden.push_back(*canonical);
   }
   std::sort(plan.hidden.begin(), plan.hidden.end());
   plan.hidden.erase(std::unique(plan.hidden.begin(), plan.hidden.end()), plan.hidden.end());
@@ -227,6 +229,8 @@ void grant_program(const Policy& policy, const std::string& path, Grants& grants
 // Whether the tree is the compartment's own and holds nothing of the machine's. (A rule walks up
 // across mount points: one on /tmp would also grant what is bound below it.)
 bool is_private_whole(const Plan& plan, std::string_view tree) {
+  if (plan.home && (is_within(plan.home->home(), tree) || is_within(tree, plan.home->home())))
+    return false;
   if (!(plan.private_tmp && is_within(tree, "/tmp")) &&
       !(plan.private_shm && is_within(tree, "/dev/shm")))
     return false;
@@ -278,6 +282,11 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
     if (!is_within(tree, "/proc") && mode_of(tree))
       grants[tree] |= kLandlockExecute | kLandlockRead;
   grant_program(policy, plan.program, grants);
+  // Not for writing: see private_home.h. What is in them is served all the same, and this is what
+  // lets programs start that were put there.
+  if (plan.home)
+    for (const std::string& folder : own_folders(*plan.home))
+      grants[folder] |= kLandlockExecute | kLandlockRead;
   if (plan.enforcement == Enforcement::kAuditOnly) {
     grants.clear();
     grants["/"] = kLandlockRead | kLandlockWrite | kLandlockExecute | kLandlockIoctl;
@@ -321,8 +330,12 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
   plan.private_shm = is_scratch(*plan.policy, "/dev/shm") && mode_of("/dev/shm");
   BULKHEAD_CHECK(find_binds(plan));
   find_kept(plan, options.kept);
+  if (!options.home_store.empty() && !plan.policy->private_home().empty()) {
+    BULKHEAD_TRY(auto home, plan_home(*plan.policy, options.home_store, plan.folder));
+    plan.home = std::make_shared<const PrivateHome>(std::move(home));
+  }
   BULKHEAD_CHECK(find_hidden(plan));
-  if (in_private_tree(plan, plan.folder) &&
+  if (in_private_tree(plan, plan.folder) && !(plan.home && plan.home->holds(plan.folder)) &&
       std::none_of(plan.binds.begin(), plan.binds.end(),
                    [&plan](const std::string& bind) { return is_within(plan.folder, bind); })) {
     return Error{fmt::format(
@@ -380,7 +393,7 @@ bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept
   const auto& trees = plan.kernel_decides;
   // Without an index (a plan made by hand) nothing is the kernel's.
   if (trees.empty() || plan.enclosing.size() != trees.size()) return false;
-  if (is_within(path, "/proc")) return false;
+  if (is_within(path, "/proc") || (plan.home && plan.home->holds(path))) return false;
   const auto after = std::upper_bound(
       trees.begin(), trees.end(), path,
       [](std::string_view p, const WholeTree& tree) { return component_less(p, tree.path); });

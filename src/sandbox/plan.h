@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "policy/policy.h"
 #include "sandbox/landlock.h"
+#include "sandbox/private_home.h"
 #include "sandbox/rule_places.h"
 #include "trace/arbiter.h"
 
@@ -39,6 +40,9 @@ struct FolderIdentity {
 struct PlanOptions {
   Enforcement enforcement = Enforcement::kEnforce;
   std::vector<KeptFolder> kept = {};  // left out where the policy has something else there
+  // bulkhead's own folder for what is made in a private home (home_store.h; it need not be there
+  // where nothing is launched); used where the policy has one.
+  std::string home_store = {};
   // Serve every call by the supervisor even where the kernel could decide: slower, for comparing.
   bool serve_every_call = false;
 };
@@ -78,6 +82,7 @@ struct Plan {
   std::vector<std::string>
       binds;  // existing granted paths below private trees, bound at the same place
   std::vector<KeptFolder> kept;
+  std::shared_ptr<const PrivateHome> home;  // null: the machine's
   std::vector<std::string>
       hidden;  // masked: a folder by an empty read-only one, a file by an empty one
 

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sandbox/home_size.h"
 #include "sandbox/job_control.h"
 #include "sandbox/limits.h"
 #include "sandbox/network/name_cache.h"
@@ -92,12 +93,14 @@ void give_back_memory() {
 class Watch {
  public:
   Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
-        LimitKeeper& limits, const JobControl& job, const SupervisorOptions& options)
+        LimitKeeper& limits, HomeSize* home, const JobControl& job,
+        const SupervisorOptions& options)
       : plan_(plan),
         arbiter_(arbiter),
         compartment_(compartment),
         server_(server),
         limits_(limits),
+        home_(home),
         job_(job),
         options_(options) {}
 
@@ -128,6 +131,8 @@ class Watch {
     // A breach first: what it did to the program is its consequence.
     if (fds[3].revents != 0)
       if (auto breach = limits_.poll()) return std::move(*breach);
+    if (home_ != nullptr)
+      if (auto breach = home_->look()) return std::move(*breach);
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
@@ -173,6 +178,7 @@ class Watch {
   Compartment& compartment_;
   Server& server_;
   LimitKeeper& limits_;
+  HomeSize* home_;  // null: there is none
   const JobControl& job_;
   const SupervisorOptions& options_;
   bool server_ended_ = false;
@@ -212,6 +218,7 @@ class Killing {
 
 Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
   BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
+  if (plan.home) BULKHEAD_CHECK(make_places(*plan.home));
   NameCache names;
   std::vector<std::string> foreign_proc;
   // Before signals are blocked: the program inherits this thread's mask.
@@ -227,9 +234,14 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   raise_descriptors();
   Processes processes(compartment.proc.get());
   Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
+  if (plan.home) BULKHEAD_CHECK(walker.has_home(*plan.home));
   RenameLock own_renames;
   RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
+  std::optional<HomeSize> home_size;
+  if (plan.home) home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
+                      options.home_bytes);
   Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  service.home_size = home_size ? &*home_size : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
   auto job = JobControl::take(options.job_control);
@@ -256,7 +268,9 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
     if (options.started) options.started(compartment.proc.get());
-    report.outcome = Watch(plan, arbiter, compartment, server, *limits, *job, options).run();
+    report.outcome = Watch(plan, arbiter, compartment, server, *limits,
+                           home_size ? &*home_size : nullptr, *job, options)
+                         .run();
   }
   server.stop();
   resolver->stop();

@@ -5,6 +5,8 @@
 // before run() returns.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,6 +30,8 @@ struct SupervisorOptions {
   std::function<void(int proc)> started = {};
   // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
   RenameLock* renames = nullptr;
+  // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
+  std::atomic<uint64_t>* home_bytes = nullptr;
   // By which who asks a person stops the job; null: nobody does. Outlives supervise().
   Suspension* suspension = nullptr;
 };

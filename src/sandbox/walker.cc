@@ -37,6 +37,13 @@ Walker::Way way_barred_by(int error) {
                            : Walker::Way::kBarred;
 }
 
+// Which mount a descriptor is on; 0: not known.
+uint64_t mount_of(int fd) {
+  struct statx about {};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &about) != 0) return 0;
+  return about.stx_mnt_id;
+}
+
 bool only_slashes(std::string_view text) {
   return text.find_first_not_of('/') == std::string_view::npos;
 }
@@ -154,7 +161,31 @@ int Walker::FolderLinks::read(pid_t tid, std::string* text) {
   return read_proc_link(link, text);
 }
 
+Status Walker::has_home(const PrivateHome& home) {
+  home_folder_.reset(openat2_raw(root_, home.home().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+                                 RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS));
+  home_mount_ = home_folder_ ? mount_of(home_folder_.get()) : 0;
+  if (home_mount_ == 0) return errno_error("find the private home");
+  home_ = &home;
+  return {};
+}
+
+// 0, or an errno where the name says that it is the program's own and it is not: a folder of the
+// store in which something of the machine's is mounted has another name by now.
+int Walker::refuse_strayed(const Found& found) const {
+  if (home_ == nullptr || !found.is_path || !found.fd || !home_->holds(found.canonical)) return 0;
+  return mount_of(found.fd.get()) == home_mount_ ? 0 : EXDEV;
+}
+
 int Walker::open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const {
+  if (home_ != nullptr && home_->holds(canonical)) {
+    const std::string own = "." + canonical.substr(home_->home().size());
+    const int opened = openat2_raw(home_folder_.get(), own.c_str(), flags | O_CLOEXEC, mode,
+                                   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    if (opened < 0) return errno;
+    fd->reset(opened);
+    return 0;
+  }
   // RESOLVE_IN_ROOT takes "/a" as below root_.
   const int opened = openat2_raw(root_, canonical.c_str(), flags | O_CLOEXEC, mode,
                                  RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS);
@@ -256,7 +287,7 @@ int Walker::resolve(const Call& call, const Spelling& spelling, Follow last, Fou
 // has none any more: the kernel then tells the old one with a suffix, which no rule speaks of.
 int Walker::name_found(Found* found) const {
   if (const int error = read_own_link(found->fd.get(), &found->canonical); error != 0) return error;
-  if (!found->canonical.ends_with(kDeleted)) return 0;
+  if (!found->canonical.ends_with(kDeleted)) return refuse_strayed(*found);
   // Or it is named so.
   find_again(found->canonical, std::move(found->fd), found);
   if (found->is_path) return 0;
@@ -415,7 +446,7 @@ int Walker::walk(const Call& call, const Spelling& spelling, Follow last, Found*
     if (at_end && !slash_after && last == Follow::kNo) {
       found->fd = std::move(fd);
       found->canonical = here;
-      return 0;
+      return refuse_strayed(*found);
     }
     if (++links > kMostLinks) return ELOOP;
     std::string target;

@@ -27,6 +27,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/result.h"
+#include "sandbox/private_home.h"
 #include "sandbox/processes.h"
 
 namespace bulkhead {
@@ -74,6 +76,10 @@ class Walker {
   Walker(int root, Processes& processes, std::vector<std::string> foreign_proc = {})
       : root_(root), processes_(processes), foreign_proc_(std::move(foreign_proc)) {}
 
+  // The compartment has a home of its own: what is the program's by its name is found there alone,
+  // whatever is mounted elsewhere by now. Before the first call; `home` outlives the walker.
+  Status has_home(const PrivateHome& home);
+
   // Reads a path from the caller's memory.
   int read_path(const Call& call, uint64_t address, std::string* path) const;
   // Makes `path` absolute: by the caller's working folder or its descriptor `folder`.
@@ -93,7 +99,8 @@ class Walker {
 
   // Fills type and links.
   static int look(Found* found);
-  // Opens a canonical path's file itself with `flags`: no symlink anywhere on it.
+  // Opens a canonical path's file itself with `flags`: no symlink anywhere on it, and EXDEV where
+  // what is the program's own by its name is not.
   int open_exact(const std::string& canonical, int flags, mode_t mode, Fd* fd) const;
   // Whether `fd`, opened by its canonical path since changes() was `before`, is what that path
   // names: a folder may have been moved away while the kernel was in it, and another file into it.
@@ -122,10 +129,14 @@ class Walker {
   int resolve_held(pid_t tid, int number, Found* found) const;
   int find_again(std::string text, Fd fd, Found* found) const;
   int name_found(Found* found) const;
+  int refuse_strayed(const Found& found) const;
 
   int root_;
   Processes& processes_;
   std::vector<std::string> foreign_proc_;
+  const PrivateHome* home_ = nullptr;
+  Fd home_folder_;  // its own, in the compartment
+  uint64_t home_mount_ = 0;
 
   // Paths on which no symlink was found a moment ago.
   class ClearPaths {

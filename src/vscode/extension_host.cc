@@ -18,14 +18,18 @@
 #include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
+#include "sandbox/home_store.h"
 #include "sandbox/node_cache.h"
+#include "sandbox/private_home.h"
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
+#include "trace/groundwork.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/json_tree.h"
+#include "vscode/page_reach.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
 #include "vscode/seal.h"
@@ -63,6 +67,8 @@ struct Launch {
   std::vector<std::string> shipped;  // ids of those
   std::vector<std::string> actors;
   std::vector<std::string> setting_families;
+  std::vector<std::string> contexts;  // of the editor's own
+  std::vector<std::string> unread;    // commands that are asked about
 };
 
 Result<Launch> read_launch(const std::string& file) {
@@ -70,11 +76,12 @@ Result<Launch> read_launch(const std::string& file) {
   Launch launch;
   const auto server = json.find("server"), actors = json.find("actors"),
              families = json.find("settingFamilies"), extensions = json.find("extensions"),
-             shipped = json.find("shipped");
+             shipped = json.find("shipped"), contexts = json.find("contexts"),
+             unread = json.find("unread");
   const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
   const auto is_list = [&](const auto& it) { return it != json.end() && it->is_array(); };
   if (!is_text(server) || !is_text(extensions) || !is_list(actors) || !is_list(families) ||
-      !is_list(shipped))
+      !is_list(shipped) || !is_list(contexts) || !is_list(unread))
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
@@ -82,32 +89,17 @@ Result<Launch> read_launch(const std::string& file) {
   launch.shipped = texts_of(*shipped);
   launch.actors = texts_of(*actors);
   launch.setting_families = texts_of(*families);
+  launch.contexts = texts_of(*contexts);
+  launch.unread = texts_of(*unread);
   return launch;
 }
 
 // vscode/api/commands.json
-struct CommandRules {
-  std::map<std::string, std::string> needs;
-  std::vector<std::string> resources;  // whose texts may name resources
-};
-
-Result<CommandRules> read_commands(const std::string& file) {
+Result<CommandTable> read_commands(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
-  CommandRules rules;
-  const auto listed = json.find("commands");
-  if (listed == json.end() || !listed->is_object())
-    return Error{fmt::format("{} holds no \"commands\"", file)};
-  for (const auto& [command, needs] : listed->items())
-    rules.needs[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
-  const auto resources = json.find("resources");
-  if (resources == json.end() || !resources->is_array())
-    return Error{fmt::format("{} holds no list of \"resources\"", file)};
-  for (const Json& each : *resources) {
-    if (!each.is_string())
-      return Error{fmt::format("{}: \"resources\" holds what is no command", file)};
-    rules.resources.push_back(each.get<std::string>());
-  }
-  return rules;
+  auto table = CommandTable::parse(json);
+  if (!table.ok()) return Error{fmt::format("{}: {}", file, table.error().message)};
+  return table;
 }
 
 bool is_plain_word(const std::string& text) {
@@ -225,7 +217,7 @@ class EndSignals {
 // ready, and then supervises it.
 class Host {
  public:
-  Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandRules commands,
+  Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandTable commands,
        Places places)
       : options_(std::move(options)),
         launch_(std::move(launch)),
@@ -241,6 +233,7 @@ class Host {
   Result<std::unique_ptr<Broker>> admit(InitialData& data);
   Status open_control();
   void start(HostIdentity identity);
+  std::string home_store(const Confinement& confinement) const;
   Status prepare();
   void tell_review(const InitialData& data);
   void supervise_until_end();
@@ -252,7 +245,7 @@ class Host {
   ExtensionHostOptions options_;
   Launch launch_;
   ApiTable table_;
-  CommandRules commands_;
+  CommandTable commands_;
   Places places_;
   JournalOpening opening_;
   int64_t since_ = milliseconds_now();
@@ -267,6 +260,7 @@ class Host {
   std::unique_ptr<Control> control_;
   std::unique_ptr<Arbiter> arbiter_;
   UsageMeter usage_;
+  std::atomic<uint64_t> home_bytes_ = 0;  // in its own home folder
   RenameLock renames_;
   HostSession session_;
   std::unique_ptr<Relay> relay_;
@@ -351,11 +345,19 @@ Status Host::open_control() {
     request_end();  // and it starts again, approved
     return {};
   };
-  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) {
+  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
+    // A name has no port, and a grant has one: of a host that was refused when it was looked up.
+    if (kind == Kind::kLookup && grant)
+      return remember(Kind::kConnect, resource + ":443", true);
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
-  handlers.usage = [this] { return usage_.measure(); };
+  handlers.usage = [this] {
+    Json usage = usage_.measure();
+    if (const uint64_t bytes = home_bytes_.load(); bytes > 0 && usage.is_object())
+      usage["home"] = bytes;
+    return usage;
+  };
   handlers.refused = [this]() -> std::vector<Event> {
     const std::lock_guard guard(mutex_);
     std::vector<Event> denied = journal_ ? journal_->denied() : std::vector<Event>();
@@ -400,6 +402,25 @@ void Host::start(HostIdentity identity) {
   });
 }
 
+// What the extension makes in its home folder goes here; "": it has the machine's, and is asked.
+std::string Host::home_store(const Confinement& confinement) const {
+  const Policy& policy = *confinement.policy;
+  // What is recorded is what it would do in the machine's.
+  if (policy.private_home().empty() || options_.trace) return {};
+  const std::string &state = confinement.inputs.variables.state, &subject = confinement.subject;
+  std::vector<std::string> packages;
+  for (const ConfinedExtension& each : confinement.extensions)
+    packages.push_back(each.package.folder);
+  std::string store = store_of(state, subject);
+  Status made = make_store_of(state, subject, packages);
+  if (made.ok())
+    if (auto home = plan_home(policy, store, "/"); !home.ok()) made = std::move(home).error();
+  if (made.ok()) return store;
+  say_sealed(options_.mark, fmt::format("bulkhead: {} has no home folder of its own: {}", subject,
+                                        to_string(made.error())));
+  return {};
+}
+
 Status Host::prepare() {
   ConfinementRequest request{places_,
                              identity_,
@@ -414,7 +435,7 @@ Status Host::prepare() {
   Run row;
   row.id = run_id_;
   row.subject = confinement.subject;
-  row.command = "extension host of " + confinement.subject;
+  row.command = std::string(kHostCommand) + confinement.subject;
   row.workspace = folders_.empty() ? "" : folders_.front();
   row.audit = options_.trace;
   BULKHEAD_TRY(auto journal, opening_.start(row));
@@ -446,6 +467,7 @@ Status Host::prepare() {
                                {identity_.logs, follow_links(identity_.logs)}});
       cache && make_node_cache(*cache))
     plan_options.kept.push_back(std::move(*cache));
+  plan_options.home_store = home_store(confinement);
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);
@@ -483,6 +505,8 @@ void Host::tell_review(const InitialData& data) {
                    {"digest", confinement_->digest},
                    {"reason", label(confinement_->reason())},
                    {"extensions", extensions},
+                   {"usual", confinement_->brief.usual},
+                   {"notable", confinement_->brief.notable},
                    {"permits", confinement_->review.permits},
                    {"cannot", confinement_->review.cannot},
                    {"unusual", confinement_->review.unusual},
@@ -509,10 +533,13 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
+  PageReach reach = reviewed_ ? PageReach::of(arbiter_->policy()) : PageReach();
+  if (options_.trace) reach.open = true;  // recorded, not enforced
+  BULKHEAD_CHECK(write_page_reach(places_.sockets() + "/pages", options.extensions, reach));
   options.actors = launch_.actors;
-  options.commands = commands_.needs;
-  options.resource_commands = commands_.resources;
+  options.commands = commands_;
   options.setting_families = launch_.setting_families;
+  options.keeps_pages = options_.keeps_pages;
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now, workspace_folders(options_.folder, options_.workspace, whole_));
@@ -532,6 +559,7 @@ void Host::supervise_until_end() {
   supervisor.job_control = false;
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
+  supervisor.home_bytes = &home_bytes_;
   supervisor.started = [this](int proc) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);
@@ -647,6 +675,8 @@ Result<int> run_extension_host(ExtensionHostOptions options) {
   BULKHEAD_TRY(std::string text, read_file(table_file, kMaxData));
   BULKHEAD_TRY(ApiTable table, ApiTable::parse(ManifestBytes::of(table_file, std::move(text))));
   BULKHEAD_TRY(auto commands, read_commands(places.data + "/vscode/api/commands.json"));
+  commands.set_contexts(launch.contexts);
+  commands.leave_unread(launch.unread);
   Host host(std::move(options), std::move(launch), std::move(table), std::move(commands),
             std::move(places));
   return host.run();

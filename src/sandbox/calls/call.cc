@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "sandbox/home_size.h"
 #include "sandbox/processes.h"
 #include "sandbox/walker.h"
 
@@ -48,6 +49,7 @@ class Caller {
     attempt_.execs = who.execs;
     attempt_.detail = row != nullptr ? row->name : "?";
     attempt_.program = &program_;
+    if (call.tid() == call.service().compartment.program) attempt_.waits = Waits::kMain;
   }
   const Attempt& attempt() const { return attempt_; }
 
@@ -75,6 +77,7 @@ Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* rec
       return service_.arbiter.path(kind, own, attempt, may_block_);
     }
   }
+  if (is_own(canonical)) return Arbiter::Ruling::kAllow;
   if (service_.walker.is_foreign_proc(canonical)) {
     service_.arbiter.note_refusal(kind, canonical, "a /proc of other processes", attempt);
     return Arbiter::Ruling::kDeny;
@@ -91,7 +94,12 @@ Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
 Arbiter::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
   if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
     return Arbiter::Ruling::kDeny;
+  if (is_own(canonical)) return Arbiter::Ruling::kAllow;
   return service_.arbiter.would_rule(kind, canonical);
+}
+
+bool Call::has_no_room(std::string_view canonical) const {
+  return service_.home_size != nullptr && service_.home_size->full() && is_own(canonical);
 }
 
 std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) {

@@ -24,6 +24,7 @@ namespace bulkhead {
 
 class Walker;      // sandbox/walker.h: paths as the target sees them
 class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
+class HomeSize;    // sandbox/home_size.h: how much is in a private home
 class RenameLock;  // sandbox/rename_lock.h: names change one at a time
 class Processes;   // sandbox/processes.h: who is alive, what it executes, its credentials
 
@@ -37,6 +38,7 @@ struct Service {
   NameCache& names;
   Processes& processes;
   RenameLock& renames;
+  const HomeSize* home_size = nullptr;  // of a private home
   SocketPaths socket_paths{};
 };
 
@@ -79,6 +81,12 @@ class Call {
   bool would_allow(Kind kind, std::string_view canonical_path) const {
     return would_rule(kind, canonical_path) == Arbiter::Ruling::kAllow;
   }
+  // In the home that the compartment has for itself: neither judged nor journalled.
+  bool is_own(std::string_view canonical_path) const {
+    return service_.plan.home && service_.plan.home->holds(canonical_path);
+  }
+  // The same, and nothing more is to be put there: EDQUOT.
+  bool has_no_room(std::string_view canonical_path) const;
   // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.

@@ -55,17 +55,38 @@ bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK;
 
 std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type) {
   const Policy& policy = call.service().arbiter.policy();
-  if (call.service().plan.enforcement == Enforcement::kAuditOnly ||
+  if (call.service().plan.enforcement == Enforcement::kAuditOnly || call.is_own(path) ||
       !(leads_on(type) ? policy.above_block(path) : policy.stands_above_block(path)))
     return std::nullopt;
   call.note_refusal(Kind::kWrite, path, "a blocked path lies below it, or would");
   return Reply::error(EACCES);
 }
 
+constexpr std::string_view kOwnHome = "the home folder is the compartment's own";
+
+void note_unseen(Call& call, const std::string& path) {
+  struct stat about {};
+  if (!call.is_own(path) || ::lstat(path.c_str(), &about) != 0 ||
+      call.service().arbiter.policy().decide_path(Kind::kRead, path).verdict == Verdict::kAllow)
+    return;
+  call.note_refusal(Kind::kRead, path, kOwnHome);
+}
+
+void note_planted(Call& call, const std::string& path) {
+  if (!call.is_own(path)) return;
+  const Policy& policy = call.service().arbiter.policy();
+  const Decision decision = policy.decide_path(Kind::kWrite, path);
+  // Names that are blocked anywhere are blocked for what somebody else does in that folder.
+  if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule &&
+      !policy.rule(decision.rule).resolved.starts_with("**/"))
+    call.note_refusal(Kind::kWrite, path, kOwnHome);
+}
+
 namespace {
 
 // Whether a block, not the lack of a grant, denies it.
 bool is_blocked(const Call& call, Kind kind, std::string_view path) {
+  if (call.is_own(path)) return false;
   const Decision decision = call.service().arbiter.policy().decide_path(kind, path);
   return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
 }

@@ -61,6 +61,13 @@ bool leads_on(mode_t type) noexcept;
 // on counts also where such a block has any name. nullopt otherwise and in audit runs.
 std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type);
 
+// Journals that the program looked for what is in the machine's home and not in its own, where it
+// may not read that: who tries to steal a key is told of, though it finds none.
+void note_unseen(Call& call, const std::string& path);
+// The same for what is written in its own home by a name that is blocked in the machine's: who
+// tries to leave a start-up file there is told of, though nobody executes it.
+void note_planted(Call& call, const std::string& path);
+
 // For what was found as `canonical` by the name that `spelling` is: EACCES, journalled, where a
 // block speaks of that name, since "**/.env" means the name, whatever a link of that name leads to.
 // nullopt otherwise. Of several links on the way only the first one's name is known.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <vector>
 
 #include "policy/covers.h"
@@ -89,6 +90,14 @@ std::string meaning(const Call& call, std::string text) {
   return normalize(text);
 }
 
+// What absolute `text` leads to outside, where nothing is mounted for the compartment; from where
+// nothing is, by the text alone.
+std::string meaning_outside(const std::string& text) {
+  std::error_code error;
+  const std::string path = std::filesystem::weakly_canonical(text, error).string();
+  return error ? std::string() : normalize(path);
+}
+
 // Why the path means something else to whoever follows it outside; nullptr where it does not.
 const char* other_meaning(const Plan& plan, const std::string& path) {
   if (path == "/proc") return "it holds other processes for whoever follows the link";
@@ -162,7 +171,8 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
                                  Asking asking) {
   const Plan& plan = call.service().plan;
   const Policy& policy = call.service().arbiter.policy();
-  if (target.empty() || links_are_free(call) || (is_private(plan, link) && !is_kept(plan, link)))
+  if (target.empty() || links_are_free(call) || call.is_own(link) ||
+      (is_private(plan, link) && !is_kept(plan, link)))
     return std::nullopt;
   const auto refuse = [&](Kind kind, const std::string& path, const char* reason) {
     call.note_refusal(kind, path, reason);
@@ -174,7 +184,13 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
   if (climbs_from_a_name(target) && climbs_from_a_changeable_name(call, text, target))
     return refuse(Kind::kRead, normalize(text),
                   "a link through a folder and \"..\", which may lead elsewhere later");
+  const std::string outside = plan.home ? meaning_outside(text) : std::string();
   const std::string path = meaning(call, std::move(text));
+  // By a link in the private home the same words lead elsewhere.
+  if (plan.home && !is_within(path, "/proc") && (call.is_own(path) || outside != path))
+    return refuse(
+        Kind::kRead, path,
+        "it is another file for whoever follows the link outside, where the home differs");
   // A link to a folder is a way to all that is in it, which who may list its names need not read.
   const std::string reach = may_hold_others(path) ? inside(path) : path;
   if (call.is_spent()) return refuse(Kind::kRead, path, "a link that leads around for too long");

@@ -196,6 +196,8 @@ Reply open_existing(Call& call, const Request& request, const Spelling& spelling
   if (folder && (request.flags & kTmpfile) == 0 &&
       (request.writes() || (request.flags & O_CREAT) != 0))
     return Reply::error(EISDIR);
+  if (request.writes() && found.is_path && call.has_no_room(found.canonical))
+    return Reply::error(EDQUOT);
   if (!within_held(request, found)) {
     if (!found.is_path) {
       call.note_refusal(request.writes() ? Kind::kWrite : Kind::kRead, found.canonical,
@@ -226,6 +228,8 @@ Reply open_existing(Call& call, const Request& request, const Spelling& spelling
 
 Reply create(Call& call, const Request& request, const Spelling& spelling,
              const std::string& canonical) {
+  if (call.has_no_room(canonical)) return Reply::error(EDQUOT);
+  note_planted(call, canonical);
   if (auto no = refuse_name(call, Kind::kWrite, spelling, canonical)) return std::move(*no);
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
@@ -253,9 +257,12 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   const bool wants_write = request.writes() || (request.flags & O_CREAT) != 0;
   if (request.reads() && !call.would_allow(Kind::kRead, path)) return std::nullopt;
   if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
+  if (wants_write && call.has_no_room(path)) return Reply::error(EDQUOT);
+  if (wants_write) note_planted(call, path);
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
-  if (wants_write && call.service().arbiter.policy().stands_above_block(path)) return std::nullopt;
+  if (wants_write && !call.is_own(path) && call.service().arbiter.policy().stands_above_block(path))
+    return std::nullopt;
   // Nothing is made there, and "> /dev/null" is every shell's.
   const bool device = request.creates() && is_in_dev(path);
   if (device && request.exclusive()) return std::nullopt;
@@ -318,6 +325,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   // ELOOP: a symlink somewhere. ENXIO and EAGAIN: a FIFO, socket or lease. The slow way tells.
   if (error == ELOOP || error == ENXIO || error == EAGAIN || (device && error == ENOENT))
     return std::nullopt;
+  if (error == ENOENT) note_unseen(call, path);
   if (error != 0) return Reply::error(error);
   if (counts && !there) note_taken(call, fd.get(), kNameBytes);
   if (!walker.is_named(fd.get(), path, before)) return std::nullopt;
@@ -391,6 +399,7 @@ Reply serve_open(Call& call) {
   if (error == 0) return open_existing(call, request, spelling, found);
   if ((request.flags & O_CREAT) != 0 && !spelling.folder() && Walker::may_be_created(error, found))
     return create(call, request, spelling, found.canonical);
+  if (error == ENOENT) note_unseen(call, found.canonical.empty() ? spelling.text : found.canonical);
   return Reply::error(error);
 }
 

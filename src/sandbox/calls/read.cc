@@ -89,7 +89,7 @@ Reply serve_access(Call& call) {
   if (call.service().walker.resolve(call, spelling, follow, &found) != 0 || !found.is_path)
     return Reply::go_on();
   // A process's own entries of /proc are judged by more than the policy.
-  if (is_within(found.canonical, "/proc")) return Reply::go_on();
+  if (is_within(found.canonical, "/proc") || call.is_own(found.canonical)) return Reply::go_on();
   const Policy& policy = call.service().arbiter.policy();
   std::string name;
   const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny ||

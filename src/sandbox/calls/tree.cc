@@ -44,7 +44,12 @@ struct Name {
   int find(const Call& call, int folder, uint64_t address) {
     if (const int error = spell_argument(call, folder, address, &spelling); error != 0)
       return error;
-    return call.service().walker.resolve_entry(call, spelling, &entry);
+    if (const int error = call.service().walker.resolve_entry(call, spelling, &entry); error != 0)
+      return error;
+    // The name is in the machine's folder, and nobody there makes it for the compartment.
+    const auto& home = call.service().plan.home;
+    struct stat about {};
+    return home && home->home() == path() && has_name() && !exists(&about) ? EBUSY : 0;
   }
   bool has_name() const { return entry.tail == Tail::kName || entry.tail == Tail::kSlash; }
   int folder() const { return entry.folder.get(); }
@@ -140,6 +145,22 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
   return std::nullopt;
 }
 
+// In a private home, what the machine's mounts hang on stays where it is: a folder of this
+// compartment's that leads to one, and any folder for those of others that have the same store,
+// whose mounts would come to lie in another tree of Landlock's. EXDEV: mv copies.
+std::optional<Reply> refuse_uprooting(const Call& call, const Moved& moved, const Name& from,
+                                      const Name& to) {
+  if (!call.is_own(from.path())) return std::nullopt;
+  if (call.service().plan.home->leads_to_real(from.path())) return Reply::error(EBUSY);
+  struct stat before {};
+  struct stat after {};
+  if (moved.type == S_IFDIR &&
+      (::fstat(from.folder(), &before) != 0 || ::fstat(to.folder(), &after) != 0 ||
+       before.st_dev != after.st_dev || before.st_ino != after.st_ino))
+    return Reply::error(EXDEV);
+  return std::nullopt;
+}
+
 // A new name must not give the right to read what the old one did not, nor, of a folder, to read or
 // write what is in it. Neither by the answer to a question, which tells a person one name alone.
 std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old_name,
@@ -188,6 +209,7 @@ Reply serve_make(Call& call) {
   // What is there already is no secret, and mkdir -p starts at the root.
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
+  if (call.has_no_room(name.path())) return Reply::error(EDQUOT);
   if (node)
     if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
@@ -272,6 +294,10 @@ Reply serve_rename(Call& call) {
   if (auto no = refuse_device(call, true, from.path(), moved.type)) return std::move(*no);
   if (auto no = refuse_device(call, true, to.path(), replaced.type)) return std::move(*no);
   if (from.is_mount_point() || to.is_mount_point()) return Reply::error(EBUSY);
+  note_planted(call, to.path());
+  if (auto no = refuse_uprooting(call, moved, from, to)) return std::move(*no);
+  if (exchange)
+    if (auto no = refuse_uprooting(call, back, to, from)) return std::move(*no);
   if (auto no = refuse_gain(call, moved, from, to)) return std::move(*no);
   if (exchange)
     if (auto no = refuse_gain(call, back, to, from)) return std::move(*no);
@@ -350,6 +376,7 @@ Reply serve_link(Call& call) {
     return Reply::error(error);
   struct stat about {};
   if (!to.has_name() || to.exists(&about)) return Reply::error(EEXIST);
+  if (call.has_no_room(to.path())) return Reply::error(EDQUOT);
   if (mount_of(from.fd.get()) != mount_of(to.folder())) return Reply::error(EXDEV);
   if (S_ISDIR(from.type)) return Reply::error(EPERM);
   if (auto no = refuse_device(call, from.is_path, from.canonical, from.type)) return std::move(*no);
@@ -406,6 +433,7 @@ Reply serve_symlink(Call& call) {
     return Reply::error(error);
   struct stat about {};
   if (!name.has_name() || name.exists(&about)) return Reply::error(EEXIST);
+  if (call.has_no_room(name.path())) return Reply::error(EDQUOT);
   if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
   if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, name.path(), S_IFLNK)) return std::move(*no);

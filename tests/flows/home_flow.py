@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""bulkhead run --private: a home folder of its own."""
+
+import os
+import subprocess
+import time
+
+import flow
+from flow import Flow, options
+
+
+class Own(Flow):
+    def setUp(self):
+        super().setUp()
+        self.kept = os.path.join(self.root, "kept")
+        self.work = self.folder("home/src/project")
+        self.file("home/src/.prettierrc", "around\n")
+        self.file("home/.ssh/id_rsa", "the key\n", 0o600)
+        self.file("home/.config/tool/settings", "the machine's\n")
+
+    def sh(self, script, *words, private="--private", cwd=None, **more):
+        return self.run_program(private, "--otherwise=deny", "--run", "/usr/bin", *words, "--", "sh", "-c", script, cwd=cwd or self.work, **more)
+
+    def test_what_is_made_there_is_read_back_and_gone_afterwards(self):
+        before = sorted(os.listdir(self.home))
+        done = self.sh("""
+            set -e
+            mkdir -p ~/.cache/tool/deep ~/.config/tool
+            echo one > ~/.cache/tool/deep/a; echo two > ~/.rc; cat ~/.cache/tool/deep/a ~/.rc
+            mv ~/.cache/tool/deep/a ~/.cache/tool/b; ln ~/.cache/tool/b ~/.cache/hard; ln -s b ~/.cache/tool/link
+            cat ~/.cache/hard ~/.cache/tool/link; stat -c %s ~/.cache/tool/b
+            cd ~/.cache/tool && ls && cat ../../.rc && pwd && readlink link
+            test ! -e ~/.ssh; test ! -e ~/secret.txt; test ! -e ~/.config/tool/settings
+            rm -r ~/.cache/tool; test ! -e ~/.cache/tool
+        """)
+        self.assertEqual(done.stdout.split("\n"), ["one", "two", "one", "one", "4", "b", "deep", "link", "two", f"{self.home}/.cache/tool", "b", ""])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(os.listdir(self.home)), sorted({*before, ".local"}))
+        self.assertEqual(os.listdir(f"{self.home}/.cache") if os.path.exists(f"{self.home}/.cache") else [], [])
+        left = [name for _, _, files in os.walk(f"{self.home}/.local/state/bulkhead/homes") for name in files]
+        self.assertEqual(left, [])
+        self.assertEqual(self.sh("ls -AR ~/.cache ~/.config; ls -A ~").stdout.split("\n")[-4:], [".config", ".local", "src", ""])
+
+    def test_is_kept_in_a_folder(self):
+        for expected in ("", "x\n"):
+            done = self.sh("cat ~/.rc 2>/dev/null; echo x >> ~/.rc", private=f"--private={self.kept}")
+            self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
+        with open(f"{self.kept}/.rc", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "x\nx\n")
+        self.assertFalse(os.path.exists(f"{self.home}/.rc"))
+
+    def test_is_kept_for_a_manifest(self):
+        manifest = self.file("bulkhead.json", '{"manifest": 1, "extension": "a.tool", "files": {"private": true, "read": ["@system"]}, '
+                                             '"run": ["sh", "cat", "ls", "mv"], "environment": ["HOME"]}')
+        for expected in ("", "x\n"):
+            done = self.run_program("--manifest", manifest, "--", "sh", "-c", "cat ~/.rc 2>/dev/null; echo x >> ~/.rc", cwd=self.work)
+            self.assertEqual((done.returncode, done.stdout), (0, expected), done.stderr)
+
+    def test_the_project_and_what_is_granted_are_there(self):
+        notes = self.file("home/notes.txt", "granted\n")
+        done = self.sh("""
+            cat ~/notes.txt; echo made > ~/src/project/file; cat ~/src/project/file; ls -A ~/src; ls -A ~
+            cat ~/src/.prettierrc; mv ~/src ~/gone; rmdir ~/src; mv ~/src/project/file ~/there && cat ~/there
+            ln ~/there ~/src/project/linked; echo $?; stat -c %n ~/src/.prettierrc""", "--read", notes)
+        out = done.stdout.split("\n")
+        self.assertEqual(out[:2], ["granted", "made"])
+        self.assertEqual(set(out[2:-4]), {".cache", ".config", ".local", "notes.txt", "src"}, done)
+        self.assertEqual(out[-4:], ["made", "1", f"{self.home}/src/.prettierrc", ""], done.stderr)
+        self.assertTrue(os.path.exists(self.work))
+        self.assertFalse(os.path.exists(f"{self.work}/file"))
+
+    def test_theft_is_told(self):
+        done = self.sh("cat ~/.ssh/id_rsa ~/.nothing; echo $?")
+        self.assertEqual(done.stdout, "1\n")
+        rows = [row for row in self.journal() if row["verdict"] == "deny" and row["kind"] == "read"]
+        self.assertEqual([row["resource"] for row in rows], [f"{self.home}/.ssh/id_rsa"])
+
+    def test_starts_what_was_put_there(self):
+        done = self.sh("cp /bin/echo ~/.local/bin/tool && ~/.local/bin/tool ran")
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+        for code in (126, 0):  # a folder that was not there at the start
+            done = self.sh("mkdir -p ~/.tool; cp /bin/echo ~/.tool/tool && ~/.tool/tool ran",
+                           private=f"--private={self.kept}")
+            self.assertEqual(done.returncode, code, done.stderr)
+
+    def test_places_leave_nothing_behind(self):
+        self.file("home/.gitconfig", "[user]\n")
+        seen = lambda *words: self.sh("ls -A ~", *words, private=f"--private={self.kept}").stdout.split()
+        self.assertIn(".gitconfig", seen("--read", f"{self.home}/.gitconfig"))
+        self.assertNotIn(".gitconfig", seen())
+
+    def test_is_bounded(self):
+        done = self.sh("""
+            head -c 3000000 /dev/zero > ~/big; sleep 4; echo x > ~/more; mkdir ~/.folder; cat ~/big | wc -c
+            rm ~/big; sleep 2; echo y > ~/more; cat ~/more""", "--home", "1MiB")
+        self.assertEqual(done.stdout, "3000000\ny\n", done.stderr)
+        self.assertEqual(done.stderr.count("Disk quota exceeded"), 2, done.stderr)
+
+    def test_a_link_into_it_is_none_outside(self):
+        done = self.sh("ln -s ~/src/project ~/.ssh && ln -s ~/.ssh/id_rsa stolen; ln -s ~/.cache/x cached; ls -A")
+        self.assertEqual((done.stdout, os.listdir(self.work)), ("", []), done.stderr)
+
+    def test_two_of_one_store_do_not_move_each_others_mounts(self):
+        """The second renames the folder in which the first has its project mounted."""
+        other = self.folder("home/other")
+        place = self.folder("home/.deep/project")
+        self.file("home/.deep/project/.env", "blocked\n")
+        manifest = self.file("m.json", '{"manifest": 1, "files": {"read": ["${workspace}", "@system"], "write": ["${workspace}"], '
+                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ls", "perl"], "environment": ["HOME"]}')
+        first = subprocess.Popen(
+            [options.bulkhead, "run", f"--private={self.kept}", "--manifest", manifest, "--", "sh", "-c",
+             """echo ready; read x; for at in ~/.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
+            cwd=place, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(first.kill)
+        self.assertEqual(first.stdout.readline(), "ready\n")
+        acts = {".cache/.deep": "Invalid cross-device link", ".moved": ""}  # by rename(2): mv would copy
+        for to, said in acts.items():
+            done = self.bulkhead("run", f"--private={self.kept}", "--manifest", manifest, "--", "perl", "-e",
+                                 'rename("$ENV{HOME}/.deep", "$ENV{HOME}/$ARGV[0]") or print $!', to, cwd=other)
+            self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
+        said, _ = first.communicate("go\n", flow.TIMEOUT)
+        self.assertIn(".moved", said)
+        self.assertNotIn("blocked\n", said)
+        with open(f"{place}/.env", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "blocked\n")
+
+
+class Refused(Flow):
+    def test_where_there_can_be_none(self):
+        for words, folder, home, why in (
+                ((), self.home, self.home, "is granted"),
+                (("--read", self.home), self.project, self.home, "is granted"),
+                (("--read", self.root), self.project, self.home, "is granted"),
+                ((), self.project, "/nonexistent/home", "home"),
+                ((), self.project, "/", "no folder of a user's"),
+        ):
+            done = self.run_program("--private", "--workspace", folder, *words, "--", "true", cwd=folder,
+                                    env={"HOME": home, "XDG_STATE_HOME": self.folder("state"), "XDG_CONFIG_HOME": self.folder("config")})
+            self.assertEqual(done.returncode, 125, (home, done.stderr))
+            self.assertIn(why, done.stderr)
+
+    def test_a_folder_that_the_program_writes_keeps_none(self):
+        done = self.run_program(f"--private={self.project}/kept", "--write", self.project, "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("may not write", done.stderr)
+
+
+if __name__ == "__main__":
+    flow.main()
