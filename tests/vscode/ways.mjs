@@ -380,10 +380,11 @@ export const WAYS = [
       declared: leaks("vscode settings-shared"),
       shared: works({ effect: ({ world }) => world.read("home/projects/app/.proof/victim.account") === createHash("sha256").update(world.secrets.settings).digest("hex"), journal: [] }),
       family: writes("data/data/Machine/settings.json", "settings.family", "vscode settings-write-foreign"),
+      // Before those that show settings over it.
+      merged: writes("home/projects/app/.vscode/tasks.json", "settings.merged", "write */.vscode/tasks.json"),
       toggled: writes("data/data/User/settings.json", "renderControlCharacters", "vscode settings-write-foreign"),
       revealed: writes("data/data/User/settings.json", "proxyStrictSSL", "vscode revealSetting.edit true"),
       revealedRemote: writes("data/data/Machine/settings.json", "git.enabled", "vscode revealSetting.edit true"),
-      merged: writes("home/projects/app/.vscode/tasks.json", "settings.merged", "write */.vscode/tasks.json"),
       filesTasks: writes("home/projects/app/.vscode/tasks.json", "settings.filesTasks", "write */.vscode/tasks.json"),
       nodeTasks: writes("home/projects/app/.vscode/tasks.json", "settings.nodeTasks", "write */.vscode*"),
       nodeLaunch: writes("home/projects/app/.vscode/launch.json", "settings.nodeLaunch", "write */.vscode*"),
