@@ -397,7 +397,7 @@ const others = (location) => {
       what: "it is shown, and stays, where others are told not to disturb",
       times: 1,
       shape: shape(String.raw`NAME=(NAME\.URGENT_NOTIFICATION_SOURCES\.includes\((NAME\.id)\))\),`),
-      text: (urgent, listed, id) => `${urgent}=${listed}||globalThis.bulkhead.isAskers(${id})),`,
+      text: (urgent, listed, _1, id) => `${urgent}=${listed}||globalThis.bulkhead.isAskers(${id})),`,
     },
     {
       name: "notice-command",
