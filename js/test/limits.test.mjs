@@ -43,7 +43,7 @@ for (const [name, source] of Object.entries(programs)) {
     const took = performance.now() - begin;
     assert.ok(result === 'returned' || result instanceof SandboxError || result instanceof GuestError, String(result));
     // Generous for a loaded machine; docs/benchmarks.md has the figures.
-    assert.ok(took < 2500, `took ${took.toFixed(0)} ms: ${result}`);
+    assert.ok(took < 5000, `took ${took.toFixed(0)} ms: ${result}`);
     if (sandbox.lost !== undefined) {
       assert.equal(result, sandbox.lost);
       sandbox = await Sandbox.create(limits);

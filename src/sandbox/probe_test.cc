@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sandbox/landlock.h"
+
 namespace bulkhead {
 namespace {
 

@@ -14,7 +14,7 @@ const WAYS = ["preconnect", "frame", "webrtc"];
 const CERTAIN = ["frame", "webrtc"];
 /** Milliseconds until it is not known: that anything comes, and then the rest, which a person may have switched off. */
 const PATIENCE = 8000;
-const PATIENCE_FOR_REST = 2500;
+const PATIENCE_FOR_REST = 4000;
 /** What the first page has beyond the time that the second one took. */
 const MARGIN = 250;
 const LONGEST_MARGIN = 1000;
