@@ -19,7 +19,7 @@ import * as tools from "./tools.mjs";
 import { markdown, summary } from "./table.mjs";
 
 /** How long an extension may take for its first result, from the moment at which the window is there. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 /** What nobody answers is asked for by then, if it is asked at all. */
 const SETTLE = 2_000;
 
