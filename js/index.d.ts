@@ -3,7 +3,7 @@
 // How values cross, in one paragraph. Primitives, plain data (arrays and plain objects that hold
 // nothing but data all the way down), Date, RegExp, Map, Set, Error, buffers and typed arrays are
 // copied: the other side gets real ones. Promises become promises. Functions, and objects that have
-// functions in them or are of a class, stay where they are; the other side gets a stand-in, and
+// methods or are of a class, stay where they are; the other side gets a stand-in, and
 // whoever hands a stand-in back hands back the original.
 //
 // Two faces of one sandbox. The asynchronous one (`run`, `call`) never makes the event loop wait: a
@@ -49,8 +49,6 @@ export interface SandboxOptions extends Limits {
    *  the language; 'web': also console (events 'console'), timers, queueMicrotask, TextEncoder,
    *  TextDecoder, atob, btoa, structuredClone; or the names of those wanted. */
   globals?: 'none' | 'ecmascript' | 'web' | readonly string[];
-  /** What `import` and `import()` find: source texts, or objects whose properties are the exports. */
-  modules?: Record<string, string | Record<string, unknown>>;
   /** eval and Function in the guest. Default true. */
   eval?: boolean;
   /** Freezes the guest's intrinsics before its first line. Default false. */
@@ -70,8 +68,6 @@ export interface RunOptions {
   /** Tighter limits for this call; never wider than the sandbox's. */
   time?: Duration;
   wall?: Duration;
-  /** The source is an ECMAScript module; the result is its namespace. */
-  module?: boolean;
 }
 
 export interface CallOptions {
@@ -151,7 +147,8 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
 
 /** Live and writable: reached by reference even where it is plain data, and all that it leads to. */
 export function live<T extends object>(value: T): T;
-/** Live; the guest changes neither it nor what it leads to (methods that it calls may). */
+/** Live; the guest changes neither it nor what it leads to (methods that it calls may). What is no plain
+ *  data is reached like this anyway; this is for data that should not be copied. */
 export function readonly<T extends object>(value: T): T;
 /** Live; the guest may set data, but neither functions nor accessors. */
 export function protected_<T extends object>(value: T): T;
@@ -162,8 +159,9 @@ export function revoke(value: object): void;
 /** Is this a stand-in for something of a guest? */
 export function isGuest(value: unknown): boolean;
 
-/** Keeps this many workers started, so that a sandbox is ready in a millisecond. Default 0. */
-export function warm(count: number, options?: Pick<Limits, 'output'>): Promise<void>;
+/** Keeps this many workers started, each with a sandbox of these limits, so that one is ready in a
+ *  millisecond. Default 0. */
+export function warm(count: number, options?: SandboxOptions): Promise<void>;
 /** Ends every warm worker. */
 export function cool(): void;
 

@@ -36,11 +36,11 @@ function decodeTagged(endpoint, tag) {
       return link.getText(bytes, true);
     }
     case Tag.KEY: {
-      const number = reader.u16();
-      if (number >= endpoint.keys.length) throw new WireError('key');
-      return endpoint.keys[number];
+      const key = endpoint.keys.get(reader.u16());
+      if (key === undefined) throw new WireError('key');
+      return key;
     }
-    case Tag.NEW_KEY: return endpoint.rememberKey(endpoint.decodeText());
+    case Tag.NEW_KEY: return endpoint.rememberKey();
     case Tag.MINE: {
       const id = reader.u32();
       const kind = reader.u8();

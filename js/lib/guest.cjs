@@ -233,6 +233,8 @@ const define = (name, value) =>
   P.defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 
 module.exports = (io) => {
+  // V8's own, which says nothing to anybody here.
+  P.deleteProperty(globalThis, 'console');
   const guest = new Guest(io);
   return (length, outermost) => guest.serve(length, outermost);
 };

@@ -48,7 +48,7 @@ function workerOf(keeper) {
 //   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
 function launch(memory, { most, wasmPages }) {
   const { bulkhead, worker, node, script } = parts();
-  const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--v8-pool-size=1'];
+  const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--no-wasm-async-compilation', '--v8-pool-size=1'];
   const child = spawn(bulkhead, [
     'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
   ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/' });
@@ -60,7 +60,10 @@ function launch(memory, { most, wasmPages }) {
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: 127, signal: null }));
   });
-  return { pid: child.pid ?? 0, exited, kill: () => child.kill('SIGKILL'), worker: () => workerOf(child.pid) };
+  return { pid: child.pid ?? 0, exited, kill: () => {
+      child.stdio[3].destroy();
+      child.kill('SIGKILL');
+    }, worker: () => workerOf(child.pid) };
 }
 
 // What the supervisor finds its own data by; the worker itself gets none of it.

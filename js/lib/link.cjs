@@ -96,7 +96,7 @@ class Link {
   // Before a request that waits: the word is ours.
   enter(endpoint) {
     if (this.lost !== undefined) throw this.lost;
-    if (this.encoding !== null) throw new TypeError('a getter called into a sandbox while its value was copied');
+    if (this.encoding !== null) throw new TypeError('a getter called into the membrane while its value was copied');
     if (this.level === 0 && this.flight !== null && !this.serving) this.finishFlight();
     if (this.lost !== undefined) throw this.lost;
     if (this.level === 0 && !this.serving) this.begin(endpoint.policy.sandbox);
@@ -151,8 +151,12 @@ class Link {
   post(endpoint, op, target, write, read, limits) {
     return new Promise((resolve, reject) => {
       if (this.lost !== undefined) throw this.lost;
-      if (this.encoding !== null) throw new TypeError('a getter called into a sandbox while its value was copied');
-      const length = endpoint.say(op, target, write, Flag.BY_VALUE);
+      let length;
+      try {
+        length = endpoint.say(op, target, write, Flag.BY_VALUE);
+      } catch (error) {
+        throw error instanceof LimitError ? errors.byCode(error.code, error.message) : error;
+      }
       const job = { endpoint, read, resolve, reject, length, limits, bytes: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
@@ -237,6 +241,7 @@ class Link {
   }
   // What was thrown while a message was read: a lie of the worker's is its end.
   broken(error) {
+    if (error instanceof LimitError && this.level <= 1 && !this.serving) return errors.byCode(error.code, error.message);
     if (!(error instanceof WireError)) return error;
     return this.lose(new errors.LostError(`the worker of the sandbox broke the protocol (${error.message})`));
   }

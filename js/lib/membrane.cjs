@@ -48,7 +48,7 @@ class Endpoint {
     this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
     // Property names that were sent, and received.
     this.keyNumbers = new P.SafeMap();
-    this.keys = [];
+    this.keys = new P.SafeMap();
     // How what we say now is said: plain data copied, the rest under a view; and whether what we hear
     // now is for the asynchronous face.
     this.copying = policy.isHost;
@@ -70,15 +70,7 @@ class Endpoint {
 
   // Begins a message of ours. Between this and send() no code of anybody else may come back here.
   begin(op, target, flags) {
-    if (this.closed) throw this.policy.closedError();
-    if (this.link.encoding !== null)
-      throw new P.TypeError('a getter called into the membrane while its value was copied');
     const { writer } = this.link;
-    this.link.encoding = this;
-    this.nesting = 0;
-    this.journal = [];
-    this.newKeys = null;
-    this.seen = null;
     writer.at = 0;
     writer.need(HEADER);
     writer.bytes[0] = op;
@@ -88,13 +80,16 @@ class Endpoint {
     writer.view.setUint32(8, 0, true);
     writer.view.setUint32(12, target, true);
     writer.at = HEADER;
-    return writer;
+    this.nesting = 0;
+    this.newKeys = null;
+    this.seen = null;
+    this.journal = [];
+    this.link.encoding = this;
   }
 
   // The message will not be sent: nothing that it said counts.
   abort() {
     const { journal, newKeys } = this;
-    this.link.encoding = null;
     this.journal = null;
     if (journal !== null) for (let i = 0; i < journal.length; i++) this.release(journal[i], 1);
     if (newKeys !== null) for (let i = 0; i < newKeys.length; i++) this.keyNumbers.delete(newKeys[i]);
@@ -159,11 +154,16 @@ class Endpoint {
     }
   }
   say(op, target, write, flags) {
-    this.begin(op, target, flags);
+    const { link } = this;
+    if (this.closed) throw this.policy.closedError();
+    if (link.encoding !== null) throw new P.TypeError('a getter called into the membrane while its value was copied');
     try {
+      this.begin(op, target, flags);
       if (write !== undefined) write(this);
       return this.finish();
     } catch (error) {
+      // Before anything that needs stack, which may be what there is none of.
+      link.encoding = null;
       this.abort();
       throw error;
     }
@@ -412,6 +412,7 @@ class Endpoint {
     const lasting = key.length <= 64 && (first < 48 || first > 57) && this.keyNumbers.size < MAX_KEYS;
     if (lasting) {
       writer.u8(Tag.NEW_KEY);
+      writer.u16(this.keyNumbers.size);
       this.keyNumbers.set(key, this.keyNumbers.size);
       if (this.newKeys === null) this.newKeys = [];
       P.ArrayPush(this.newKeys, key);
@@ -436,10 +437,16 @@ class Endpoint {
     if (typeof key !== 'string' && typeof key !== 'symbol') throw new WireError('key');
     return key;
   }
-  rememberKey(key) {
-    if (this.keys.length >= MAX_KEYS || key.length > 64) throw new WireError('keys');
-    P.ArrayPush(this.keys, key);
+  // With its number: whoever lost count, because a stack was full, is told again.
+  rememberKey() {
+    const number = this.link.reader.u16();
+    const key = this.decodeText();
+    if (number >= MAX_KEYS || key.length > 64) throw new WireError('keys');
+    this.keys.set(number, key);
     return key;
+  }
+  forgetKeys() {
+    this.keyNumbers = new P.SafeMap();
   }
   decodeSymbol(mine) {
     const { reader } = this.link;

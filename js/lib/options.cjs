@@ -31,7 +31,7 @@ const count = (name, value) => {
 
 const MiB = 2 ** 20;
 const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'globals',
-  'modules', 'eval', 'frozen', 'tenant', 'runtime']);
+  'eval', 'frozen', 'tenant', 'runtime']);
 
 function readOptions(given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
@@ -42,7 +42,6 @@ function readOptions(given = {}) {
   if (!['none', 'ecmascript', 'web'].includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
     refuse("globals: 'none', 'ecmascript', 'web' or a list of names");
   if (runtime !== 'isolate') refuse(`runtime: "${runtime}" is not there yet; 'isolate' is`);
-  if (given.modules !== undefined) refuse('modules: not there yet');
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) refuse('tenant: a name');
   if (typeof expose !== 'object' || expose === null) refuse('expose: an object of names and values');
   for (const name of ['eval', 'frozen'])

@@ -98,7 +98,9 @@ class HostPolicy {
   endedError(endpoint, why) {
     if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
     if (why === End.TIME) return new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended');
-    throw new WireError('ended');
+    // Most often because its stack was full. What it had heard of names is not sure any more.
+    endpoint.forgetKeys();
+    return new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up');
   }
   thrown(endpoint, header) {
     if ((header.flags & Flag.LIMIT) === 0) return endpoint.decode();

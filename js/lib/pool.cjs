@@ -4,6 +4,7 @@
 const { launch, native } = require('./launcher.cjs');
 const { Link } = require('./link.cjs');
 const { Op } = require('./wire.cjs');
+const { Endpoint } = require('./membrane.cjs');
 const errors = require('./errors.cjs');
 
 const MiB = 2 ** 20;
@@ -11,6 +12,20 @@ const MiB = 2 ** 20;
 const BASE = 160 * MiB;
 const START = 10_000;
 const WASM_PAGE = 65536;
+
+const EVAL = 1;
+const WASM = 2;
+// What a sandbox is made with, before anything of it is known: equal ones can be made in advance.
+const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }) => ({ link: { writer } }) => {
+  writer.f64(memory);
+  writer.f64(buffers);
+  writer.f64(stack);
+  writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
+  writer.u32(0);
+};
+const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
+// Whose turn it is while a sandbox is made that is nobody's yet.
+const nobody = { isHost: true, handles: 16, sandbox: { turnLimits: () => ({ time: 5000, wall: 0, resident: 0 }) } };
 
 class Worker {
   constructor({ output, most, wasm }) {
@@ -21,6 +36,7 @@ class Worker {
     this.free = [];
     this.next = 0;
     this.tenant = undefined;
+    this.prepared = undefined;
     this.native = native().link(output + 4096);
     this.process = launch(this.native.memory(), { most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))) });
     this.native.closeMemory();
@@ -52,10 +68,19 @@ class Worker {
     this.link.lose(error);
     return error;
   }
-  join(sandbox) {
-    const number = this.free.pop() ?? this.next++;
+  // A sandbox like this one, made in advance.
+  async prepare(options) {
+    const number = this.next++;
+    await this.link.post(new Endpoint(this.link, number, nobody), Op.CREATE, 0, createMessage(options), () => undefined);
+    this.prepared = { number, key: keyOf(options) };
+  }
+  // Its number, and whether it is made already.
+  join(sandbox, options) {
+    const made = this.prepared?.key === keyOf(options);
+    const number = made ? this.prepared.number : this.free.pop() ?? this.next++;
+    if (made) this.prepared = undefined;
     this.sandboxes.set(number, sandbox);
-    return number;
+    return { number, made };
   }
   // The last sandbox takes the worker with it.
   leave(sandbox, endpoint) {
@@ -87,6 +112,7 @@ const tenants = new Map();
 const warmed = [];
 let wanted = 0;
 let pattern;
+let likely;
 
 const forget = (worker) => {
   if (worker.tenant !== undefined && tenants.get(worker.tenant) === worker) tenants.delete(worker.tenant);
@@ -110,14 +136,15 @@ function take(options) {
     // Tenants share by name: the newest worker takes what comes.
     tenants.set(options.tenant, worker);
   }
-  refill();
+  // Not now: starting a process takes longer than whoever waits for this one should.
+  if (warmed.length < wanted) setTimeout(refill, 20).unref();
   return worker;
 }
 function refill() {
   while (warmed.length < wanted) {
     const worker = new Worker(pattern);
     warmed.push(worker);
-    worker.ready().catch(() => forget(worker));
+    worker.warming = worker.ready().then(() => worker.prepare(likely)).catch(() => forget(worker));
   }
 }
 
@@ -130,10 +157,11 @@ function acquireSync(options) {
 async function warm(count, options = {}) {
   const { readOptions } = require('./options.cjs');
   wanted = count;
-  pattern = shapeOf(readOptions(options));
+  likely = readOptions(options);
+  pattern = shapeOf(likely);
   while (warmed.length > wanted) end(warmed.pop());
   refill();
-  await Promise.all(warmed.map((worker) => worker.ready()));
+  await Promise.all(warmed.map((worker) => worker.warming));
 }
 function cool() {
   wanted = 0;
@@ -141,4 +169,4 @@ function cool() {
 }
 const end = (worker) => worker.link.lose(new errors.DisposedError());
 
-module.exports = { acquire, acquireSync, warm, cool };
+module.exports = { createMessage, acquire, acquireSync, warm, cool };

@@ -11,8 +11,6 @@ const { webHost } = require('./web-host.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
-const EVAL = 1;
-const WASM = 2;
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
 const value = (endpoint) => endpoint.decode();
@@ -27,6 +25,7 @@ class Sandbox extends EventEmitter {
   #lost;
   #disposed = false;
   #used = 0;
+  #made = false;  // by the pool, in advance
   #call;        // limits of the call that is about to begin
   #releasing = false;
 
@@ -42,7 +41,7 @@ class Sandbox extends EventEmitter {
     const worker = await pool.acquire(options);
     sandbox.#attach(worker);
     try {
-      await worker.link.post(sandbox.#endpoint, Op.CREATE, 0, sandbox.#createMessage, nothing);
+      if (!sandbox.#made) await worker.link.post(sandbox.#endpoint, Op.CREATE, 0, pool.createMessage(options), nothing);
       await worker.link.post(sandbox.#endpoint, Op.INIT, 0, sandbox.#initMessage, nothing);
     } catch (error) {
       sandbox.disposeSync();
@@ -55,7 +54,7 @@ class Sandbox extends EventEmitter {
     const sandbox = new Sandbox(secret, options);
     sandbox.#attach(pool.acquireSync(options));
     try {
-      sandbox.#endpoint.ask(Op.CREATE, 0, sandbox.#createMessage, nothing, true);
+      if (!sandbox.#made) sandbox.#endpoint.ask(Op.CREATE, 0, pool.createMessage(options), nothing, true);
       sandbox.#endpoint.ask(Op.INIT, 0, sandbox.#initMessage, nothing, true);
     } catch (error) {
       sandbox.disposeSync();
@@ -65,20 +64,13 @@ class Sandbox extends EventEmitter {
   }
   #attach(worker) {
     this.#worker = worker;
-    const number = worker.join(this);
+    const { number, made } = worker.join(this, this.#options);
+    this.#made = made;
     this.#endpoint = new Endpoint(worker.link, number, new HostPolicy(this, this.#options.handles));
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
     alive.add(this);
   }
-  #createMessage = ({ link: { writer } }) => {
-    const { memory, buffers, stack, wasm } = this.#options;
-    writer.f64(memory);
-    writer.f64(buffers);
-    writer.f64(stack);
-    writer.u32((this.#options.eval ? EVAL : 0) | (wasm > 0 ? WASM : 0));
-    writer.u32(0);
-  };
   #initMessage = (endpoint) => {
     const { handles, output, frozen, globals, expose } = this.#options;
     const { writer } = endpoint.link;
@@ -109,10 +101,9 @@ class Sandbox extends EventEmitter {
   runSync(source, options = {}) {
     return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), value, false));
   }
-  #runMessage(source, { filename = 'sandbox.js', lineOffset = 0, columnOffset = 0, module = false }) {
+  #runMessage(source, { filename = 'sandbox.js', lineOffset = 0, columnOffset = 0 }) {
     if (typeof source !== 'string') throw new TypeError('run: the source is a text');
     if (typeof filename !== 'string') throw new TypeError('run: filename is a text');
-    if (module) throw new errors.SandboxError('ERR_SANDBOX_OPTION', 'module: not there yet');
     return (endpoint) => {
       endpoint.link.writer.u32(lineOffset >>> 0);
       endpoint.link.writer.u32(columnOffset >>> 0);
@@ -312,7 +303,6 @@ const exposeMessage = (name, item) => {
 function deadline(pending, wall) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new errors.TimeLimitError(`no answer within ${wall} ms`)), wall + 20);
-    timer.unref();
     pending.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -53,15 +53,10 @@ function throwTo(endpoint, error) {
 }
 
 function reply(endpoint, op, flags, write) {
-  endpoint.begin(op, 0, flags);
-  try {
+  return endpoint.say(op, 0, () => {
     write(endpoint);
     endpoint.policy.finishReply(endpoint);
-    return endpoint.finish();
-  } catch (error) {
-    endpoint.abort();
-    throw error;
-  }
+  }, flags);
 }
 
 const value = (result) => (endpoint) => endpoint.encode(result);

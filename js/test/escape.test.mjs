@@ -79,7 +79,7 @@ const escapes = {
   'host global by getter': 'typeof o.self?.process',
   '__lookupGetter__': 'o.__lookupGetter__("__proto__").call(f).constructor("return typeof process")()',
   '__proto__ of an instance': 'instance.__proto__.constructor.constructor("return typeof process")()',
-  'Function of a host class': 'instance.constructor("return typeof process")',
+  'Function of a host class': 'instance.constructor.constructor("return typeof process")()',
   'Reflect on a stand-in': 'Reflect.getPrototypeOf(Reflect.getPrototypeOf(f)).constructor.constructor("return typeof process")()',
   'eval and import': 'typeof (0, eval)("typeof process") === "string" ? eval("typeof process") : "undefined"',
   'generator constructor': 'gen.constructor("yield typeof process")().next().value',
@@ -97,12 +97,37 @@ test('known ways out lead nowhere', () => {
   for (const [name, source] of Object.entries(escapes)) {
     let result;
     try {
-      result = run(`(() => { ${source.includes(';') ? source.replace(/([^;]*)$/, ' return ($1)') : `return (${source})`} })()`);
+      result = run(`{ ${source} }`);
     } catch (error) {
       result = `threw ${error.name}`;
     }
-    assert.match(String(result), /^(undefined|undefinedundefined|null|threw \w+)$/, `${name}: ${String(result)}`);
+    assert.match(String(result), /^(undefined|undefinedundefined|null|threw TypeError)$/, `${name}: ${String(result)}`);
   }
+});
+
+test('the structure behind an object shows the language\'s own, until the class is given', async () => {
+  await using fresh = await Sandbox.create();
+  class Hidden { static secret() { return 'static'; } m() { return 1; } }
+  fresh.setSync('one', new Hidden());
+  assert.deepEqual(fresh.runSync(`[Object.getPrototypeOf(one) === Object.prototype, one.constructor === Object, one.__proto__ === Object.prototype,
+    typeof one.constructor.secret, one.m()].join()`), 'true,true,true,undefined,1');
+  fresh.setSync('Hidden', Hidden);
+  assert.equal(fresh.runSync('[one instanceof Hidden, one.constructor === Hidden, Hidden.secret()].join()'), 'true,true,static');
+});
+
+test('symbols by which Node calls', async () => {
+  await using fresh = await Sandbox.create();
+  const custom = Symbol.for('nodejs.util.inspect.custom');
+  const asked = [];
+  fresh.setSync('tell', (key) => { asked.push(key); });
+  const trap = fresh.runSync('new Proxy({}, { get(t, k) { tell(typeof k); return () => 1 }, has(t, k) { tell(typeof k); return true } })');
+  assert.equal(trap[custom], undefined);
+  assert.equal(custom in trap, false);
+  assert.equal(Reflect.set(fresh.runSync('({})'), custom, 1), false);
+  assert.deepEqual(asked, []);
+  fresh.setSync('own', live({ [custom]() { return 'host'; }, a: 1 }));
+  assert.equal(fresh.runSync('Reflect.ownKeys(own).map(String).join()'), 'a');
+  assert.equal(fresh.runSync('typeof own[Symbol.for("nodejs.util.inspect.custom")]'), 'undefined');
 });
 
 test('a guest poisons nothing of the host', () => {

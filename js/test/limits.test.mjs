@@ -73,6 +73,13 @@ test('a promise that is never settled, and a wall clock', async () => {
   assert.equal(await sandbox.run('3'), 3);
 });
 
+test('WebAssembly is compiled in the turn that asks for it', async () => {
+  await using sandbox = await Sandbox.create();
+  const module = 'new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])';
+  assert.equal(await sandbox.run(`WebAssembly.compile(${module}).then(String)`, { wall: '5 s' }), '[object WebAssembly.Module]');
+  assert.equal(await sandbox.run(`WebAssembly.instantiate(${module}).then((r) => String(r.instance))`, { wall: '5 s' }), '[object WebAssembly.Instance]');
+});
+
 test('results larger than a message', async () => {
   await using sandbox = await Sandbox.create({ output: '64 KiB' });
   await assert.rejects(sandbox.run('"x".repeat(1e6)'), OutputLimitError);

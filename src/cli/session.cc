@@ -226,7 +226,7 @@ std::vector<std::string> sets_named(const PolicyInputs& inputs) {
   std::vector<std::string> names;
   const auto take = [&names](const Entry& entry) {
     const std::string_view text = entry.text;
-    if (text.starts_with('@')) names.emplace_back(text.substr(1));
+    if (text.starts_with('@') && text != kPrograms) names.emplace_back(text.substr(1));
   };
   const auto take_all = [&take](const Manifest& manifest) {
     std::for_each(manifest.files.read.begin(), manifest.files.read.end(), take);

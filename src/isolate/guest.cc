@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kMegabyte = 1 << 20;
 constexpr size_t kLeastHeap = 8 * kMegabyte;
 constexpr size_t kMostStack = kMegabyte;
+constexpr size_t kCode = 16 * kMegabyte;
 constexpr size_t kLeastStack = 64 << 10;
 constexpr uint64_t kFlushInterval = 10'000'000;
 // What a heap may grow by to unwind a script that filled it.
@@ -62,6 +64,8 @@ Guest::Guest(Worker& worker, uint32_t number, const CreateMessage& limits)
   params.allow_atomics_wait = false;
   const size_t heap = std::max(bytes(limits.heap), kLeastHeap);
   params.constraints.ConfigureDefaultsFromHeapSize(0, heap);
+  // V8 would reserve 128 MB of addresses for each isolate's code, and a worker has many.
+  params.constraints.set_code_range_size_in_bytes(kCode);
   v8::Isolate::Initialize(isolate_, params);
   isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
   isolate_->AddNearHeapLimitCallback(near_heap_limit, this);
@@ -147,6 +151,7 @@ void Guest::serve(const MessageHeader& header, size_t length) {
   }
   ++depth_;
   size_t reply = 0;
+  bool ended = true;
   {
     const Worker::Running running(worker_, isolate_);
     v8::Local<v8::Value> arguments[] = {
@@ -159,17 +164,17 @@ void Guest::serve(const MessageHeader& header, size_t length) {
             .ToLocal(&result) &&
         result->IsUint32())
       reply = result.As<v8::Uint32>()->Value();
-    if (outermost && reply != 0) {
-      const uint64_t now = monotonic_ns();
-      if (now - flushed_ > kFlushInterval) {
-        // Finalizers and what WebAssembly compiled meanwhile, within the turn's limits.
-        flushed_ = now;
-        worker_.platform()->FlushForegroundTasks(isolate_);
-      }
-    }
+    ended = reply == 0 || worker_.is_ending();
+    if (outermost) flush();
   }
   --depth_;
-  if (reply == 0 || worker_.is_ending()) {
+  if (reply == 0 && caught.HasCaught() && !caught.HasTerminated()) {
+    // For whoever works on the membrane: BULKHEAD_WORKER_STDERR (js/lib/launcher.cjs).
+    const v8::String::Utf8Value words(isolate_, caught.Exception());
+    std::fprintf(stderr, "bulkhead worker: %s\n", *words == nullptr ? "?" : *words);
+  }
+  if (!ended && worker_.is_ending()) isolate_->CancelTerminateExecution();
+  if (ended) {
     const bool told = worker_.is_ending();
     const MessageHeader answer{.op = kOpEnded,
                                .flags = told ? worker_.why() : kEndUnknown,
@@ -184,8 +189,24 @@ void Guest::serve(const MessageHeader& header, size_t length) {
   worker_.channel().send(reply);
 }
 
+// Finalizers, and what V8 put off, within the turn's limits.
+void Guest::flush() {
+  const uint64_t now = monotonic_ns();
+  if (now - flushed_ < kFlushInterval) return;
+  flushed_ = now;
+  flushing_ = true;
+  worker_.platform()->FlushForegroundTasks(isolate_);
+  flushing_ = false;
+}
+
 // After a script was ended: the isolate is usable again.
 void Guest::recover() {
+  if (depth_ == 0) {
+    // Ended before it begins: V8 drops all microtasks then, which would be the next turn's
+    // otherwise.
+    isolate_->TerminateExecution();
+    isolate_->PerformMicrotaskCheckpoint();
+  }
   isolate_->CancelTerminateExecution();
   if (!memory_over_ || depth_ != 0) return;
   isolate_->LowMemoryNotification();

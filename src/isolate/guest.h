@@ -43,10 +43,13 @@ class Guest {
 
   uint32_t number() const { return number_; }
   size_t depth() const { return depth_; }
+  // Finalizers run once the reply is written, and may write nothing themselves.
+  bool is_flushing() const { return flushing_; }
 
  private:
   friend struct GuestNatives;
   static size_t near_heap_limit(void* data, size_t current, size_t initial);
+  void flush();
   void recover();
 
   Worker& worker_;
@@ -57,7 +60,7 @@ class Guest {
   v8::Global<v8::Context> context_;
   v8::Global<v8::Function> serve_;
   size_t depth_ = 0;
-  bool memory_over_ = false;
+  bool memory_over_ = false, flushing_ = false;
   uint64_t flushed_ = 0;
 };
 

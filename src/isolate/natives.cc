@@ -30,6 +30,10 @@ uint32_t number_at(const Info& info, int i) {
 // exchange(length): sends, returns the length of the answer.
 void exchange(const Info& info) {
   GuestNatives& natives = GuestNatives::of(info);
+  if (natives.guest->is_flushing()) {
+    info.GetIsolate()->ThrowError("a finalizer cannot call what is outside");
+    return;
+  }
   const uint32_t length = number_at(info, 0);
   const size_t answer =
       length >= sizeof(MessageHeader) && length <= natives.worker->channel().capacity()

@@ -16,6 +16,7 @@
 #include "base/spelling.h"
 #include "policy/compiler.h"
 #include "policy/links.h"
+#include "policy/names_above.h"
 #include "policy/programs.h"
 #include "policy/vscode_permissions.h"
 
@@ -225,10 +226,16 @@ void Compiler::add_set(const Entry& entry, const List& list) {
              "no set grants writing, and none blocks: name the paths");
     return;
   }
+  if (entry.text == kPrograms) {
+    complain(entry, "this set stands only in run, where it means whatever may be read",
+             "move it to run");
+    return;
+  }
   const auto set = inputs_.sets.find(std::string_view(entry.text).substr(1));
   if (set == inputs_.sets.end()) {
     std::vector<std::string> names;
     for (const auto& [name, content] : inputs_.sets) names.push_back("@" + name);
+    if (runs) names.emplace_back(kPrograms);
     const std::vector<std::string_view> known(names.begin(), names.end());
     complain(
         entry, "unknown set",
@@ -236,9 +243,11 @@ void Compiler::add_set(const Entry& entry, const List& list) {
     return;
   }
   if (runs && set->second.run.empty()) {
-    complain(entry, "this set names no programs", "name the programs");
+    complain(entry, "this set names no programs",
+             fmt::format("name the programs, or write \"{}\" for whatever may be read", kPrograms));
     return;
   }
+  if (reads && !set->second.names.empty()) add_names(entry, list, set->second.names);
   List inner = list;
   inner.group = entry.text;
   inner.follow = true;
@@ -258,6 +267,30 @@ void Compiler::add_set(const Entry& entry, const List& list) {
     for (size_t i = first; i < data_->rules.size(); ++i) {
       data_->rules[i].text = entry.text;
       data_->rules[i].where = entry.where;
+    }
+  }
+}
+
+// One rule for all: its pattern would be a wildcard for each name in each folder, which every
+// access would be compared with. What it resolves to is its own name, which no pattern is.
+void Compiler::add_names(const Entry& entry, const List& list, const std::vector<Entry>& names) {
+  List named = list;
+  named.reason = "A regular file of yours, found by its name alone in a folder above the workspace";
+  const RuleId rule = new_rule(entry, named, list.kinds, entry.text);
+  data_->rules[rule].own_file = true;
+  named.verdict = Verdict::kDeny;
+  named.reason =
+      "of the folders above the workspace only the files that tools read by name are shown";
+  const RuleId listing = new_rule(entry, named, 0, "");  // of no kind: it blocks nothing elsewhere
+  data_->names_above.set_folders(folders_above(inputs_.variables));
+  for (const Entry& name : names) {
+    const Result<ParsedPattern> parsed = parse_pattern("/" + name.text);
+    const bool is_name = parsed.ok() && parsed->pattern.components.size() == 1 &&
+                         parsed->pattern.components[0] != std::string(1, kStar);
+    if (is_name) {
+      data_->names_above.add(parsed->pattern.components[0], rule, listing);
+    } else {
+      complain(name, "is no name of a file", "write one name, such as \".editorconfig\"");
     }
   }
 }
@@ -476,6 +509,14 @@ void Compiler::add_program_file(const Entry& entry, const List& list, const std:
   }
 }
 
+// No path of its own: what it resolves to is its own name, which no pattern is.
+void Compiler::add_readable_programs(const Entry& entry, const List& list) {
+  List all = list;
+  all.reason = "What may be read may run: a program has no more rights than what starts it";
+  const RuleId rule = new_rule(entry, all, bit(Kind::kRun), std::string(kPrograms));
+  data_->programs = std::min(data_->programs, rule);
+}
+
 void Compiler::add_programs(const std::vector<Entry>& entries, const List& given) {
   List list = given;
   list.kinds = bit(Kind::kRun);
@@ -483,6 +524,10 @@ void Compiler::add_programs(const std::vector<Entry>& entries, const List& given
   list.channels = {grants ? Channel::kAllowRun : Channel::kBlockRun};
   for (const Entry& entry : entries) {
     const char first = entry.text.empty() ? '\0' : entry.text[0];
+    if (entry.text == kPrograms && grants) {
+      add_readable_programs(entry, list);
+      continue;
+    }
     if (first == '@') {
       add_set(entry, list);
       continue;

@@ -633,5 +633,47 @@ TEST(Scratch, AGrantOfTheTreeItselfOrAboveChangesNothing) {
   EXPECT_EQ(verdict(*policy, Kind::kWrite, "/x"), kDeny);
 }
 
+TEST(ReadablePrograms, MayRun) {
+  PolicyInputs in = inputs();
+  in.manifest.files.read = entries({"${workspace}", "**/.editorconfig", "/opt/names/."});
+  in.manifest.files.write = entries({"${storage}"});
+  in.manifest.files.block = entries({"${workspace}/blocked"});
+  in.manifest.run = entries({"@programs"});
+  in.manifest.otherwise = Otherwise::kAsk;
+  in.scratch = {"/tmp"};
+  BlockGroup group;
+  group.name = "keys";
+  group.block = entries({"${workspace}/key"});
+  group.run = entries({"rm"});
+  in.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
+  const auto policy = compiled(in);
+  ASSERT_TRUE(policy);
+  EXPECT_TRUE(policy->runs_what_it_reads());
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/ws/node_modules/.bin/tool"), kAllow);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/tmp/made"), kAllow);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/storage/server"), kAsk) << "not read";
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/home/bin/tool"), kAsk);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/opt/names/tool"), kAsk);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/ws/blocked/tool"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/ws/key"), kDeny);
+  EXPECT_EQ(verdict(*policy, Kind::kRun, "/no-such/ws/rm"), kDeny);
+  const Decision decision = policy->decide_path(Kind::kRun, "/no-such/ws/a");
+  EXPECT_EQ(policy->rule(decision.rule).text, "@programs");
+  EXPECT_TRUE(policy->runnable_files().empty());
+  EXPECT_TRUE(policy->runnable_trees().empty());
+
+  in.manifest.run.clear();
+  EXPECT_FALSE(compiled(in)->runs_what_it_reads());
+  EXPECT_EQ(verdict(*compiled(in), Kind::kRun, "/no-such/ws/a"), kAsk);
+
+  PolicyInputs bad = inputs();
+  bad.sets["system"].read = entries({"/usr"});
+  bad.manifest.files.read = entries({"@programs"});
+  bad.manifest.run = entries({"@system"});
+  const std::string text = refused(bad);
+  EXPECT_THAT(text, HasSubstr("\"@programs\": this set stands only in run"));
+  EXPECT_THAT(text, HasSubstr("or write \"@programs\" for whatever may be read"));
+}
+
 }  // namespace
 }  // namespace bulkhead

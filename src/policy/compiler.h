@@ -69,6 +69,8 @@ class Compiler {
   // "/a/.": the folder without what is in it.
   void add_folder_itself(const Entry& entry, const List& list);
   void add_set(const Entry& entry, const List& list);
+  // A set's names of files, in the folders above the workspaces.
+  void add_names(const Entry& entry, const List& list, const std::vector<Entry>& names);
   // As if ${home} were `home`, which may have wildcards; nothing is done for entries that do not
   // start with a variable that depends on whose home it is.
   void add_path_of_home(const Entry& entry, const List& list, const PathPattern& home);
@@ -86,6 +88,7 @@ class Compiler {
                const std::vector<std::string>& passed);
   void add_networks(const std::vector<Entry>& entries, const List& list);
   void add_programs(const std::vector<Entry>& entries, const List& list);
+  void add_readable_programs(const Entry& entry, const List& list);
   // `has_rule`: a rule for the file itself stands already.
   void add_program_file(const Entry& entry, const List& list, const std::string& file,
                         bool has_rule);

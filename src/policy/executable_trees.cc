@@ -48,6 +48,10 @@ std::vector<std::string> executable_trees(const Policy& policy) {
   return trees;
 }
 
+bool starts_what_it_reads(const Policy& policy) {
+  return policy.runs_what_it_reads() || policy.otherwise() == Otherwise::kAsk;
+}
+
 bool can_start(const Policy& policy, std::string_view path) {
   if (policy.decide_path(Kind::kRun, path).verdict != Verdict::kAllow) return true;
   const auto& files = policy.runnable_files();
@@ -56,8 +60,7 @@ bool can_start(const Policy& policy, std::string_view path) {
   if (std::any_of(trees.begin(), trees.end(),
                   [path](const std::string& tree) { return is_within(path, tree); }))
     return true;
-  // Where a person may say yes during the run, all that is readable as a whole may start.
-  return policy.otherwise() == Otherwise::kAsk &&
+  return starts_what_it_reads(policy) &&
          std::any_of(
              policy.whole_trees().begin(), policy.whole_trees().end(),
              [path](const WholeTree& whole) { return whole.read && is_within(path, whole.path); });

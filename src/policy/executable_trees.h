@@ -15,6 +15,10 @@ namespace bulkhead {
 // A tree of the compartment's own may be read as a whole where nothing of the machine's is in it.
 std::vector<std::string> executable_trees(const Policy& policy);
 
+// Whether the kernel is to let programs start in every tree that is readable as a whole: where that
+// is granted, and where a person may still say yes during the run, for a ruleset cannot grow.
+bool starts_what_it_reads(const Policy& policy);
+
 // The compartment's own tree (/tmp) that has the canonical `path` in it and could be granted for
 // running, whatever the machine has by that name. Empty: none.
 std::string own_tree_of(const Policy& policy, std::string_view path);

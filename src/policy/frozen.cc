@@ -144,7 +144,7 @@ void pass(Way& way, Blocklist& blocklist) {
 
 template <typename Way>
 void pass(Way& way, PathSet& set) {
-  pass_all(way, set.about, set.read, set.run);
+  pass_all(way, set.about, set.read, set.run, set.names);
 }
 
 template <typename Way>

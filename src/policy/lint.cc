@@ -528,6 +528,29 @@ class Linter {
   // Shells and interpreters run whatever text they are given, so granting one grants all that its
   // compartment allows. That is so by design, but an author should know it.
   void programs() {
+    const auto all = std::find_if(inputs_.manifest.run.begin(), inputs_.manifest.run.end(),
+                                  [](const Entry& entry) { return entry.text == kPrograms; });
+    for (const Entry& entry : inputs_.manifest.run) {
+      if (all == inputs_.manifest.run.end() || entry.text == kPrograms) continue;
+      const auto rules = rules_of(entry, Kind::kRun);
+      // Elsewhere a program starts only where it is named, which makes a tree of itself.
+      const auto is_whole = [&](const Rule* rule) {
+        if (!is_concrete(rule->resolved)) return false;
+        const std::string path = path_of(rule->resolved);
+        const auto& folders = policy_.runnable_trees();
+        const bool folder = std::find(folders.begin(), folders.end(), path) != folders.end();
+        return std::any_of(
+            policy_.whole_trees().begin(), policy_.whole_trees().end(), [&](const WholeTree& tree) {
+              return tree.read && is_within(path, tree.path) && (folder || tree.path != path);
+            });
+      };
+      const bool covered = std::all_of(rules.begin(), rules.end(), is_whole);
+      if (covered && !rules.empty())
+        add(Severity::kWarning, entry.where,
+            fmt::format("{} grants nothing more: \"{}\" in line {} covers it", quoted(entry.text),
+                        kPrograms, all->where.line),
+            "remove it");
+    }
     static constexpr std::array<std::string_view, 29> kInterpreters = {
         "sh",      "bash",    "dash", "zsh",   "fish",  "ksh",  "mksh",   "csh",
         "tcsh",    "busybox", "env",  "xargs", "nohup", "node", "nodejs", "python",

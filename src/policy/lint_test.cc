@@ -185,6 +185,16 @@ TEST(Lint, Programs) {
               ElementsAre(HasSubstr("can be written (line 1) and run")));
 }
 
+TEST(Lint, ProgramsThatMayRunAnyway) {
+  const std::string read = R"({"manifest":1,"files":{"read":["/usr","/opt/own"],)";
+  EXPECT_THAT(lint_of(read + R"("block":["/opt/own/key"]},
+"run":["@programs",
+"true",
+"/opt/own/tool",
+"/opt/other"]})"),
+              ElementsAre(HasSubstr("\"true\" grants nothing more: \"@programs\" in line 2")));
+}
+
 TEST(Lint, WhatCanBeWrittenAndNotRead) {
   EXPECT_THAT(lint_of(files(R"("write":["/out"])")),
               ElementsAre(HasSubstr("can be written and not read")));

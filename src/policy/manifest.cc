@@ -364,8 +364,8 @@ Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source s
 }
 
 Draft<Sets> draft_set(const ManifestBytes& bytes) {
-  static constexpr std::array<std::string_view, 6> kKnown = {"$schema", "set", "about",
-                                                             "read",    "run", "write"};
+  static constexpr std::array<std::string_view, 7> kKnown = {"$schema", "set",   "about", "read",
+                                                             "run",     "names", "write"};
   return draft_with<Sets>(bytes, "set", [&](Reader& reader, const Value& root, Sets& sets) {
     reader.only(root, kKnown);
     if (const Value* write = root.find("write"); write != nullptr)
@@ -379,6 +379,7 @@ Draft<Sets> draft_set(const ManifestBytes& bytes) {
     set.about = reader.text(root, "about", false);
     set.read = reader.entries(root, "read");
     set.run = reader.entries(root, "run");
+    set.names = reader.entries(root, "names");
     sets.emplace(name, std::move(set));
   });
 }

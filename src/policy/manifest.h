@@ -11,7 +11,7 @@
 //                         "processes":64,"files":1024,"written":"1GiB",
 //                         "home":"1GiB"},
 //               "otherwise":"deny"|"ask"}            all but "manifest" optional
-//   set        {"set":"system", "about":"…", "read":[…], "run":[…]}
+//   set        {"set":"system", "about":"…", "read":[…], "run":[…], "names":[…]}
 //   blocklist  {"blocklist":1, "limits":{…}, "otherwise":"deny"|"ask",
 //               "groups":[{"name":"ssh-keys","reason":"…","block":[…],"block-write":[…],
 //                          "network":[…],"run":[…],"environment":[…],"vscode":[…]}]}
@@ -125,11 +125,15 @@ struct Blocklist {
 };
 Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
 
+// In a manifest's "run": whatever may be read. No list, and so no file of manifests/sets/.
+inline constexpr std::string_view kPrograms = "@programs";
+
 // A named list of paths (@system, @node, …): manifests/sets/*.json. No set grants writing.
 struct PathSet {
   std::string about;
   std::vector<Entry> read;
-  std::vector<Entry> run;  // "@name" in run needs one
+  std::vector<Entry> run;    // "@name" in run needs one
+  std::vector<Entry> names;  // of files, read in the folders above the workspace
 };
 using Sets = std::map<std::string, PathSet, std::less<>>;  // by name, without "@"
 // One entry: its name and the set.

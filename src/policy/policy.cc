@@ -96,6 +96,16 @@ Decision Policy::decide_path(Kind kind, std::string_view path) const noexcept {
   if (kind == Kind::kRead) grant = std::min(grant, matches.lowest(Channel::kAllowReadItself));
   const RuleId scratch = matches.concrete[static_cast<size_t>(Channel::kScratch)];
   if (matches.in_scratch && kind != Kind::kRun && scratch < grant) grant = scratch;
+  if (kind == Kind::kRun && grant == kNoRule && data_->programs != kNoRule) {
+    const bool blocked =
+        (matches.in_scratch ? matches.concrete[static_cast<size_t>(Channel::kBlockRead)]
+                            : matches.lowest(Channel::kBlockRead)) != kNoRule;
+    const bool granted = matches.in_scratch || matches.lowest(Channel::kAllowRead) != kNoRule;
+    if (granted && !blocked) grant = data_->programs;
+  }
+  if (kind == Kind::kRead && grant == kNoRule && block == kNoRule)
+    if (const RuleId named = data_->names_above.find(path); named != kNoRule)
+      return {data_->rules[named].verdict, named};
   return ruling(block, grant, data_->otherwise);
 }
 
@@ -119,7 +129,7 @@ bool Policy::above_read_block(std::string_view path) const noexcept {
 }
 
 bool Policy::above_read_grant(std::string_view path) const noexcept {
-  return data_->paths.below(path, false).granted_read;
+  return data_->paths.below(path, false).granted_read || data_->names_above.lies_below(path);
 }
 
 bool Policy::allows_everything(Kind kind) const noexcept {
@@ -168,6 +178,7 @@ const std::vector<WholeTree>& Policy::whole_trees() const noexcept { return data
 const std::vector<std::string>& Policy::hidden() const noexcept { return data_->hidden; }
 const std::string& Policy::private_home() const noexcept { return data_->private_home; }
 const std::vector<std::string>& Policy::workspace() const noexcept { return data_->workspace; }
+bool Policy::runs_what_it_reads() const noexcept { return data_->programs != kNoRule; }
 const std::vector<std::string>& Policy::runnable_files() const noexcept {
   return data_->runnable_files;
 }

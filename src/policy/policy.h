@@ -38,6 +38,9 @@ struct Rule {
   std::string group;     // blocklist group or set that it came from; may be empty
   std::string reason;    // for people; may be empty
   Location where;
+  // It grants by a file's name, which says nothing of what that holds: only a regular file of this
+  // user's with that one name may be read by it. The arbiter looks.
+  bool own_file = false;
 };
 std::string_view label(Rule::Source source);
 
@@ -154,6 +157,8 @@ class Policy {
   const std::vector<WholeTree>& whole_trees() const noexcept;
   // Concrete trees named in files.hide, sorted.
   const std::vector<std::string>& hidden() const noexcept;
+  // What may be read may run as well: "@programs".
+  bool runs_what_it_reads() const noexcept;
   // Canonical paths of programs that may run, where that is a finite list (names resolved, script
   // interpreters included); trees granted for running are in runnable_trees().
   const std::vector<std::string>& runnable_files() const noexcept;

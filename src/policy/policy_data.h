@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/names_above.h"
 #include "policy/network_index.h"
 #include "policy/path_index.h"
 #include "policy/policy.h"
@@ -50,6 +51,8 @@ struct PolicyData {
   NameIndex vscode_grants, vscode_blocks;
   Limits limits;
   Otherwise otherwise = Otherwise::kDeny;
+  NamesAbove names_above;
+  RuleId programs = kNoRule;  // what may be read may run, by this rule
   std::vector<WholeTree> whole_trees;
   std::vector<std::string> hidden, runnable_files, runnable_trees;
   std::string subject;

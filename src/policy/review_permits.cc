@@ -295,6 +295,14 @@ class Permits {
           std::move(claims));
     for (const auto& [set, resolved] : run_sets_) {
       std::vector<Claim> of_set;
+      if (set == kPrograms) {
+        for (const auto* folders : {&context_.workspace, &context_.extension})
+          for (const std::string& folder : *folders)
+            if (context_.policy.decide_path(Kind::kRead, folder).verdict == Verdict::kAllow)
+              of_set.push_back({Kind::kRun, folder});
+        add("Run any program that it may read, with these same permissions", std::move(of_set));
+        continue;
+      }
       claim_set(resolved, Kind::kRun, &of_set);
       add(fmt::format("Run the programs of {}: {}", escape_for_display(set), about(set)),
           std::move(of_set));

@@ -274,6 +274,9 @@ std::vector<Document> corpus() {
   set(R"({"set":"a","write":["/x"]})", false);
   set(R"({"set":"a","read":["@b"]})", false);
   set(R"({"set":"a","run":["/x/*"]})", false);
+  set(R"({"set":"a","names":[".rc","x.config.*","*.json"]})", true);
+  for (const char* name : {"a/b", "/a", "*", "**", "..", "${home}", "a**"})
+    set(R"({"set":"a","names":[")" + std::string(name) + "\"]}", false);
   return result;
 }
 
@@ -281,7 +284,7 @@ std::vector<Document> corpus() {
 bool accepted(const Document& document) {
   PolicyInputs inputs;
   inputs.manifest.version = 1;
-  inputs.sets["tools"] = PathSet{"", {Entry{"/tools", {}}}, {Entry{"/tools/bin", {}}}};
+  inputs.sets["tools"] = PathSet{"", {Entry{"/tools", {}}}, {Entry{"/tools/bin", {}}}, {}};
   inputs.variables = {.workspace = {"/w"},
                       .extension = "/e",
                       .storage = "/s",

@@ -242,9 +242,8 @@ bool is_private_whole(const Plan& plan, std::string_view tree) {
 void plan_landlock(Plan& plan, const PlanOptions& options) {
   const Policy& policy = *plan.policy;
   Grants grants;
-  // With "ask", what may run is not known now, and a ruleset cannot grow: the supervisor's check at
-  // execve is all there is (SECURITY.md).
-  const bool asks = policy.otherwise() == Otherwise::kAsk;
+  // There the supervisor's check at execve is all there is (SECURITY.md).
+  const bool starts = starts_what_it_reads(policy);
   // A tree of the machine's may hold set-id programs, and who opens one for writing has to lose its
   // bits (calls/open.cc): the kernel would leave them.
   const auto may_write = [&plan](const WholeTree& tree, mode_t mode) {
@@ -253,7 +252,7 @@ void plan_landlock(Plan& plan, const PlanOptions& options) {
   const auto add_tree = [&](const WholeTree& tree, mode_t mode) {
     // Commands of devices are held by the filter's list.
     uint64_t access = kLandlockIoctl;
-    if (tree.read) access |= kLandlockRead | (asks ? kLandlockExecute : 0);
+    if (tree.read) access |= kLandlockRead | (starts ? kLandlockExecute : 0);
     if (may_write(tree, mode)) access |= kLandlockWrite;
     grants[tree.path] |= S_ISDIR(mode) ? access : access & kLandlockFileRights;
     if (!S_ISDIR(mode) || options.serve_every_call) return;
@@ -354,10 +353,30 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
   return plan;
 }
 
+namespace {
+
+// Inode 0 is nobody's: what is not there is no folder that comes later.
+FolderIdentity identity_of(const std::string& path) noexcept {
+  struct statx about;
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+              STATX_INO | STATX_BTIME, &about) != 0)
+    return {};
+  const bool born = (about.stx_mask & STATX_BTIME) != 0;
+  return {uint64_t{about.stx_dev_major} << 32U | about.stx_dev_minor, about.stx_ino,
+          born ? about.stx_btime.tv_sec * 1'000'000'000 + about.stx_btime.tv_nsec : 0};
+}
+
+}  // namespace
+
 void index_kernel_decides(Plan& plan) {
   auto& trees = plan.kernel_decides;
   std::sort(trees.begin(), trees.end(),
             [](const WholeTree& a, const WholeTree& b) { return component_less(a.path, b.path); });
+  plan.identities.clear();
+  for (const WholeTree& tree : trees) {
+    plan.identities.emplace_back();
+    if (!is_private_whole(plan, tree.path)) plan.identities.back() = identity_of(tree.path);
+  }
   plan.enclosing.assign(trees.size(), -1);
   for (size_t i = 1; i < trees.size(); ++i) {
     int32_t around = static_cast<int32_t>(i) - 1;
@@ -383,7 +402,8 @@ bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept
     const WholeTree& tree = trees[at];
     if (is_within(path, tree.path) && (kind == Kind::kRead ? tree.read : tree.write) &&
         !plan.withdrawn[i].load(std::memory_order_relaxed)) {
-      return true;
+      const std::optional<FolderIdentity>& known = plan.identities[at];
+      if (!known || (known->inode != 0 && identity_of(tree.path) == *known)) return true;
     }
     i = plan.enclosing[at];
   }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ namespace bulkhead {
 struct KeptFolder {
   std::string source;
   std::string place;
+};
+
+// Which folder a name stood for. Inode numbers come again once a folder is removed, so the time at
+// which it was made belongs to it.
+struct FolderIdentity {
+  uint64_t device = 0, inode = 0;
+  int64_t born = 0;  // in nanoseconds; 0 where the file system keeps no such time
+  friend bool operator==(const FolderIdentity&, const FolderIdentity&) = default;
 };
 
 struct PlanOptions {
@@ -63,6 +72,9 @@ struct Plan {
   // cover. Sorted by index_kernel_decides().
   std::vector<WholeTree> kernel_decides;
   std::vector<int32_t> enclosing;  // for each of them: the smallest other one around it, or -1
+  // For each of them: which folder it was at the start, the one that Landlock's rule is of. None
+  // for the compartment's own, which nobody outside has.
+  std::vector<std::optional<FolderIdentity>> identities;
   std::shared_ptr<std::atomic<bool>[]> withdrawn;  // for each of them: see withdraw_from_kernel()
 
   bool private_tmp = true;  // fresh tmpfs on /tmp
@@ -89,11 +101,14 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
                        std::vector<std::string> environment, std::string folder,
                        const PlanOptions& options);
 
-// Sorts plan.kernel_decides and makes its index; for whoever fills it by hand.
+// Sorts plan.kernel_decides and makes its index, as of the folders that are there now; for whoever
+// fills it by hand.
 void index_kernel_decides(Plan& plan);
 
 // True where the kernel may decide this access: kRead and kWrite below a tree of kernel_decides
-// with that right. Never for /proc, whose names mean something else to each process. No allocation.
+// with that right, where that is still the folder that it was at the start: one that was not there
+// yet, or that somebody outside replaced since, has no rule of Landlock's. Never for /proc, whose
+// names mean something else to each process. No allocation.
 bool kernel_decides(const Plan& plan, Kind kind, std::string_view path) noexcept;
 
 // To be called before `path` is removed, renamed or replaced: trees at and below it are decided by

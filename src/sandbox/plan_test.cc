@@ -337,40 +337,62 @@ WholeTree tree(std::string path, bool read, bool write) {
 }
 
 TEST(KernelDecides, FindsTheTreesAround) {
-  Plan plan;
-  plan.kernel_decides = {tree("/a", true, false), tree("/a/b", false, true),
-                         tree("/a-b", true, false), tree("/a/b/c", true, false),
-                         tree("/z", true, true)};
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/a/x")) << "no index yet";
+  Plan plan;  // of a /tmp of its own, so that none of these need be there
+  plan.kernel_decides = {tree("/tmp/a", true, false), tree("/tmp/a/b", false, true),
+                         tree("/tmp/a-b", true, false), tree("/tmp/a/b/c", true, false),
+                         tree("/tmp/z", true, true)};
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp/a/x")) << "no index yet";
   index_kernel_decides(plan);
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a/x"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a/b/x")) << "by /a";
-  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/a/b/x"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/a/b/c/d")) << "by /a/b";
-  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/a/c"));
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/ab"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a-b/x"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a/zzz")) << "behind /a-b in byte order";
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/"));
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/y"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/z/z"));
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/zz"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a/x"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a/b/x")) << "by /tmp/a";
+  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/tmp/a/b/x"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/tmp/a/b/c/d")) << "by /tmp/a/b";
+  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/tmp/a/c"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp/ab"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a-b/x"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a/zzz")) << "behind /tmp/a-b in byte order";
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp/y"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/tmp/z/z"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp/zz"));
 }
 
 TEST(KernelDecides, WithdrawnTreesAreTheSupervisors) {
   Plan plan;
-  plan.kernel_decides = {tree("/a", true, false), tree("/a/b", true, true),
-                         tree("/a/bc", true, true)};
+  plan.kernel_decides = {tree("/tmp/a", true, false), tree("/tmp/a/b", true, true),
+                         tree("/tmp/a/bc", true, true)};
   index_kernel_decides(plan);
-  withdraw_from_kernel(plan, "/a/b");
-  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/a/b/x"));
-  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/a/b/x")) << "still by /a";
-  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/a/bc/x"));
+  withdraw_from_kernel(plan, "/tmp/a/b");
+  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/tmp/a/b/x"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, "/tmp/a/b/x")) << "still by /tmp/a";
+  EXPECT_TRUE(kernel_decides(plan, Kind::kWrite, "/tmp/a/bc/x"));
   withdraw_from_kernel(plan, "/");
-  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/a/x"));
-  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/a/bc/x"));
-  withdraw_from_kernel(Plan{}, "/a");
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, "/tmp/a/x"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, "/tmp/a/bc/x"));
+  withdraw_from_kernel(Plan{}, "/tmp/a");
+}
+
+TEST_F(PlanTest, TheKernelDecidesOnlyInFoldersThatWereThereAtTheStart) {
+  const std::string late = folder_ + "/late", replaced = folder_ + "/replaced";
+  const std::string kept = folder_ + "/kept";
+  const auto make_folder = [](const std::string& path) { return ::mkdir(path.c_str(), 0700); };
+  ASSERT_EQ(make_folder(replaced) + make_folder(kept), 0);
+  Plan plan;
+  plan.private_tmp = false;
+  plan.kernel_decides = {tree(late, true, true), tree(replaced, true, true),
+                         tree(kept, true, true)};
+  index_kernel_decides(plan);
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, replaced + "/x"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, late + "/x"));
+  // By somebody outside: nobody withdraws it. The next folder may well get the same inode number.
+  ASSERT_EQ(::rmdir(replaced.c_str()), 0);
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, replaced + "/x"));
+  ASSERT_EQ(make_folder(replaced) + make_folder(late), 0);
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, replaced + "/x"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kWrite, replaced + "/x"));
+  EXPECT_FALSE(kernel_decides(plan, Kind::kRead, late + "/x"));
+  EXPECT_TRUE(kernel_decides(plan, Kind::kRead, kept + "/x"));
 }
 
 }  // namespace

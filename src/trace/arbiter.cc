@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -142,6 +144,18 @@ std::string wider_than_asked(Kind kind, const std::string& resource) {
     default:
       return {};
   }
+}
+
+// What a rule grants by a name alone (Rule::own_file) must not be something else of that name: a
+// link is judged by what it leads to, and the rest is looked at here. What is not there is nothing
+// to be refused.
+constexpr std::string_view kNotOwnFile =
+    "found by its name, and no regular file of this user's with that name alone";
+
+bool is_own_file(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT;
+  return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && status.st_nlink == 1;
 }
 
 std::string endpoint(const IpAddress& address, uint16_t port) {
@@ -338,10 +352,20 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
   return rule_out(Course::kAnswered, is_yes(result.answer), result.answer);
 }
 
+bool Arbiter::is_unfit(Decision decision, std::string_view canonical) const {
+  return decision.verdict == Verdict::kAllow && policy_->rule(decision.rule).own_file &&
+         enforcement_ == Enforcement::kEnforce && !is_own_file(std::string(canonical));
+}
+
 Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
                               bool may_block, Recount* recount) {
-  return settle({.kind = kind, .resource = canonical, .entry = {}},
-                policy_->decide_path(kind, canonical), attempt, may_block, recount);
+  const Decision decision = policy_->decide_path(kind, canonical);
+  if (is_unfit(decision, canonical)) {
+    note_refusal(kind, canonical, kNotOwnFile, attempt);
+    return Ruling::kDeny;
+  }
+  return settle({.kind = kind, .resource = canonical, .entry = {}}, decision, attempt, may_block,
+                recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
@@ -388,6 +412,7 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
 Arbiter::Ruling Arbiter::would_rule(Kind kind, std::string_view resource) {
   const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(resource)
                                                   : policy_->decide_path(kind, resource);
+  if (is_unfit(decision, resource)) return Ruling::kDeny;
   if (decision.verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly)
     return Ruling::kAllow;
   if (decision.verdict == Verdict::kDeny) return Ruling::kDeny;

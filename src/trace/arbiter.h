@@ -121,6 +121,8 @@ class Arbiter {
  private:
   struct State;
   struct Subject;  // kind and resource of one access, in the forms that its steps need
+  // Granted by its name, and no such file: see Rule::own_file.
+  bool is_unfit(Decision decision, std::string_view canonical) const;
   Ruling settle(const Subject& subject, Decision decision, const Attempt& attempt, bool may_block,
                 Recount* recount = nullptr);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd.h"
 #include "policy/test_inputs.h"
 
 namespace bulkhead {
@@ -381,6 +383,48 @@ TEST_F(ArbiterTest, ManyThreadsLoseNothing) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(journal_.counted(), kThreads * 5000U);
+}
+
+// A rule by a file's name alone: nobody is asked, and nothing but the user's own file is read.
+TEST_F(ArbiterTest, WhatIsGrantedByItsNameIsLookedAt) {
+  char name[] = "/tmp/bulkhead-names-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string top = name, rc = top + "/.rc";
+  inputs_.variables.home = top;
+  inputs_.variables.workspace = {top + "/ws"};
+  inputs_.sets["names"].names = testing::entries({".rc", ".absent"});
+  inputs_.manifest.files.read = testing::entries({"@names"});
+  Arbiter& it = arbiter(&asker_);
+  const auto both = [&](const std::string& path) {
+    const bool would = it.would_allow(Kind::kRead, path);
+    EXPECT_EQ(read(it, path) == Ruling::kAllow, would) << path;
+    return would;
+  };
+  ASSERT_TRUE(write_file_atomically(rc, "x", 0600).ok());
+  EXPECT_TRUE(both(rc));
+  EXPECT_TRUE(both(top + "/.absent")) << "open says that it is not there";
+  ASSERT_EQ(::link(rc.c_str(), (top + "/other").c_str()), 0);
+  EXPECT_FALSE(both(rc)) << "it has another name";
+  EXPECT_EQ(last().verdict, Verdict::kDeny);
+  ASSERT_EQ(::unlink(rc.c_str()), 0);
+  ASSERT_EQ(::symlink("other", rc.c_str()), 0);
+  EXPECT_FALSE(both(rc));
+  ASSERT_EQ(::unlink(rc.c_str()), 0);
+  ASSERT_EQ(::mkfifo(rc.c_str(), 0600), 0);
+  EXPECT_FALSE(both(rc));
+  ASSERT_EQ(::unlink(rc.c_str()), 0);
+  ASSERT_EQ(::mkdir(rc.c_str(), 0700), 0);
+  EXPECT_FALSE(both(rc));
+  EXPECT_FALSE(both(top)) << "its other names";
+  EXPECT_THAT(asker_.questions, IsEmpty());
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::rmdir(rc.c_str()), 0);
+    ASSERT_EQ(::rename((top + "/other").c_str(), rc.c_str()), 0);
+    EXPECT_TRUE(both(rc));
+    ASSERT_EQ(::chown(rc.c_str(), 12345, 12345), 0);
+    EXPECT_FALSE(both(rc)) << "somebody else's";
+  }
+  std::filesystem::remove_all(top);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ export const jobs = [
     job: "lists the notes of the workspace in its view",
     files: { "projects/app/noted.js": "// TODO mend this\nconst x = 1;\n" },
     // It looks for the editor's own where older versions of VS Code had it.
-    settings: { "todo-tree.ripgrep.ripgrep": path.join(server, "node_modules/@vscode/ripgrep-universal/bin/linux-x64/rg") },
+    settings: { "todo-tree.tree.expanded": true, "todo-tree.ripgrep.ripgrep": path.join(server, "node_modules/@vscode/ripgrep-universal/bin/linux-x64/rg") },
     async drive({ page }) {
       await page.locator(".activitybar .action-label[aria-label^='TODOs']").click({ timeout: 60_000 });
       return untilRow(page, /mend this/);

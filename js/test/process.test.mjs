@@ -1,0 +1,146 @@
+// What a sandbox is to the process that uses it: nothing that stays, nothing that waits.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Sandbox, warm, cool, LostError, SandboxError } from '../index.mjs';
+
+const run = promisify(execFile);
+const index = new URL('../index.cjs', import.meta.url).pathname;
+const script = (body) => run(process.execPath, ['-e', `const { Sandbox } = require(${JSON.stringify(index)}); ${body}`], { timeout: 30000 });
+
+test('a host that forgets to dispose ends, and its worker with it', async () => {
+  const { stdout } = await script(`(async () => {
+    const s = await Sandbox.create();
+    console.log(s.pid, await s.run('1 + 1'));
+  })()`);
+  const [pid, two] = stdout.trim().split(' ').map(Number);
+  assert.equal(two, 2);
+  for (let i = 0; existsSync(`/proc/${pid}`) && i < 100; i++) await sleep(20);
+  assert.ok(!existsSync(`/proc/${pid}`), 'the worker outlived its host');
+});
+
+test('a host that is killed takes its workers along', async () => {
+  const { stdout } = await script(`(async () => {
+    const s = await Sandbox.create();
+    console.log(s.pid);
+    process.kill(process.pid, 'SIGKILL');
+  })()`).catch((error) => error);
+  const pid = Number(stdout.trim());
+  assert.ok(pid > 0);
+  for (let i = 0; existsSync(`/proc/${pid}`) && i < 100; i++) await sleep(20);
+  assert.ok(!existsSync(`/proc/${pid}`), 'the worker outlived its host');
+});
+
+test('the event loop never waits for a guest', async () => {
+  await using sandbox = await Sandbox.create({ time: '400 ms' });
+  let ticks = 0;
+  const timer = setInterval(() => { ticks++; }, 5);
+  await sandbox.run('for (;;) {}').catch(() => {});
+  clearInterval(timer);
+  assert.ok(ticks > 20, `${ticks} ticks`);
+});
+
+test('in worker threads, and many at once', async () => {
+  const { stdout } = await script(`
+    const { Worker } = require('node:worker_threads');
+    const body = 'const { Sandbox } = require(' + JSON.stringify(${JSON.stringify(index)}) + '); const { parentPort } = require("node:worker_threads");' +
+      '(async () => { const s = await Sandbox.create(); parentPort.postMessage(await s.run("6 * 7")); })()';
+    let sum = 0, left = 3;
+    for (let i = 0; i < 3; i++) new Worker(body, { eval: true }).on('message', (n) => { sum += n; }).on('exit', () => { if (--left === 0) console.log(sum); });
+  `);
+  assert.equal(stdout.trim(), '126');
+  const many = await Promise.all(Array.from({ length: 6 }, (_, i) => Sandbox.create({ tenant: `t${i % 3}` })));
+  assert.deepEqual(await Promise.all(many.map((s, i) => s.run(`${i} + 1`))), [1, 2, 3, 4, 5, 6]);
+  assert.equal(new Set(many.map((s) => s.pid)).size, 3);
+  await Promise.all(many.map((s) => s.dispose()));
+});
+
+test('one sandbox calls another', async () => {
+  await using a = await Sandbox.create({ tenant: 'x' });
+  await using b = await Sandbox.create({ tenant: 'x' });
+  const inner = b.runSync('(x) => x + 1');
+  await a.set('inner', (x) => inner(x));
+  assert.equal(a.runSync('inner(41)'), 42);
+  assert.equal(await a.run('inner(1) + inner(2)'), 5);
+  // The inner one's end ends the turn of both.
+  await a.set('forever', () => b.runSync('for (;;) {}'));
+  await assert.rejects(a.run('try { forever() } catch {} for (;;) {}', { time: '100 ms' }), SandboxError);
+  assert.equal(await a.run('1'), 1);
+});
+
+test('warm workers', async () => {
+  await warm(2);
+  const begin = performance.now();
+  const sandbox = await Sandbox.create();
+  await sandbox.run('1');
+  const took = performance.now() - begin;
+  cool();
+  await sandbox.dispose();
+  assert.ok(took < 500, `${took} ms`);
+});
+
+test('a worker has one shared memory and nothing else', async () => {
+  await using sandbox = await Sandbox.create();
+  assert.equal(await sandbox.run('typeof process + typeof require + typeof fetch + typeof console + typeof WebAssembly'), 'undefinedundefinedundefinedundefinedobject');
+  const status = readFileSync(`/proc/${sandbox.pid}/status`, 'latin1');
+  assert.match(status, /^Seccomp:\s+2$/m);
+  assert.match(status, /^NoNewPrivs:\s+1$/m);
+  const held = readdirSync(`/proc/${sandbox.pid}/fd`).map((fd) => readlinkSync(`/proc/${sandbox.pid}/fd/${fd}`));
+  assert.ok(held[0].startsWith('/memfd:bulkhead-channel'), held[0]);
+  for (const what of held.slice(1)) assert.match(what, /^(\/dev\/null|anon_inode:\[\w+\]|pipe:\[\d+\])$/);
+});
+
+test('create and dispose, again and again', { timeout: 120000 }, async () => {
+  await using keep = await Sandbox.create({ tenant: 'churn' });
+  const resident = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${keep.pid}/status`, 'latin1'))[1]) / 1024;
+  const turn = async () => {
+    const s = await Sandbox.create({ tenant: 'churn' });
+    assert.equal(s.pid, keep.pid);
+    assert.equal(await s.run('const a = Array.from({ length: 1e4 }, (_, i) => ({ i })); a.length'), 10000);
+    await s.dispose();
+  };
+  for (let i = 0; i < 20; i++) await turn();
+  const before = resident();
+  for (let i = 0; i < 60; i++) await turn();
+  const after = resident();
+  assert.ok(after < before + 30, `from ${before.toFixed(1)} to ${after.toFixed(1)} MB`);
+});
+
+test('a guest that takes its own process down', async () => {
+  const sandbox = await Sandbox.create();
+  const pending = sandbox.run('new Promise(() => {})');
+  process.kill(sandbox.pid, 'SIGKILL');
+  await assert.rejects(sandbox.run('1'), LostError);
+  await assert.rejects(pending, LostError);
+  assert.ok(sandbox.lost instanceof LostError);
+  await sandbox.dispose();
+});
+
+test('globals', async () => {
+  await using none = await Sandbox.create({ globals: 'none', expose: { x: 1 } });
+  assert.equal(await none.run('typeof Object + typeof Array + typeof eval + x'), 'undefinedundefinedundefined1');
+  assert.deepEqual(await none.run('[1, { a: 2 }]'), [1, { a: 2 }]);
+  await using some = await Sandbox.create({ globals: ['Math', 'JSON', 'btoa'] });
+  assert.equal(await some.run('typeof Math + typeof Date + btoa("x")'), 'objectundefinedeA==');
+  await using web = await Sandbox.create({ globals: 'web' });
+  const said = [];
+  web.on('console', (level, args) => said.push([level, ...args]));
+  assert.equal(await web.run(`console.log('a', { b: 1 }); console.warn('w');
+    new Promise((resolve) => setTimeout(() => resolve(new TextDecoder().decode(new TextEncoder().encode('ä'))), 5))`), 'ä');
+  assert.deepEqual(said, [['log', 'a', { b: 1 }], ['warn', 'w']]);
+  assert.equal(await web.run('let n = 0; new Promise((resolve) => { const t = setInterval(() => { if (++n === 3) { clearInterval(t); resolve(n) } }, 1) })'), 3);
+  assert.deepEqual(await web.run('structuredClone(new Map([[1, { a: 2 }]]))'), new Map([[1, { a: 2 }]]));
+});
+
+test('eval, WebAssembly and frozen intrinsics', async () => {
+  await using bare = await Sandbox.create({ eval: false, wasm: 0, frozen: true });
+  await assert.rejects(bare.run('eval("1")'), EvalError);
+  await assert.rejects(bare.run('new Function("return 1")'), EvalError);
+  await assert.rejects(bare.run('new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))'), /WebAssembly|Wasm|embedder/i);
+  await assert.rejects(bare.run('"use strict"; Array.prototype.map = 1'), TypeError);
+  await assert.rejects(bare.run('"use strict"; Object.prototype.x = 1'), TypeError);
+  assert.equal(await bare.run('[1, 2].map((x) => x * 2).join()'), '2,4');
+});

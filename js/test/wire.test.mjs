@@ -1,0 +1,211 @@
+// A worker that lies: every message that the host's end reads is made up, torn or changed. Whatever it
+// says, the host gets an error of the sandbox's or a value, never more, and stays as it was.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import linkModule from '../lib/link.cjs';
+import membrane from '../lib/membrane.cjs';
+import policyModule from '../lib/policy-host.cjs';
+import wire from '../lib/wire.cjs';
+import errors from '../lib/errors.cjs';
+
+const { Link } = linkModule;
+const { Op, Tag } = wire;
+
+// What js/native/host.cc gives, with a worker of our own making behind it: `answer(bytes)` gives bytes.
+class FakeNative {
+  constructor(answer) {
+    this.answer = answer;
+    this.large = null;
+    this.closed = false;
+  }
+  useBuffers(input, output) { this.input = input; this.output = output; }
+  listener() {}
+  begin() {}
+  end() {}
+  idle() {}
+  lastWords() { return 0; }
+  processorTime() { return 0; }
+  close() { this.closed = true; }
+  exchange(length) {
+    if (this.closed) return -3;
+    const bytes = this.answer(this.output.slice(0, length));
+    if (bytes === null) return -3;
+    this.large = bytes;
+    if (bytes.length < 16) return -4;
+    if (bytes.length <= this.input.length) this.input.set(bytes);
+    return bytes.length;
+  }
+  fetch() {
+    this.input.set(this.large);
+    return true;
+  }
+}
+
+function hostOf(answer, handles = 1000) {
+  const native = new FakeNative(answer);
+  const link = new Link(native, 1 << 20);
+  const sandbox = {
+    turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(),
+  };
+  const endpoint = new membrane.Endpoint(link, 0, new policyModule.HostPolicy(sandbox, handles));
+  link.endpoints.set(0, endpoint);
+  return { native, link, endpoint };
+}
+
+const header = (op, { flags = 0, releases = 0, sandbox = 0, target = 0 } = {}) => {
+  const bytes = Buffer.alloc(16);
+  bytes[0] = op;
+  bytes[1] = flags;
+  bytes.writeUInt16LE(releases, 2);
+  bytes.writeUInt32LE(sandbox, 4);
+  bytes.writeUInt32LE(target, 12);
+  return bytes;
+};
+const u32 = (n) => { const b = Buffer.alloc(4); b.writeUInt32LE(n >>> 0); return b; };
+const text = (s) => Buffer.concat([Buffer.from([Tag.TEXT1]), u32(s.length), Buffer.from(s, 'latin1')]);
+const run = (endpoint) => endpoint.ask(Op.RUN, 0, (e) => { e.encode('x'); }, (e) => e.decode(), false);
+
+test('messages that cannot be end the worker', () => {
+  const bodies = {
+    'no tag': [], 'unknown tag': [200], 'a text longer than its message': [Tag.TEXT1, 255, 255, 255, 255], 'an odd text': [Tag.TEXT2, 1, 0, 0, 0, 0],
+    'an array of billions': [Tag.ARRAY, 255, 255, 255, 255], 'numbers of billions': [Tag.NUMBERS, 255, 255, 255, 127],
+    'an object of billions': [Tag.OBJECT, 255, 255, 255, 127], 'a handle that was never given': [Tag.YOURS, 5, 0, 0, 0],
+    'a key that was never sent': [Tag.KEY, 1, 0], 'a back reference to nothing': [Tag.BACK, 0, 0, 0, 0], 'a kind that is none': [Tag.MINE, 0, 0, 0, 0, 99],
+    'a handle too large': [Tag.MINE, 255, 255, 255, 255, 0], 'a symbol of ours that is none': [Tag.YOUR_SYMBOL, 0, 0, 0, 0],
+    'a well-known symbol that is none': [Tag.WELL_KNOWN, 99], 'a symbol of Node\'s': [Tag.REGISTERED, ...text('nodejs.util.inspect.custom')],
+    'a bigint of letters': [Tag.BIGINT, ...text('xyz')], 'a bigint of nothing': [Tag.BIGINT, ...text('-')], 'a view of no class': [Tag.VIEW, 99, 0, 0, 0, 0],
+    'doubles of three bytes': [Tag.VIEW, 9, 3, 0, 0, 0, 1, 2, 3], 'an error of no class': [Tag.ERROR, 0, 0, 0, 0, 77],
+    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const { endpoint, link } = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from(body)]));
+    assert.throws(() => run(endpoint), errors.LostError, name);
+    assert.ok(link.lost instanceof errors.LostError, name);
+    assert.ok(link.native.closed, name);
+  }
+});
+
+test('headers that cannot be', () => {
+  for (const [name, bytes] of Object.entries({
+    short: Buffer.alloc(8), 'another sandbox': header(Op.RETURN, { sandbox: 9 }), 'releases beyond the message': header(Op.RETURN, { releases: 9 }),
+    'a release of what was never given': Buffer.concat([header(Op.RETURN, { releases: 1 }), u32(3), u32(1)]),
+    'a request of no sandbox': header(Op.GET, { sandbox: 4 }), 'an op that only hosts use': header(Op.RUN), 'an op that is none': header(63),
+    'an answer that is none': header(99), 'a handle that was never given': Buffer.concat([header(Op.GET, { target: 4 }), text('a')]),
+  })) {
+    const { endpoint, link } = hostOf(() => bytes);
+    assert.throws(() => run(endpoint), errors.LostError, name);
+    assert.ok(link.lost, name);
+  }
+});
+
+test('more handles than were agreed on', () => {
+  const many = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY]), u32(200),
+    ...Array.from({ length: 200 }, (_, i) => Buffer.concat([Buffer.from([Tag.MINE]), u32(i), Buffer.from([0])]))]);
+  const { endpoint } = hostOf(() => many, 100);
+  assert.throws(() => run(endpoint), errors.LostError);
+});
+
+test('a release of more than was sent, and twice', () => {
+  for (const counts of [[2], [1, 1]]) {
+    const releases = Buffer.concat(counts.map((count) => Buffer.concat([u32(0), u32(count)])));
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN, { releases: counts.length }), Buffer.from([Tag.NULL]), releases]));
+    assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(() => 1), (e) => e.decode(), false), errors.LostError);
+  }
+});
+
+test('an intrinsic is called on nothing but what was given', () => {
+  const call = (path, self) => Buffer.concat([header(Op.INTRINSIC), text(path), Buffer.from(self), Buffer.from([0, 0])]);
+  for (const [path, self] of [['Function.prototype.call', [Tag.NULL]], ['Map.prototype.get', [Tag.NULL]], ['%Generator.prototype.next', [Tag.INTRINSIC, ...text('Object')]],
+    ['%Generator.constructor', [Tag.NULL]], ['%Generator.prototype.next', [Tag.NULL]], ['Function.prototype.call', [Tag.YOURS, 0, 0, 0, 0]],
+    ['Object.prototype.__defineGetter__', [Tag.YOURS, 0, 0, 0, 0]]]) {
+    let left = 3;
+    const { endpoint } = hostOf(() => (left-- > 0 ? call(path, self) : null));
+    assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(() => 1), (e) => e.decode(), false), /broke the protocol/, path);
+  }
+});
+
+test('a host that is asked for ever more, nested', () => {
+  let asked = 0;
+  const { endpoint } = hostOf(() => {
+    // Ask for the function again and again, from inside its own call.
+    asked++;
+    return asked > 5000 ? null : Buffer.concat([header(Op.APPLY, { target: 0 }), Buffer.from([Tag.NULL]), Buffer.from([0, 0])]);
+  });
+  let depth = 0;
+  let deepest = 0;
+  const f = () => {
+    depth++;
+    deepest = Math.max(deepest, depth);
+    try {
+      return run(endpoint);
+    } finally {
+      depth--;
+    }
+  };
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(f), (e) => e.decode(), false), errors.LostError);
+  assert.ok(deepest > 10 && deepest <= 100, `nested ${deepest} deep`);
+});
+
+// Changed and made-up messages, from a seed: the same ones each time.
+test('thousands of torn messages', () => {
+  // `make fuzz` goes on for longer, from a seed that it says when something is found.
+  const seconds = Number(process.env.SECONDS_OF_FUZZING ?? 0);
+  const end = Date.now() + 1000 * seconds;
+  const first = Number(process.env.SEED ?? (seconds > 0 ? end : 1)) >>> 0;
+  let seed = first;
+  const random = (n) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * n);
+  };
+  const tags = Object.values(Tag);
+  const ops = Object.values(Op);
+  const value = (depth) => {
+    const tag = tags[random(tags.length)];
+    const small = () => u32(random(8) === 0 ? random(2 ** 31) : random(5));
+    switch (random(depth > 4 ? 6 : 9)) {
+      case 0: return Buffer.from([tag, random(256), random(256), random(4), 0, random(256)]);
+      case 1: return text('abc'.repeat(random(4)));
+      case 2: return Buffer.concat([Buffer.from([Tag.MINE]), small(), Buffer.from([random(5)])]);
+      case 3: return Buffer.concat([Buffer.from([Tag.YOURS]), small()]);
+      case 4: return Buffer.concat([Buffer.from([Tag.INTRINSIC]), text(['Object', 'Array.prototype.map', 'Function', 'process', '__proto__'][random(5)])]);
+      case 5: return Buffer.concat([Buffer.from([Tag.PROMISE]), small()]);
+      case 6: {
+        const count = random(4);
+        return Buffer.concat([Buffer.from([[Tag.ARRAY, Tag.SET, Tag.MAP][random(3)]]), u32(count), ...Array.from({ length: count }, () => value(depth + 1))]);
+      }
+      case 7: return Buffer.concat([Buffer.from([Tag.ERROR]), small(), Buffer.from([random(9)]), text('Error'), text('m'), text('s\n at x'), value(depth + 1), value(depth + 1), value(depth + 1)]);
+      default: return Buffer.concat([Buffer.from([Tag.OBJECT]), u32(1), text(['__proto__', 'constructor', 'then', 'a'][random(4)]), value(depth + 1)]);
+    }
+  };
+  const message = () => {
+    const op = random(3) > 0 ? Op.RETURN : ops[random(ops.length)];
+    const parts = [header(op, { flags: random(8), releases: random(10) === 0 ? random(3) : 0, target: random(4), sandbox: random(30) === 0 ? 1 : 0 })];
+    for (let i = random(4); i >= 0; i--) parts.push(value(0));
+    const bytes = Buffer.concat(parts);
+    for (let i = random(4); i > 0; i--) bytes[random(bytes.length)] = random(256);
+    return random(6) === 0 ? bytes.subarray(0, 16 + random(bytes.length - 15)) : bytes;
+  };
+  const canary = { untouched: true, f() { return 1; } };
+  let lost = 0;
+  let values = 0;
+  let rounds = 0;
+  for (; rounds < 4000 || Date.now() < end; rounds++) {
+    let left = 20;
+    const { endpoint, link } = hostOf(() => (left-- > 0 ? message() : null));
+    try {
+      const result = endpoint.ask(Op.RUN, 0, (e) => { e.encode(canary); e.encode(() => canary); }, (e) => e.decode(), false);
+      values++;
+      assert.ok(result !== globalThis && result !== process);
+    } catch (error) {
+      // An error of ours, or what the worker threw: not one of the host's own machinery.
+      assert.ok(!(error instanceof RangeError && /Invalid|allocation/.test(error.message)), `seed ${first}: ${error?.stack}`);
+      assert.ok(!(error instanceof TypeError && /Cannot (read|set)/.test(error.message) && /lib\/(decode|membrane|serve|link)/.test(error.stack.split('\n')[1])), `seed ${first}: ${error?.stack}`);
+    }
+    if (link.lost) lost++;
+    assert.deepEqual(Object.keys(canary), ['untouched', 'f']);
+    assert.equal({}.a, undefined);
+    assert.equal(Object.getPrototypeOf(canary), Object.prototype);
+  }
+  assert.ok(lost > rounds / 10 && values > rounds / 50, `${lost} lost, ${values} values of ${rounds}`);
+});

@@ -1,0 +1,151 @@
+#include "membrane/turn.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+#include <vector>
+
+namespace bulkhead {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000;
+
+// A worker that does one thing, in a process that is its own keeper.
+class Worker {
+ public:
+  template <class Body>
+  explicit Worker(Body body) : memory_(SharedChannel::make_memory(kLeastSlot)), turn_(channel_) {
+    EXPECT_TRUE(channel_.attach(memory_, ChannelSide::kHost));
+    child_ = ::fork();
+    if (child_ == 0) {
+      SharedChannel mine;
+      if (mine.attach(memory_, ChannelSide::kWorker)) body(mine);
+      ::_exit(0);
+    }
+    EXPECT_TRUE(turn_.watch(child_, child_));
+  }
+  ~Worker() {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    ::close(memory_);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  Turn& turn() { return turn_; }
+  SharedChannel& channel() { return channel_; }
+  pid_t pid() const { return child_; }
+
+ private:
+  int memory_;
+  SharedChannel channel_;
+  Turn turn_;
+  pid_t child_ = -1;
+};
+
+volatile uint64_t spent = 0;
+[[noreturn]] void loop() {
+  for (;;) spent = spent + 1;
+}
+
+uint64_t milliseconds_since(uint64_t begin) { return (monotonic_ns() - begin) / kMillisecond; }
+
+TEST(Turn, AMessageEndsTheWait) {
+  Worker worker([](SharedChannel& channel) { channel.send(0); });
+  worker.turn().begin(1, {.processor_ns = 1000 * kMillisecond});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kMessage);
+}
+
+TEST(Turn, AWorkerThatLoopsIsAskedThenKilled) {
+  Worker worker([](SharedChannel&) { loop(); });
+  const uint64_t begin = monotonic_ns();
+  worker.turn().begin(7, {.processor_ns = 50 * kMillisecond});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
+  EXPECT_EQ(worker.channel().control().terminate.load(), 7U);
+  EXPECT_GE(milliseconds_since(begin), 70U);
+  int status = 0;
+  ASSERT_EQ(::waitpid(worker.pid(), &status, 0), worker.pid());
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(Turn, AWorkerThatEndsWhenAskedLives) {
+  Worker worker([](SharedChannel& channel) {
+    while (channel.control().terminate.load() != 3) spent = spent + 1;
+    channel.send(0);
+    ::pause();
+  });
+  worker.turn().begin(3, {.processor_ns = 30 * kMillisecond});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kMessage);
+  EXPECT_EQ(::kill(worker.pid(), 0), 0);
+}
+
+// A loaded machine must not end a worker that does not get to run, and one that pretends must not
+// keep its host waiting.
+TEST(Turn, AWorkerThatSleepsIsEndedByTheClock) {
+  Worker worker([](SharedChannel&) {
+    for (;;) ::pause();
+  });
+  const uint64_t begin = monotonic_ns();
+  worker.turn().begin(1, {.processor_ns = 20 * kMillisecond, .wall_ns = 100 * kMillisecond});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
+  EXPECT_GE(milliseconds_since(begin), 100U);
+  EXPECT_LT(milliseconds_since(begin), 5000U);
+}
+
+// Its time counts although no wait is ever long.
+TEST(Turn, AWorkerThatCallsBackWithoutEnd) {
+  Worker worker([](SharedChannel& channel) {
+    for (;;) {
+      channel.send(0);
+      while (!channel.has_message()) spent = spent + 1;
+      channel.receive();
+    }
+  });
+  worker.turn().begin(1, {.processor_ns = 50 * kMillisecond});
+  Turn::End end = Turn::End::kMessage;
+  const uint64_t begin = monotonic_ns();
+  while (end == Turn::End::kMessage && milliseconds_since(begin) < 20'000) {
+    end = worker.turn().wait();
+    if (end != Turn::End::kMessage) break;
+    worker.channel().receive();
+    worker.channel().send(0);
+  }
+  EXPECT_EQ(end, Turn::End::kTimeOver);
+}
+
+TEST(Turn, ADeathIsNoticed) {
+  Worker worker([](SharedChannel&) { ::_exit(1); });
+  worker.turn().begin(1, {});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kGone);
+}
+
+TEST(Turn, MemoryIsLookedAfter) {
+  Worker worker([](SharedChannel&) {
+    std::vector<char> much(64 << 20);
+    volatile char* const bytes = much.data();
+    for (size_t i = 0;; i = (i + 4096) % much.size()) bytes[i] = 'y';
+  });
+  worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond, .resident_bytes = 48 << 20});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kMemoryOver);
+}
+
+TEST(Turn, AnotherThreadTakesTheWaitBack) {
+  Worker worker([](SharedChannel&) {
+    for (;;) ::pause();
+  });
+  worker.turn().begin(1, {});
+  Turn::End end = Turn::End::kMessage;
+  std::thread waiting([&] { end = worker.turn().wait(); });
+  ::usleep(20'000);
+  worker.turn().abandon();
+  waiting.join();
+  EXPECT_EQ(end, Turn::End::kAbandoned);
+  worker.turn().resume();
+}
+
+}  // namespace
+}  // namespace bulkhead

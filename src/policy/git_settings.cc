@@ -1,0 +1,307 @@
+#include "policy/git_settings.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+
+#include "base/fd.h"
+#include "base/path.h"
+
+namespace bulkhead {
+namespace {
+
+constexpr size_t kMostBytes = size_t{256} << 10U;
+constexpr size_t kLongestValue = 1024;
+
+// By section, in lower case, as git compares them. None of them names a program, a host or a file
+// to be read, but core.excludesfile and core.attributesfile, which are decided on when they are
+// opened.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kHarmless = {{
+    {"author", " email name "},
+    {"branch", " autosetupmerge autosetuprebase sort "},
+    {"color", " ui "},
+    {"column", " ui "},
+    {"commit", " cleanup gpgsign status verbose "},
+    {"committer", " email name "},
+    {"core",
+     " abbrev attributesfile autocrlf commentchar eol excludesfile filemode ignorecase longpaths "
+     "precomposeunicode preloadindex quotepath safecrlf symlinks untrackedcache whitespace "},
+    {"diff",
+     " algorithm colormoved context mnemonicprefix noprefix renames submodule wserrorhighlight "},
+    {"feature", " manyfiles "},
+    {"fetch", " parallel prune prunetags "},
+    {"gc", " auto "},
+    {"gpg", " format "},
+    {"help", " autocorrect "},
+    {"i18n", " commitencoding logoutputencoding "},
+    {"init", " defaultbranch "},
+    {"log", " abbrevcommit date decorate follow "},
+    {"merge", " conflictstyle ff renames "},
+    {"pull", " ff rebase "},
+    {"push", " autosetupremote default followtags "},
+    {"rebase", " autosquash autostash updaterefs "},
+    {"rerere", " enabled "},
+    {"safe", " directory "},
+    {"status", " showuntrackedfiles submodulesummary "},
+    {"submodule", " recurse "},
+    {"tag", " gpgsign sort "},
+    {"user", " email name signingkey useconfigonly "},
+}};
+
+// Without these `git add` would store a large file's content in place of its pointer.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLfs = {
+    {{"clean", "git-lfs clean -- %f"},
+     {"smudge", "git-lfs smudge -- %f"},
+     {"process", "git-lfs filter-process"},
+     {"required", "true"}}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool is_name(char c) {
+  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+
+struct Setting {
+  std::string section, subsection, name, value;  // section and name in lower case
+  bool has_subsection = false;
+};
+
+// As git reads it (git-config(1), "Syntax").
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : rest_(text) {
+    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
+  }
+
+  // The next setting; nullopt at the end.
+  Result<std::optional<Setting>> next() {
+    for (;;) {
+      skip_blank();
+      if (rest_.empty()) return std::optional<Setting>();
+      if (rest_[0] == '[') {
+        BULKHEAD_CHECK(read_header());
+        continue;
+      }
+      if (section_.empty()) return wrong("a setting stands before every section");
+      BULKHEAD_TRY(Setting setting, read_setting());
+      return std::optional(std::move(setting));
+    }
+  }
+
+ private:
+  Error wrong(std::string_view what) const {
+    return Error{fmt::format("line {}: {}", line_, what), EINVAL};
+  }
+
+  char take() {
+    const char c = rest_[0];
+    rest_.remove_prefix(1);
+    line_ += c == '\n' ? 1 : 0;
+    return c;
+  }
+  void skip_line() {
+    while (!rest_.empty() && rest_[0] != '\n') take();
+  }
+  void skip_blank() {
+    while (!rest_.empty()) {
+      if (rest_[0] == '#' || rest_[0] == ';') {
+        skip_line();
+      } else if (rest_[0] == '\n' || is_space(rest_[0])) {
+        take();
+      } else {
+        return;
+      }
+    }
+  }
+
+  Status read_header() {
+    take();
+    section_.clear();
+    subsection_.clear();
+    has_subsection_ = false;
+    while (!rest_.empty() && (is_name(rest_[0]) || rest_[0] == '.')) section_ += lower(take());
+    if (section_.empty()) return wrong("a section has no name");
+    if (!rest_.empty() && is_space(rest_[0])) {
+      while (!rest_.empty() && is_space(rest_[0])) take();
+      if (rest_.empty() || take() != '"') return wrong("a section's second name has no quotes");
+      has_subsection_ = true;
+      for (;;) {
+        if (rest_.empty() || rest_[0] == '\n') return wrong("a section's name has no end");
+        char c = take();
+        if (c == '"') break;
+        if (c == '\\') {
+          if (rest_.empty() || rest_[0] == '\n') return wrong("a section's name has no end");
+          c = take();
+        }
+        subsection_ += c;
+      }
+    }
+    if (rest_.empty() || take() != ']') return wrong("a section's name has no end");
+    return {};
+  }
+
+  Result<Setting> read_setting() {
+    Setting setting{section_, subsection_, {}, {}, has_subsection_};
+    if (const size_t dot = section_.find('.'); dot != std::string::npos) {  // [a.b], an old form
+      setting.section = section_.substr(0, dot);
+      setting.subsection = section_.substr(dot + 1);
+      setting.has_subsection = true;
+    }
+    while (!rest_.empty() && is_name(rest_[0])) setting.name += lower(take());
+    if (setting.name.empty() || !(setting.name[0] >= 'a' && setting.name[0] <= 'z'))
+      return wrong("a setting has no name");
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t')) take();
+    if (rest_.empty() || rest_[0] == '\n' || rest_.starts_with("\r\n")) {
+      setting.value = "true";
+      return setting;
+    }
+    if (take() != '=') return wrong("a setting's name is followed by something else than \"=\"");
+    BULKHEAD_TRY(setting.value, read_value());
+    return setting;
+  }
+
+  Result<std::string> read_value() {
+    std::string value;
+    size_t kept = 0;  // without the blanks behind it
+    bool quoted = false;
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t')) take();
+    for (;;) {
+      if (rest_.empty() || rest_[0] == '\n') {
+        if (quoted) return wrong("a quote has no end");
+        break;
+      }
+      const char c = take();
+      if (!quoted && (c == '#' || c == ';')) {
+        skip_line();
+        break;
+      }
+      if (c == '"') {
+        quoted = !quoted;
+        kept = value.size();
+        continue;
+      }
+      if (c == '\\') {
+        if (rest_.starts_with("\r\n")) take();
+        if (rest_.empty()) return wrong("a backslash stands at the end");
+        const char escaped = take();
+        if (escaped == '\n') continue;
+        const size_t known = std::string_view("ntb\\\"").find(escaped);
+        if (known == std::string_view::npos) return wrong("unknown escape");
+        value += "\n\t\b\\\""[known];
+        kept = value.size();
+        continue;
+      }
+      value += c;
+      if (quoted || !is_space(c)) kept = value.size();
+    }
+    value.resize(kept);
+    return value;
+  }
+
+  std::string_view rest_;
+  int line_ = 1;
+  std::string section_, subsection_;
+  bool has_subsection_ = false;
+};
+
+bool is_harmless(const Setting& setting) {
+  const auto plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; };
+  if (setting.value.size() > kLongestValue ||
+      !std::all_of(setting.value.begin(), setting.value.end(), plain))
+    return false;
+  if (setting.has_subsection)
+    return setting.section == "filter" && setting.subsection == "lfs" &&
+           std::find(kLfs.begin(), kLfs.end(),
+                     std::pair(std::string_view(setting.name), std::string_view(setting.value))) !=
+               kLfs.end();
+  const auto* const known = std::find_if(kHarmless.begin(), kHarmless.end(), [&](const auto& each) {
+    return each.first == setting.section;
+  });
+  return known != kHarmless.end() &&
+         known->second.find(fmt::format(" {} ", setting.name)) != std::string_view::npos;
+}
+
+std::string quoted(std::string_view value) {
+  std::string result = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+}  // namespace
+
+Result<std::string> harmless_git_settings(std::string_view text) {
+  if (text.size() > kMostBytes) return Error{"larger than any git configuration", EFBIG};
+  if (text.find('\0') != std::string_view::npos) return Error{"holds a NUL byte", EINVAL};
+  Reader reader(text);
+  std::string result;
+  for (;;) {
+    BULKHEAD_TRY(const std::optional<Setting> setting, reader.next());
+    if (!setting) return result;
+    if (!is_harmless(*setting)) continue;
+    result += setting->has_subsection
+                  ? fmt::format("[{} {}]", setting->section, quoted(setting->subsection))
+                  : fmt::format("[{}]", setting->section);
+    result += fmt::format("\n\t{} = {}\n", setting->name, quoted(setting->value));
+  }
+}
+
+namespace {
+
+constexpr const char* kName = ".gitconfig";
+
+// Empty where there is nothing that can be had.
+std::string settings_in(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  const auto text = read_file(file, kMostBytes);
+  if (!text.ok()) return {};
+  auto settings = harmless_git_settings(*text);
+  return settings.ok() ? std::move(settings).value() : std::string();
+}
+
+bool says(int folder, std::string_view text) {
+  const Fd file(::openat(folder, kName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<size_t>(status.st_size) != text.size())
+    return false;
+  std::string there(text.size(), '\0');
+  return ::pread(file.get(), there.data(), there.size(), 0) == static_cast<ssize_t>(there.size()) &&
+         there == text;
+}
+
+}  // namespace
+
+Status share_git_settings(const std::string& home, const std::string& store) {
+  // As git reads them: of two that name the same setting the later one holds.
+  const std::string text =
+      settings_in(join(home, ".config/git/config")) + settings_in(join(home, kName));
+  const Fd folder(::open(store.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return errno_error("open " + store);
+  if (text.empty() || says(folder.get(), text)) return {};
+  const std::string beside = fmt::format("{}.{}", kName, ::getpid());
+  (void)::unlinkat(folder.get(), beside.c_str(), 0);
+  const Fd file(::openat(folder.get(), beside.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return errno_error("make " + join(store, beside));
+  const bool written =
+      ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+  if (!written || ::renameat(folder.get(), beside.c_str(), folder.get(), kName) != 0) {
+    Error error = errno_error("write " + join(store, kName));
+    (void)::unlinkat(folder.get(), beside.c_str(), 0);
+    return error;
+  }
+  return {};
+}
+
+}  // namespace bulkhead
