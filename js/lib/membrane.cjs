@@ -17,6 +17,7 @@ const INDEX_BITS = 20;
 const INDEX_MASK = (1 << INDEX_BITS) - 1;
 const GENERATIONS = 1 << 10;
 const MAX_RELEASES = 4000;
+const MAX_REGISTERED = 1000;
 
 const wellKnown = [];
 for (const name of ['iterator', 'asyncIterator', 'hasInstance', 'isConcatSpreadable', 'toPrimitive', 'toStringTag',
@@ -377,6 +378,7 @@ class Endpoint {
     const registered = P.SymbolKeyFor(symbol);
     if (this.policy.hides(symbol)) return writer.u8(Tag.UNDEFINED);
     if (registered !== undefined && !P.StringStartsWith(registered, 'nodejs.')) {
+      this.countRegistered(registered, false);
       writer.u8(Tag.REGISTERED);
       return this.encodeText(registered);
     }
@@ -397,6 +399,17 @@ class Endpoint {
     const description = P.SymbolDescription(symbol);
     if (description === undefined) writer.u8(Tag.UNDEFINED);
     else this.encodeText(description);
+  }
+
+  // The engine keeps what is registered for ever, in the realm of whoever hears of it.
+  countRegistered(name, heard) {
+    if (this.registered === undefined) this.registered = new P.SafeSet();
+    if (this.registered.has(name)) return;
+    if (this.registered.size >= MAX_REGISTERED) {
+      if (heard) throw new WireError('symbols');
+      throw new LimitError('ERR_SANDBOX_HANDLES', 'too many registered symbols cross the membrane');
+    }
+    this.registered.add(name);
   }
 
   // A property's name, of which most are said again and again.

@@ -148,6 +148,7 @@ struct Held {
   uint8_t* in = nullptr;
   uint8_t* out = nullptr;
   size_t in_size = 0, out_size = 0;
+  TurnLimits limits;
   napi_ref in_ref = nullptr, out_ref = nullptr;
   std::weak_ptr<Held>* hook = nullptr;  // at_exit's
 };
@@ -236,10 +237,18 @@ bool send_now(Held& held, double length) {
   return true;
 }
 
-// exchange(length): sends so many bytes and waits for what comes back: a length or a code.
+void begin_turn(napi_env env, Held& held, napi_value turn) {
+  uint32_t number = 0;
+  napi_get_value_uint32(env, turn, &number);
+  if (number != 0) held.link.turn().begin(number, held.limits);
+}
+
+// exchange(length, turn): sends so many bytes and waits for what comes back: a length or a code. A
+// turn that is not 0 begins with it.
 napi_value exchange(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
   Held& held = *call.held;
+  begin_turn(env, held, call.args[1]);
   if (!send_now(held, number_of(env, call.args[0]))) return make(env, kBroken);
   return make(env, deliver(held, held.link.wait()));
 }
@@ -258,10 +267,11 @@ napi_value fetch(napi_env env, napi_callback_info info) {
   return make(env, fits);
 }
 
-// send(length): sends, and has the listener called when there is an answer.
+// send(length, turn): sends, and has the listener called when there is an answer.
 napi_value send(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
   Held& held = *call.held;
+  begin_turn(env, held, call.args[1]);
   if (held.tell == nullptr || !send_now(held, number_of(env, call.args[0])))
     return make(env, false);
   napi_ref_threadsafe_function(env, held.tell);
@@ -308,21 +318,13 @@ napi_value idle(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// begin(number, processor ms, wall ms, resident bytes)
-napi_value begin(napi_env env, napi_callback_info info) {
+// limits(processor ms, wall ms, resident bytes): of the turns that begin from now on.
+napi_value limits(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
-  const auto nanoseconds = [&](int i) {
-    return static_cast<uint64_t>(std::clamp(number_of(env, call.args[i]) * 1e6, 0.0, 1e18));
+  const auto bounded = [&](int i, double factor) {
+    return static_cast<uint64_t>(std::clamp(number_of(env, call.args[i]) * factor, 0.0, 1e18));
   };
-  call.held->link.turn().begin(
-      static_cast<uint32_t>(number_of(env, call.args[0])),
-      {nanoseconds(1), nanoseconds(2),
-       static_cast<uint64_t>(std::clamp(number_of(env, call.args[3]), 0.0, 1e18))});
-  return nullptr;
-}
-
-napi_value end(napi_env env, napi_callback_info info) {
-  call_of(env, info).held->link.turn().end();
+  call.held->limits = {bounded(0, 1e6), bounded(1, 1e6), bounded(2, 1)};
   return nullptr;
 }
 
@@ -413,8 +415,7 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"heard", heard},
                    {"listener", listener},
                    {"idle", idle},
-                   {"begin", begin},
-                   {"end", end},
+                   {"limits", limits},
                    {"watch", watch},
                    {"ready", ready},
                    {"lastWords", last_words},

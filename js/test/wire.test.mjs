@@ -20,8 +20,7 @@ class FakeNative {
   }
   useBuffers(input, output) { this.input = input; this.output = output; }
   listener() {}
-  begin() {}
-  end() {}
+  limits() {}
   idle() {}
   lastWords() { return 0; }
   processorTime() { return 0; }

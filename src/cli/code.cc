@@ -70,6 +70,16 @@ int code(const CodeOptions& options, const std::vector<std::string>& rest) {
   return become_launcher(arguments);
 }
 
+// Returns only where it failed, with why.
+std::string execute(std::vector<std::string>& words) {
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(argv.front(), argv.data());
+  return fmt::format("cannot run {}: {}", words.front(), std::strerror(errno));
+}
+
 }  // namespace
 
 int become_launcher(const std::vector<std::string>& arguments) {
@@ -82,6 +92,17 @@ int become_launcher(const std::vector<std::string>& arguments) {
     complain(places.error());
     return kExitFailed;
   }
+  remove_orphaned_stores(places->state);
+  std::vector<std::string> said = {"--bulkhead", places->program, "--state", places->state,
+                                   "--sockets", places->sockets()};
+  said.insert(said.end(), arguments.begin(), arguments.end());
+  // Of an installed bulkhead each user has the editor's packages in a copy of their own.
+  const std::string installed = places->data + "/scripts/editor";
+  if (is_file(places->data + "/editor/package.json") && is_file(installed)) {
+    std::vector<std::string> words = {"/bin/sh", installed, "--start"};
+    words.insert(words.end(), said.begin(), said.end());
+    return fail(execute(words));
+  }
   const std::string launcher = places->data + "/vscode/launcher/start.mjs";
   if (!is_file(launcher))
     return fail(fmt::format("{} is missing: set BULKHEAD_DATA to bulkhead's folder", launcher));
@@ -92,16 +113,9 @@ int become_launcher(const std::vector<std::string>& arguments) {
   if (!is_file(places->data + "/vscode/node_modules/acorn/package.json") &&
       !is_file(places->data + "/node_modules/acorn/package.json"))
     return fail("the editor's packages are missing: run `make code` once, which installs them");
-  remove_orphaned_stores(places->state);
-  std::vector<std::string> words = {node,      launcher,      "--bulkhead", places->program,
-                                    "--state", places->state, "--sockets",  places->sockets()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  ::execv(node.c_str(), argv.data());
-  return fail(fmt::format("cannot run {}: {}", node, std::strerror(errno)));
+  std::vector<std::string> words = {node, launcher};
+  words.insert(words.end(), said.begin(), said.end());
+  return fail(execute(words));
 }
 
 Action add_code(CLI::App& app) {

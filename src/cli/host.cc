@@ -7,9 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/program.h"
+#include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/config.h"
+#include "policy/extension_id.h"
 #include "sandbox/outcome.h"
+#include "trace/groundwork.h"
 #include "vscode/extension_host.h"
 #include "vscode/seal.h"
 
@@ -49,6 +54,10 @@ int fail(const std::string& mark, const Error& error) {
   return kExitFailed;
 }
 
+struct MissingHost {
+  std::string id, why, workspace;
+};
+
 int host(const std::string& launch_file, const std::vector<std::string>& command) {
   ExtensionHostOptions options;
   const std::string mark = take_variable("BULKHEAD_MARK");
@@ -63,19 +72,61 @@ int host(const std::string& launch_file, const std::vector<std::string>& command
   options.workspace = variable("BULKHEAD_WORKSPACE");
   options.whole = variable("BULKHEAD_WHOLE");
   options.identity = variable("BULKHEAD_IDENTITY");
+  options.keeps_pages = variable("BULKHEAD_PAGES") == "yes";
   options.trace = variable("BULKHEAD_TRACE") == "1";
   const auto code = run_extension_host(std::move(options));
   return code.ok() ? *code : fail(mark, code.error());
+}
+
+// Of a host that never came, the companion tells the journal: an entry, in a run that ended at
+// once.
+int note_missing(const MissingHost& missing) {
+  const Status noted = [&]() -> Status {
+    if (!is_extension_id(missing.id))
+      return Error{fmt::format("--missing {}: no id of an extension", missing.id), EINVAL};
+    BULKHEAD_TRY(const Places places, find_places());
+    Run run;
+    BULKHEAD_TRY(run.id, new_run_id());
+    run.subject = missing.id;
+    run.command = std::string(kHostCommand) + missing.id;
+    run.workspace = missing.workspace;
+    const std::string why = fmt::format("it did not start: {}", missing.why);
+    BULKHEAD_TRY(auto journal, Journal::open(places.journal(), run));
+    Event event;
+    event.time = std::chrono::system_clock::now();
+    event.kind = Kind::kRun;
+    event.resource = places.program;
+    event.rule = why;
+    event.program = places.program;
+    event.detail = "host";
+    journal->record(std::move(event));
+    return journal->finish(why);
+  }();
+  if (noted.ok()) return 0;
+  complain(noted.error());
+  return kExitFailed;
 }
 
 }  // namespace
 
 Action add_host(CLI::App& app) {
   auto launch = std::make_shared<std::string>();
-  app.add_option("--launch", *launch, "what `bulkhead code` prepared")
-      ->type_name("FILE")
-      ->required();
-  return [launch](const std::vector<std::string>& rest) { return host(*launch, rest); };
+  auto missing = std::make_shared<MissingHost>();
+  auto* started = app.add_option("--launch", *launch, "what `bulkhead code` prepared");
+  started->type_name("FILE");
+  auto* absent = app.add_option("--missing", missing->id,
+                                "note in the journal that this extension's host never came");
+  absent->type_name("ID")->excludes(started);
+  app.add_option("--why", missing->why, "in words")->type_name("TEXT")->needs(absent);
+  app.add_option("--workspace", missing->workspace, "of the window")
+      ->type_name("FOLDER")
+      ->needs(absent);
+  return [launch, missing, started](const std::vector<std::string>& rest) {
+    if (!missing->id.empty()) return note_missing(*missing);
+    if (started->count() > 0) return host(*launch, rest);
+    complain("--launch is required");
+    return kExitFailed;
+  };
 }
 
 }  // namespace bulkhead

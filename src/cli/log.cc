@@ -16,7 +16,7 @@
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
-#include "trace/journal.h"
+#include "trace/groundwork.h"
 
 namespace bulkhead {
 namespace {
@@ -27,7 +27,7 @@ struct LogOptions {
   std::string run, kind, program, path, subject, since;
   uint64_t limit = 0;
   bool limit_given = false;
-  bool denied = false, follow = false, json = false, runs = false;
+  bool all = false, brief = false, denied = false, follow = false, json = false, runs = false;
 };
 
 constexpr uint64_t kOnTerminal = 100;  // newest rows shown on a terminal without --limit
@@ -44,7 +44,7 @@ nlohmann::json row_json(const JournalRow& row) {
           {"asked", event.asked},       {"enforced", event.enforced},
           {"rule", event.rule},         {"pid", event.pid},
           {"program", event.program},   {"detail", event.detail},
-          {"count", event.count}};
+          {"count", event.count},       {"groundwork", is_groundwork(row.run, event)}};
 }
 
 std::string verdict_text(const Event& event) {
@@ -198,6 +198,13 @@ Result<std::string> run_id(const std::string& file, const std::string& text) {
   return found;
 }
 
+// Who asks for something by name sees all of it; so do programs.
+bool shows_groundwork(const LogOptions& options) {
+  if (options.brief) return false;
+  return options.all || options.json || !options.kind.empty() || !options.path.empty() ||
+         !options.program.empty();
+}
+
 Result<JournalFilter> filter_of(const LogOptions& options, const std::string& file) {
   JournalFilter filter;
   if (!options.run.empty()) {
@@ -254,7 +261,8 @@ int log_it(const LogOptions& options) {
   }
   bool first = true;
   while (true) {
-    auto rows = read_journal(file, *filter);
+    auto rows =
+        shows_groundwork(options) ? read_journal(file, *filter) : read_journal_brief(file, *filter);
     if (!rows.ok() && !(options.follow && rows.error().errno_value == ENOENT))
       return fail_to_read(rows.error());
     if (rows.ok() && !rows->empty()) {
@@ -272,6 +280,8 @@ int log_it(const LogOptions& options) {
     }
     if (!options.follow || !wait_for_more()) break;
   }
+  if (!shows_groundwork(options) && !first && !options.brief)
+    complain("what extension hosts need for themselves is left out: --all shows it");
   const std::string_view hidden =
       first || options.json ? "" : hidden_columns(terminal_width(STDOUT_FILENO));
   if (!hidden.empty()) complain(fmt::format("{}: a wider terminal or --json shows them", hidden));
@@ -287,6 +297,12 @@ Action add_log(CLI::App& app) {
     app.add_option(name, into, about)->type_name(type)->check(not_empty);
   };
   option("--run", options->run, "of this run (start of its id, or \"last\")", "ID");
+  auto* all = app.add_flag(
+      "--all", options->all,
+      "also what every extension host needs for itself: Node, VS Code, system libraries");
+  app.add_flag("--brief", options->brief,
+               "not that, as in tables without --kind, --path, --program")
+      ->excludes(all);
   app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
   option("--kind", options->kind, "of this kind",
          fmt::format("{}", fmt::join(kKindLabels, "|")).c_str());

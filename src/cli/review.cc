@@ -32,7 +32,7 @@ constexpr int kToReview = 1, kUnknown = 1;
 struct ReviewOptions {
   std::string folder, forget;
   std::vector<std::string> workspace;
-  bool list = false, approve = false, json = false;
+  bool list = false, approve = false, details = false, json = false;
 };
 
 struct Reviewed {
@@ -41,6 +41,7 @@ struct Reviewed {
   std::optional<Approval> approval;
   ReviewReason reason = ReviewReason::kNew;
   Review review;
+  Brief brief;
   std::vector<std::string> widened;
   bool example_workspace = false;
 };
@@ -111,6 +112,14 @@ Result<Reviewed> judge(const ReviewOptions& options, const Places& places) {
   BULKHEAD_TRY(const PolicyInputs inputs, inputs_for(places, shipped, workspace, homes, member));
   BULKHEAD_TRY(const auto policy, Policy::compile(inputs));
   found.review = review(inputs, *policy, own);
+  {
+    BULKHEAD_TRY(const ManifestBytes bytes, usual_manifest(places));
+    MergeMember plain = member;
+    BULKHEAD_TRY(plain.manifest, parse_manifest(bytes));
+    BULKHEAD_TRY(const PolicyInputs usual, inputs_for(places, shipped, workspace, homes, plain));
+    BULKHEAD_TRY(const auto usual_policy, Policy::compile(usual));
+    found.brief = brief(inputs, *policy, *usual_policy, own);
+  }
 
   if (found.approval && found.approval->manifest.digest() != found.manifest.bytes.digest()) {
     const auto before = [&]() -> Result<std::shared_ptr<const Policy>> {
@@ -137,7 +146,7 @@ std::string state_of(const Reviewed& found) {
     case ReviewReason::kNone:
       return "You approved it: " + approved();
     case ReviewReason::kNew:
-      return "You have not approved it yet: it does not run";
+      return "Not approved: it does not run";
     case ReviewReason::kChanged:
       return fmt::format(
           "Its code differs from what you approved ({}), but it asks for no more: it does not "
@@ -204,42 +213,59 @@ std::string typed(const std::string& folder) {
   return plain && !folder.starts_with('-') ? folder : "FOLDER";
 }
 
-std::string page_of(const Reviewed& found, const std::string& folder, bool approved_now) {
+// Everything that is known of it.
+void add_details(const Reviewed& found, Page* page) {
+  const Package& package = found.package;
+  page->line(fmt::format("{} {}, {} bytes, SHA-256 {}", package.files,
+                         package.files == 1 ? "file" : "files", package.bytes, package.digest));
+  page->line(fmt::format("Manifest: {}", written_by(found.manifest.origin)));
+  if (!package.dependencies.empty())
+    page->line(
+        fmt::format("It may share a compartment with what it depends on ({}): then what each "
+                    "of them may do, all may",
+                    fmt::join(package.dependencies, ", ")));
+  if (found.example_workspace)
+    page->line("The workspace below is an example: name yours with --workspace FOLDER");
+  page->list("New since you approved it", found.widened, Colour::kYellow);
+  page->list("It can", found.review.permits);
+  page->list("It cannot", found.review.cannot);
+  page->list("Unusual", found.review.unusual, Colour::kYellow);
+}
+
+// What matters.
+void add_brief(const Reviewed& found, Page* page) {
+  if (!found.brief.usual.empty()) page->line(found.brief.usual);
+  page->list("New since you approved it", found.widened, Colour::kYellow);
+  if (found.brief.notable.empty())
+    page->line("Nothing unusual.");
+  else
+    page->list("Unusual", found.brief.notable, Colour::kYellow);
+}
+
+std::string page_of(const Reviewed& found, const ReviewOptions& options) {
   Page page(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
   const Package& package = found.package;
   const std::string name = package.display_name == package.id
                                ? package.id
                                : fmt::format("{} ({})", package.display_name, package.id);
   page.title(escape_for_display(fmt::format("{} {}", name, package.version)));
-  page.line(fmt::format("{} {}, {} bytes, SHA-256 {}", package.files,
-                        package.files == 1 ? "file" : "files", package.bytes, package.digest));
-  page.line(fmt::format("Manifest: {}", written_by(found.manifest.origin)));
   if (package.main.empty())
     page.line(package.browser.empty()
                   ? "It holds no code of its own to run"
                   : "Its code is for browsers only, and bulkhead does not run it");
-  if (!package.dependencies.empty())
-    page.line(
-        fmt::format("It may share a compartment with what it depends on ({}): then what each "
-                    "of them may do, all may",
-                    fmt::join(package.dependencies, ", ")));
   if (!package.typescript_plugins.empty())
     page.line(fmt::format("It brings plug-ins that run inside of TypeScript's server: {}",
                           fmt::join(package.typescript_plugins, ", ")));
-  if (found.example_workspace)
-    page.line("The workspace below is an example: name yours with --workspace FOLDER");
-  page.list("New since you approved it", found.widened, Colour::kYellow);
-  page.list("It can", found.review.permits);
-  page.list("It cannot", found.review.cannot);
-  page.list("Unusual", found.review.unusual, Colour::kYellow);
+  options.details ? add_details(found, &page) : add_brief(found, &page);
   page.gap();
-  if (approved_now) {
+  if (options.approve) {
     page.line("Approved", Colour::kGreen);
   } else {
     page.line(state_of(found));
     if (found.reason != ReviewReason::kNone)
-      page.copy("To approve exactly this: bulkhead review --approve " + typed(folder));
+      page.copy("Approve exactly this: bulkhead review --approve " + typed(options.folder));
   }
+  if (!options.details) page.copy("All of it: bulkhead review --details " + typed(options.folder));
   return page.text();
 }
 
@@ -258,6 +284,8 @@ Json json_of(const Reviewed& found, bool approved_now) {
       {"dependencies", package.dependencies},
       {"typescriptPlugins", package.typescript_plugins},
       {"review", approved_now ? "none" : label(found.reason)},
+      {"usual", found.brief.usual},
+      {"notable", found.brief.notable},
       {"permits", found.review.permits},
       {"cannot", found.review.cannot},
       {"unusual", found.review.unusual},
@@ -338,8 +366,8 @@ int review_it(const ReviewOptions& options) {
       return kExitFailed;
     }
   }
-  const std::string out = options.json ? json_line(json_of(*found, options.approve))
-                                       : page_of(*found, options.folder, options.approve);
+  const std::string out =
+      options.json ? json_line(json_of(*found, options.approve)) : page_of(*found, options);
   if (!print(out)) return kExitFailed;
   return options.approve || found->reason == ReviewReason::kNone ? 0 : kToReview;
 }
@@ -361,7 +389,9 @@ Action add_review(CLI::App& app) {
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(not_empty);
-  app.add_flag("--json", options->json, "as JSON");
+  auto* details = app.add_flag("--details", options->details, "all of it, not only what matters");
+  app.add_flag("--json", options->json, "all of it as JSON");
+  details->excludes(list)->excludes(forget);
   list->excludes(folder)->excludes(forget)->excludes(approve);
   forget->excludes(folder)->excludes(approve);
   app.footer(

@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/verb.h"
 #include "sandbox/outcome.h"
@@ -78,11 +80,17 @@ TEST_F(ReviewVerb, AsksUntilItIsApprovedAndAgainWhenItWidens) {
   const std::string workspace = root_ + "/project";
   EXPECT_EQ(review({folder(), "--workspace", workspace}), 1) << err_;
   EXPECT_THAT(out_, HasSubstr("(acme.tool) 1.0.0"));
-  EXPECT_THAT(out_, HasSubstr("Read everything in your workspace " + workspace));
-  EXPECT_THAT(out_, HasSubstr("Use the network"));
-  EXPECT_THAT(out_, HasSubstr("You have not approved it yet"));
+  EXPECT_THAT(out_, HasSubstr("It reads your workspace. It cannot read your keys and passwords,"));
+  EXPECT_THAT(out_, HasSubstr("use the network.\nNothing unusual.\n"));
+  EXPECT_THAT(out_, HasSubstr("Not approved: it does not run"));
+  EXPECT_THAT(out_, HasSubstr("bulkhead review --details " + folder()));
   EXPECT_THAT(out_, HasSubstr("bulkhead review --approve " + folder()));
   EXPECT_EQ(out_.find('\x1B'), std::string::npos);
+
+  EXPECT_EQ(review({folder(), "--details", "--workspace", workspace}), 1) << err_;
+  EXPECT_THAT(out_, HasSubstr("Read everything in your workspace " + workspace));
+  EXPECT_THAT(out_, HasSubstr("It cannot\n  - Read your keys and passwords where programs keep"));
+  EXPECT_THAT(out_, Not(HasSubstr("--details")));
 
   EXPECT_EQ(review({folder(), "--approve"}), 0) << err_;
   EXPECT_EQ(review({folder()}), 0);
@@ -102,7 +110,26 @@ TEST_F(ReviewVerb, AsksUntilItIsApprovedAndAgainWhenItWidens) {
   EXPECT_EQ(review({"--forget", "Acme.Tool"}), 0);
   EXPECT_EQ(review({"--forget", "acme.tool"}), 1);
   EXPECT_EQ(review({folder()}), 1);
-  EXPECT_THAT(out_, HasSubstr("You have not approved it yet"));
+  EXPECT_THAT(out_, HasSubstr("Not approved: it does not run"));
+}
+
+// What people read first is little: for who asks for nothing, and for who asks for much.
+TEST_F(ReviewVerb, IsShort) {
+  const auto words = [&] {
+    std::istringstream text(out_);
+    return std::distance(std::istream_iterator<std::string>(text), {});
+  };
+  fs::remove(folder() + "/bulkhead.json");
+  EXPECT_EQ(review({folder()}), 1) << err_;
+  EXPECT_THAT(out_, HasSubstr("Nothing unusual."));
+  EXPECT_LE(words(), 60) << out_;
+  write("bulkhead.json", R"({"manifest": 1, "network": ["a.example:443"], "run": ["/bin/sh"],
+                             "files": {"read": ["${workspace}", "${home}/x"]}})");
+  EXPECT_EQ(review({folder()}), 1) << err_;
+  EXPECT_THAT(out_, HasSubstr("Unusual\n"));
+  EXPECT_THAT(out_, HasSubstr("Connect to a.example on port 443: what it reads can go there"));
+  EXPECT_THAT(out_, HasSubstr("Read in your home folder: "));
+  EXPECT_LE(words(), 90) << out_;
 }
 
 TEST_F(ReviewVerb, TellsTheSameAsJson) {

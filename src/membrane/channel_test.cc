@@ -32,8 +32,9 @@ void say(SharedChannel& channel, const std::string& text) {
 std::string hear(SharedChannel& channel) {
   while (!channel.spin()) channel.sleep(1'000'000);
   const size_t length = channel.receive();
-  return length == SIZE_MAX ? "too long"
-                            : std::string(reinterpret_cast<const char*>(channel.incoming()), length);
+  return length == SIZE_MAX
+             ? "too long"
+             : std::string(reinterpret_cast<const char*>(channel.incoming()), length);
 }
 
 TEST(Channel, TurnsBetweenThreads) {

@@ -33,7 +33,6 @@ class Turn {
   pid_t worker() const { return worker_; }
 
   void begin(uint32_t number, const TurnLimits& limits);
-  void end() { running_ = false; }
 
   // Until the worker has sent something, or is no more. Kills it where it must.
   End wait();

@@ -52,7 +52,7 @@ void Compiler::check_inputs() {
         if (blocklist.source == Blocklist::Source::kBuiltin) {
           builtin.push_back(group.name);
         } else if (group.name == name) {
-          other = true;
+          other = blocklist.source != Blocklist::Source::kTelemetry;
         }
       }
     }
@@ -87,6 +87,8 @@ namespace {
 
 Rule::Source source_of(Blocklist::Source source) {
   switch (source) {
+    case Blocklist::Source::kTelemetry:
+      return Rule::Source::kTelemetry;
     case Blocklist::Source::kBuiltin:
       return Rule::Source::kBuiltin;
     case Blocklist::Source::kOrganisation:
@@ -136,6 +138,23 @@ void Compiler::add_blocklists() {
     add_environment(group.environment, list);
     add_vscode(group.vscode, list);
   });
+}
+
+// Last of all rules: what is blocked or granted by name is decided before.
+void Compiler::add_telemetry() {
+  for (const Blocklist& blocklist : inputs_.blocklists)
+    if (blocklist.telemetry == Otherwise::kAsk) return;
+  for (const Blocklist& blocklist : inputs_.blocklists) {
+    if (blocklist.source != Blocklist::Source::kTelemetry) continue;
+    for (const BlockGroup& group : blocklist.groups) {
+      List list;
+      list.source = source_of(blocklist.source);
+      list.verdict = Verdict::kDeny;
+      list.group = group.name;
+      list.reason = group.reason;
+      add_networks(group.network, list);
+    }
+  }
 }
 
 // Homes that a grant lies in or holds: the keys in them are somebody's, whoever runs this. It comes
@@ -369,6 +388,7 @@ void Compiler::finish() {
   data_->paths.seal();
   data_->network_grants.seal();
   data_->network_blocks.seal();
+  data_->telemetry.seal();
   data_->whole_trees = find_whole_trees(data_->paths, concrete_grants_);
   data_->hidden.assign(hidden_.begin(), hidden_.end());
   const auto runs = [&](const std::string& path) {
@@ -412,6 +432,7 @@ Result<std::unique_ptr<PolicyData>> Compiler::run() && {
   if (inputs_.baseline) add_grants(*inputs_.baseline, Rule::Source::kBaseline);
   add_blocks_of_other_homes();
   add_scratch();
+  add_telemetry();
   settle_limits();
   check_name_blocks();
   if (!findings_.empty())

@@ -279,8 +279,7 @@ void Compiler::add_names(const Entry& entry, const List& list, const std::vector
   const RuleId rule = new_rule(entry, named, list.kinds, entry.text);
   data_->rules[rule].own_file = true;
   named.verdict = Verdict::kDeny;
-  named.reason =
-      "of the folders above the workspace only the files that tools read by name are shown";
+  named.reason = "the folders above the workspace show only the files that tools read by name";
   const RuleId listing = new_rule(entry, named, 0, "");  // of no kind: it blocks nothing elsewhere
   data_->names_above.set_folders(folders_above(inputs_.variables));
   for (const Entry& name : names) {
@@ -472,6 +471,10 @@ void Compiler::add_networks(const std::vector<Entry>& entries, const List& list)
       continue;
     }
     const RuleId rule = new_rule(entry, list, kNetworkKinds, parsed->text());
+    if (list.source == Rule::Source::kTelemetry) {
+      data_->telemetry.add(*parsed, rule);
+      continue;
+    }
     (grants ? data_->network_grants : data_->network_blocks).add(*parsed, rule);
     const bool whole_internet = parsed->host == Host::kNetwork && parsed->prefix_bits == 0;
     if (grants && (parsed->host == Host::kAny || whole_internet))

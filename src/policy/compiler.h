@@ -50,6 +50,7 @@ class Compiler {
   // Those that hold: not the lifted ones. With a list that is made up but for kinds and channels.
   void each_block_group(const std::function<void(const BlockGroup&, List)>& add) const;
   void add_blocklists();
+  void add_telemetry();
   void add_own_blocks(const Manifest& manifest, Rule::Source source);
   void add_grants(const Manifest& manifest, Rule::Source source);
   void add_extras(Verdict verdict, Rule::Source source);

@@ -299,7 +299,6 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   };
   BULKHEAD_TRY(Blocklist blocklist, load_file<Blocklist>(places, "blocklist.json", parse_builtin));
   shipped.blocklists.push_back(std::move(blocklist));
-
   const auto add = [&](const std::string& path, Trust trust, Blocklist::Source source) -> Status {
     BULKHEAD_TRY(std::optional<std::string> bytes, read_trusted(path, trust));
     if (!bytes) return {};
@@ -310,6 +309,12 @@ Result<Shipped> load_shipped(const Places& places, LoadSets which) {
   };
   BULKHEAD_CHECK(add(places.organisation, Trust::kRoot, Blocklist::Source::kOrganisation));
   BULKHEAD_CHECK(add(places.config + "/policy.json", Trust::kUser, Blocklist::Source::kUser));
+  const auto parse_telemetry = [](const ManifestBytes& bytes) {
+    return parse_blocklist(bytes, Blocklist::Source::kTelemetry);
+  };
+  BULKHEAD_TRY(Blocklist telemetry,
+               load_file<Blocklist>(places, "telemetry.json", parse_telemetry));
+  shipped.blocklists.push_back(std::move(telemetry));
   return shipped;
 }
 

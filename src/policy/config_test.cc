@@ -163,8 +163,9 @@ TEST_F(ConfigTest, LoadsWhatIsShipped) {
   ASSERT_TRUE(shipped.ok()) << to_string(shipped.error());
   EXPECT_TRUE(shipped->sets.contains("system"));
   EXPECT_TRUE(shipped->sets.contains("node"));
-  ASSERT_THAT(shipped->blocklists, SizeIs(1));
+  ASSERT_THAT(shipped->blocklists, SizeIs(2));
   EXPECT_EQ(shipped->blocklists[0].source, Blocklist::Source::kBuiltin);
+  EXPECT_EQ(shipped->blocklists[1].source, Blocklist::Source::kTelemetry);
   EXPECT_FALSE(shipped->baseline.files.read.empty());
   EXPECT_FALSE(shipped->essentials.files.write.empty());
 }
@@ -174,13 +175,13 @@ TEST_F(ConfigTest, UserAndOrganisationPoliciesAreAdded) {
   write("config/policy.json", kPolicy);
   auto shipped = load_shipped(at);
   ASSERT_TRUE(shipped.ok()) << to_string(shipped.error());
-  ASSERT_THAT(shipped->blocklists, SizeIs(2));
+  ASSERT_THAT(shipped->blocklists, SizeIs(3));
   EXPECT_EQ(shipped->blocklists[1].source, Blocklist::Source::kUser);
   if (::geteuid() != 0) return;  // only root can make the organisation's file valid
   write("organisation/policy.json", kPolicy, 0644);
   shipped = load_shipped(at);
   ASSERT_TRUE(shipped.ok()) << to_string(shipped.error());
-  ASSERT_THAT(shipped->blocklists, SizeIs(3));
+  ASSERT_THAT(shipped->blocklists, SizeIs(4));
   EXPECT_EQ(shipped->blocklists[1].source, Blocklist::Source::kOrganisation);
 }
 

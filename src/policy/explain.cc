@@ -259,6 +259,8 @@ bool add_removal(const Rule& rule, Kind kind, std::vector<ChangeStep>& steps) {
     case Rule::Source::kOtherwise:
     case Rule::Source::kBaseline:
       return false;
+    case Rule::Source::kTelemetry:  // a grant wins over it
+      return true;
     case Rule::Source::kUser:
     case Rule::Source::kManifest:
     case Rule::Source::kCommandLine:

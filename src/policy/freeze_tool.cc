@@ -20,6 +20,8 @@ Result<std::string> frozen(const Result<T>& parsed) {
 Result<std::string> frozen_file(const std::string& name, const ManifestBytes& bytes) {
   if (name.starts_with("sets/")) return frozen(parse_set(bytes));
   if (name == "blocklist.json") return frozen(parse_blocklist(bytes, Blocklist::Source::kBuiltin));
+  if (name == "telemetry.json")
+    return frozen(parse_blocklist(bytes, Blocklist::Source::kTelemetry));
   return frozen(parse_manifest(bytes));
 }
 

@@ -139,7 +139,8 @@ void pass(Way& way, BlockGroup& group) {
 
 template <typename Way>
 void pass(Way& way, Blocklist& blocklist) {
-  pass_all(way, blocklist.source, blocklist.groups, blocklist.limits, blocklist.otherwise);
+  pass_all(way, blocklist.source, blocklist.groups, blocklist.limits, blocklist.otherwise,
+           blocklist.telemetry);
 }
 
 template <typename Way>

@@ -42,6 +42,8 @@ TEST(FrozenTest, IsWhatTheSourcesSay) {
       expect_same(file, parse_set(bytes));
     } else if (file.name == "blocklist.json") {
       expect_same(file, parse_blocklist(bytes, Blocklist::Source::kBuiltin));
+    } else if (file.name == "telemetry.json") {
+      expect_same(file, parse_blocklist(bytes, Blocklist::Source::kTelemetry));
     } else {
       expect_same(file, parse_manifest(bytes));
     }

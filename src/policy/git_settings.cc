@@ -297,9 +297,10 @@ Status share_git_settings(const std::string& home, const std::string& store) {
   const bool written =
       ::pwrite(file.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
   if (!written || ::renameat(folder.get(), beside.c_str(), folder.get(), kName) != 0) {
+    const int error_number = errno;
     Error error = errno_error("write " + join(store, kName));
     (void)::unlinkat(folder.get(), beside.c_str(), 0);
-    return error;
+    if (!written || error_number != EISDIR) return error;
   }
   return {};
 }

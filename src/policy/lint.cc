@@ -537,12 +537,10 @@ class Linter {
       const auto is_whole = [&](const Rule* rule) {
         if (!is_concrete(rule->resolved)) return false;
         const std::string path = path_of(rule->resolved);
-        const auto& folders = policy_.runnable_trees();
-        const bool folder = std::find(folders.begin(), folders.end(), path) != folders.end();
-        return std::any_of(
-            policy_.whole_trees().begin(), policy_.whole_trees().end(), [&](const WholeTree& tree) {
-              return tree.read && is_within(path, tree.path) && (folder || tree.path != path);
-            });
+        return std::any_of(policy_.whole_trees().begin(), policy_.whole_trees().end(),
+                           [&](const WholeTree& tree) {
+                             return tree.read && tree.path != path && is_within(path, tree.path);
+                           });
       };
       const bool covered = std::all_of(rules.begin(), rules.end(), is_whole);
       if (covered && !rules.empty())

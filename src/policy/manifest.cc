@@ -142,8 +142,8 @@ class Reader {
     return result;
   }
 
-  std::optional<Otherwise> otherwise(const Value& root) {
-    const Value* value = root.find("otherwise");
+  std::optional<Otherwise> otherwise(const Value& root, std::string_view name = "otherwise") {
+    const Value* value = root.find(name);
     if (value == nullptr || !expect(*value, Type::kString)) return std::nullopt;
     if (value->text == "ask") return Otherwise::kAsk;
     if (value->text != "deny")
@@ -326,8 +326,8 @@ Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
 }
 
 Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source source) {
-  static constexpr std::array<std::string_view, 5> kKnown = {"$schema", "blocklist", "groups",
-                                                             "limits", "otherwise"};
+  static constexpr std::array<std::string_view, 6> kKnown = {"$schema", "blocklist", "groups",
+                                                             "limits",  "otherwise", "telemetry"};
   static constexpr std::array<std::string_view, 8> kGroup = {
       "name", "reason", "block", "block-write", "network", "run", "environment", "vscode"};
   return draft_with<Blocklist>(
@@ -337,6 +337,7 @@ Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source s
         reader.version(root, "blocklist", "blocklist");
         if (root.find("limits") != nullptr) blocklist.limits = reader.limits(root);
         blocklist.otherwise = reader.otherwise(root);
+        blocklist.telemetry = reader.otherwise(root, "telemetry");
         const Value* groups = root.find("groups");
         if (groups == nullptr || !reader.expect(*groups, Type::kArray)) return;
         std::set<std::string> names;

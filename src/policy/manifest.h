@@ -117,11 +117,13 @@ struct BlockGroup {
   std::vector<Entry> network, run, environment, vscode;  // denied
 };
 struct Blocklist {
-  enum class Source { kBuiltin, kOrganisation, kUser };
+  // kTelemetry blocks nothing: where a person would be asked about its hosts, the answer is no.
+  enum class Source { kBuiltin, kOrganisation, kUser, kTelemetry };
   Source source = Source::kBuiltin;
   std::vector<BlockGroup> groups;
   std::optional<Limits> limits;        // an upper bound for every manifest
   std::optional<Otherwise> otherwise;  // kDeny forbids asking
+  std::optional<Otherwise> telemetry;  // kAsk: known collectors are asked about like other hosts
 };
 Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source source);
 

@@ -122,7 +122,7 @@ TEST_F(Settings, AreExplained) {
   EXPECT_THAT(explain(*policy, Kind::kRead, "/no-such/.editorconfig", true).because,
               HasSubstr("\"@tool-settings\""));
   const Explanation listing = explain(*policy, Kind::kRead, "/no-such/code", true);
-  EXPECT_THAT(listing.because, HasSubstr("only the files that tools read by name"));
+  EXPECT_THAT(listing.because, HasSubstr("show only the files that tools read by name"));
   EXPECT_THAT(listing.change, HasSubstr("--read /no-such/code"));
 }
 

@@ -133,5 +133,44 @@ TEST(NetworkPolicy, AnyHostBesideABlockByNameIsRefused) {
   EXPECT_NE(compiled(in), nullptr);
 }
 
+// An answer given in advance, for those about whom a person would be asked, and no block.
+TEST(NetworkPolicy, TelemetryIsRefusedWithoutAQuestionUnlessGranted) {
+  PolicyInputs in = inputs();
+  in.manifest.otherwise = Otherwise::kAsk;
+  BlockGroup group;
+  group.name = "telemetry";
+  group.network = entries({"*.collect.example:*", "one.example:*"});
+  in.blocklists.push_back(blocklist(Blocklist::Source::kTelemetry, group));
+  const auto source = [](const Network& n, const char* name) {
+    return n.policy->rule(n.policy->decide_lookup(name).rule).source;
+  };
+  Network n{compiled(in)};
+  for (const char* name : {"eu.collect.example", "one.example"}) {
+    EXPECT_EQ(n.lookup(name), kDeny) << name;
+    EXPECT_EQ(source(n, name), Rule::Source::kTelemetry) << name;
+    EXPECT_EQ(n.connect("8.8.8.8", 443, {name}), kDeny) << name;
+  }
+  for (const char* name : {"collect.example", "two.example", "one.example.net"}) {
+    EXPECT_EQ(n.lookup(name), Verdict::kAsk) << name;
+    EXPECT_EQ(n.connect("8.8.8.8", 443, {name}), Verdict::kAsk) << name;
+  }
+  EXPECT_EQ(n.connect("8.8.8.8", 443), Verdict::kAsk) << "an address is nobody's name";
+  in.manifest.network = entries({"one.example:443"});
+  n = {compiled(in)};
+  EXPECT_EQ(n.lookup("one.example"), kAllow);
+  EXPECT_EQ(n.connect("8.8.8.8", 443, {"one.example"}), kAllow);
+  EXPECT_EQ(n.connect("8.8.8.8", 80, {"one.example"}), kDeny);
+  in.manifest.network = entries({"*:443"});
+  EXPECT_EQ(Network{compiled(in)}.connect("8.8.8.8", 443, {"one.example"}), kAllow);
+  in.manifest.network = {};
+  in.blocklists.push_back(blocklist(Blocklist::Source::kUser, {}));
+  in.blocklists.back().telemetry = Otherwise::kAsk;
+  EXPECT_EQ(Network{compiled(in)}.lookup("one.example"), Verdict::kAsk) << "as the user wants it";
+  in.blocklists.back().telemetry.reset();
+  in.manifest.otherwise = Otherwise::kDeny;
+  n = {compiled(in)};
+  EXPECT_EQ(source(n, "one.example"), Rule::Source::kOtherwise);
+}
+
 }  // namespace
 }  // namespace bulkhead

@@ -76,6 +76,9 @@ struct PackageManifest {
 };
 std::string_view label(PackageManifest::Origin origin);  // "package", "shipped", "baseline"
 
+// What extensions get that have none: manifests/baseline-extension.json.
+Result<ManifestBytes> usual_manifest(const Places& places);
+
 // An error where the manifest is broken, or names another extension.
 Result<PackageManifest> manifest_of(const Package& package, const Places& places);
 

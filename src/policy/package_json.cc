@@ -115,6 +115,16 @@ std::string_view label(PackageManifest::Origin origin) {
   return "baseline";
 }
 
+Result<ManifestBytes> usual_manifest(const Places& places) {
+  const std::string file = places.data + "/manifests/baseline-extension.json";
+  BULKHEAD_TRY(std::optional<std::string> text, read_shipped_file(file));
+  if (!text)
+    return Error{
+        fmt::format("{} is missing: bulkhead's data are incomplete; install it again", file),
+        ENOENT};
+  return ManifestBytes::of(file, std::move(*text));
+}
+
 Result<PackageManifest> manifest_of(const Package& package, const Places& places) {
   using Origin = PackageManifest::Origin;
   const auto parsed = [&](Origin origin, ManifestBytes bytes) -> Result<PackageManifest> {
@@ -133,13 +143,8 @@ Result<PackageManifest> manifest_of(const Package& package, const Places& places
   const std::string own = folder + package.id + ".json";
   BULKHEAD_TRY(std::optional<std::string> shipped, read_shipped_file(own));
   if (shipped) return parsed(Origin::kShipped, ManifestBytes::of(own, std::move(*shipped)));
-  const std::string general = folder + "baseline-extension.json";
-  BULKHEAD_TRY(std::optional<std::string> baseline, read_shipped_file(general));
-  if (!baseline)
-    return Error{
-        fmt::format("{} is missing: bulkhead's data are incomplete; install it again", general),
-        ENOENT};
-  return parsed(Origin::kBaseline, ManifestBytes::of(general, std::move(*baseline)));
+  BULKHEAD_TRY(ManifestBytes general, usual_manifest(places));
+  return parsed(Origin::kBaseline, std::move(general));
 }
 
 }  // namespace bulkhead

@@ -29,6 +29,8 @@ std::string_view label(Rule::Source source) {
       return "remembered answer";
     case Rule::Source::kBaseline:
       return "baseline";
+    case Rule::Source::kTelemetry:
+      return "known telemetry";
   }
   return "unknown";
 }
@@ -58,6 +60,12 @@ Decision ruling(RuleId block, RuleId grant, Otherwise otherwise) noexcept {
   if (block != kNoRule) return {Verdict::kDeny, block};
   if (grant != kNoRule) return {Verdict::kAllow, grant};
   return {otherwise == Otherwise::kAsk ? Verdict::kAsk : Verdict::kDeny, kOtherwiseRule};
+}
+
+// Whom a person has said no to beforehand, of those about whom they would be asked.
+Decision unless_telemetry(Decision decision, RuleId telemetry) noexcept {
+  const bool refused = decision.verdict == Verdict::kAsk && telemetry != kNoRule;
+  return refused ? Decision{Verdict::kDeny, telemetry} : decision;
 }
 
 }  // namespace
@@ -150,14 +158,17 @@ Decision Policy::decide_connect(const IpAddress& address, uint16_t port,
                                 std::span<const std::string_view> names) const noexcept {
   // Port 0 is no port that a program can mean to reach.
   if (port == 0) return kRefused;
-  return ruling(data_->network_blocks.connect(address, port, names),
-                data_->network_grants.connect(address, port, names), data_->otherwise);
+  return unless_telemetry(
+      ruling(data_->network_blocks.connect(address, port, names),
+             data_->network_grants.connect(address, port, names), data_->otherwise),
+      data_->telemetry.connect(address, port, names));
 }
 
 Decision Policy::decide_lookup(std::string_view normalized_name) const noexcept {
   if (normalized_name.empty()) return kRefused;
-  return ruling(data_->network_blocks.lookup(normalized_name),
-                data_->network_grants.lookup(normalized_name), data_->otherwise);
+  return unless_telemetry(ruling(data_->network_blocks.lookup(normalized_name),
+                                 data_->network_grants.lookup(normalized_name), data_->otherwise),
+                          data_->telemetry.lookup(normalized_name));
 }
 
 Decision Policy::decide_environment(std::string_view name) const noexcept {
@@ -176,9 +187,9 @@ const Limits& Policy::limits() const noexcept { return data_->limits; }
 Otherwise Policy::otherwise() const noexcept { return data_->otherwise; }
 const std::vector<WholeTree>& Policy::whole_trees() const noexcept { return data_->whole_trees; }
 const std::vector<std::string>& Policy::hidden() const noexcept { return data_->hidden; }
+bool Policy::runs_what_it_reads() const noexcept { return data_->programs != kNoRule; }
 const std::string& Policy::private_home() const noexcept { return data_->private_home; }
 const std::vector<std::string>& Policy::workspace() const noexcept { return data_->workspace; }
-bool Policy::runs_what_it_reads() const noexcept { return data_->programs != kNoRule; }
 const std::vector<std::string>& Policy::runnable_files() const noexcept {
   return data_->runnable_files;
 }

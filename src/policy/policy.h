@@ -28,7 +28,8 @@ struct Rule {
     kManifest,
     kCommandLine,
     kRemembered,
-    kBaseline
+    kBaseline,
+    kTelemetry  // refused where a person would be asked
   };
   Source source = Source::kOtherwise;
   Verdict verdict = Verdict::kDeny;

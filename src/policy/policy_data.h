@@ -47,6 +47,7 @@ struct PolicyData {
   PathIndex paths;
   NetworkIndex network_grants{NetworkIndex::Purpose::kGrant};
   NetworkIndex network_blocks{NetworkIndex::Purpose::kBlock};
+  NetworkIndex telemetry{NetworkIndex::Purpose::kBlock};
   NameIndex environment_grants, environment_blocks;
   NameIndex vscode_grants, vscode_blocks;
   Limits limits;

@@ -112,8 +112,12 @@ class Teller {
   }
 
  private:
-  void add(std::string text, std::vector<Claim> claims = {}) {
-    out_->push_back({std::move(text), std::move(claims)});
+  void add(std::string text, std::vector<Claim> claims = {}, Topic topic = Topic::kOther) {
+    out_->push_back({std::move(text), std::move(claims), topic});
+  }
+  // Of what is unusual, with the grants that it tells of.
+  void add_unusual(std::string text, std::vector<Claim> claims, std::vector<RuleId> rules) {
+    out_->push_back({std::move(text), std::move(claims), Topic::kOther, std::move(rules)});
   }
   bool allowed(Kind kind, std::string_view resource) const {
     return decide(policy_, kind, resource).verdict == Verdict::kAllow;
@@ -127,16 +131,16 @@ class Teller {
     return asks_ ? text + ", without asking you" : text;
   }
   // Adds a sentence only where each example of it holds.
-  void add_cannot(std::string text, std::vector<Claim> claims) {
-    if (none_allowed(claims)) add(std::move(text), std::move(claims));
+  void add_cannot(std::string text, std::vector<Claim> claims, Topic topic = Topic::kOther) {
+    if (none_allowed(claims)) add(std::move(text), std::move(claims), topic);
   }
 
   // Grants of one kind that are told and not blocked whole.
-  std::vector<const Rule*> grants(Kind kind) const {
-    std::vector<const Rule*> result;
+  std::vector<RuleId> grants(Kind kind) const {
+    std::vector<RuleId> result;
     for (const RuleId id : told_)
       if (!policy_.rule(id).resolved.empty() && takes_effect(context_, kind, policy_.rule(id)))
-        result.push_back(&policy_.rule(id));
+        result.push_back(id);
     return result;
   }
   static std::string concrete(const Rule& rule) { return concrete_path(rule.resolved); }
@@ -169,23 +173,28 @@ class Teller {
     return claims;
   }
   template <size_t N>
-  void cannot_by_groups(const std::string& verb, const std::array<GroupNoun, N>& groups,
-                        Kind kind) {
+  void cannot_by_groups(const std::string& verb, const std::array<GroupNoun, N>& groups, Kind kind,
+                        Topic topic = Topic::kOther) {
     std::vector<std::string> nouns;
     std::vector<Claim> all;
+    bool whole = true;
     for (const GroupNoun& each : groups) {
       std::vector<Claim> claims = denied_by(each.group, kind);
-      if (claims.empty() || !none_allowed(claims)) continue;
+      const bool denied = !claims.empty() && none_allowed(claims);
+      whole = whole && denied;
+      if (!denied) continue;
       if (std::find(nouns.begin(), nouns.end(), each.noun) == nouns.end())
         nouns.emplace_back(each.noun);
       all.insert(all.end(), claims.begin(), claims.end());
     }
-    if (!nouns.empty()) add(fmt::format("{}{}", verb, joined(nouns, N)), std::move(all));
+    if (!nouns.empty())
+      add(fmt::format("{}{}", verb, joined(nouns, N)), std::move(all),
+          whole ? topic : Topic::kOther);
   }
 
   void cannot_secrets() {
     cannot_by_groups("Read your keys and passwords where programs keep them: ", kSecrets,
-                     Kind::kRead);
+                     Kind::kRead, Topic::kSecrets);
     auto variables = denied_by("secret-variables", Kind::kEnvironment);
     if (!variables.empty())
       add_cannot("See environment variables that are known to carry passwords and tokens",
@@ -197,13 +206,14 @@ class Teller {
     if (home.empty()) return;
     add_cannot(
         unasked(fmt::format("Read the rest of your home folder {}", escape_for_display(home))),
-        {{Kind::kRead, join(home, "Documents")}, {Kind::kRead, join(home, ".bulkhead.probe")}});
+        {{Kind::kRead, join(home, "Documents")}, {Kind::kRead, join(home, ".bulkhead.probe")}},
+        Topic::kHome);
   }
 
   void cannot_write() {
     bool workspace = false, storage = false, extension = false;
-    for (const Rule* rule : grants(Kind::kWrite)) {
-      const std::string path = concrete(*rule);
+    for (const RuleId id : grants(Kind::kWrite)) {
+      const std::string path = concrete(policy_.rule(id));
       if (path.empty() || !is_own(path)) return;
       workspace = workspace || within_any(path, context_.workspace);
       storage = storage || within_any(path, context_.storage);
@@ -231,13 +241,14 @@ class Teller {
     add_cannot(unasked(some ? "Connect to any other host" : "Use the network"),
                {{Kind::kConnect, "bulkhead-probe.example:443"},
                 {Kind::kConnect, "93.184.215.14:443"},
-                {Kind::kLookup, "bulkhead-probe.example"}});
+                {Kind::kLookup, "bulkhead-probe.example"}},
+               some ? Topic::kOtherHosts : Topic::kNetwork);
   }
 
   void cannot_run() {
     bool own = false;
-    for (const Rule* rule : grants(Kind::kRun)) {
-      if (!within_any(concrete(*rule), context_.extension)) {
+    for (const RuleId id : grants(Kind::kRun)) {
+      if (!within_any(concrete(policy_.rule(id)), context_.extension)) {
         add_cannot(unasked("Run any other program"), {{Kind::kRun, "/usr/bin/bulkhead.probe"}});
         return;
       }
@@ -273,10 +284,15 @@ class Teller {
   }
 
   void unusual_reach() {
-    for (const VscodeReach& reach : vscode_reaches())
-      if (allowed(Kind::kVscode, reach.permission))
-        add(fmt::format("{}: {}", capitalised(vscode_about(reach.permission)), reach.consequence),
-            {{Kind::kVscode, std::string(reach.permission)}});
+    for (const VscodeReach& reach : vscode_reaches()) {
+      if (!allowed(Kind::kVscode, reach.permission)) continue;
+      std::vector<RuleId> rules;
+      for (const RuleId id : grants(Kind::kVscode))
+        if (policy_.rule(id).resolved == reach.permission) rules.push_back(id);
+      add_unusual(
+          fmt::format("{}: {}", capitalised(vscode_about(reach.permission)), reach.consequence),
+          {{Kind::kVscode, std::string(reach.permission)}}, std::move(rules));
+    }
   }
 
   void unusual_lifts() {
@@ -306,35 +322,49 @@ class Teller {
   void unusual_reads() {
     const std::string& home = inputs_.variables.home;
     std::vector<std::string> in_home, anywhere;
+    std::vector<RuleId> of_home, of_anywhere, of_others;
     size_t places = 0;
-    bool whole_home = false, whole_system = false, others = false;
-    for (const Rule* rule : grants(Kind::kRead)) {
-      if (rule->text.starts_with('@')) continue;
+    bool whole_home = false, whole_system = false;
+    for (const RuleId id : grants(Kind::kRead)) {
+      const Rule& rule = policy_.rule(id);
+      if (rule.text.starts_with('@')) continue;
       ++places;
-      const std::string path = concrete(*rule);
-      if (rule->resolved.starts_with("**/") && rule->resolved.find('*', 3) != std::string::npos)
-        anywhere.push_back(shown_pattern(rule->resolved).substr(3));
-      const std::string start = path.empty() ? rule->resolved : path;
-      if (path == "/") whole_system = true;
-      if (!path.empty() && !home.empty() && is_within(home, path)) whole_home = true;
-      if (!home.empty() && start.starts_with(home + "/") && !is_own(start))
-        in_home.push_back(shown_pattern(rule->resolved));
+      const std::string path = concrete(rule);
+      if (rule.resolved.starts_with("**/") && rule.resolved.find('*', 3) != std::string::npos) {
+        anywhere.push_back(shown_pattern(rule.resolved).substr(3));
+        of_anywhere.push_back(id);
+      }
+      const std::string start = path.empty() ? rule.resolved : path;
+      const bool holds_home = !path.empty() && !home.empty() && is_within(home, path);
+      whole_system = whole_system || path == "/";
+      whole_home = whole_home || holds_home;
+      if (!home.empty() && start.starts_with(home + "/") && !is_own(start)) {
+        in_home.push_back(shown_pattern(rule.resolved));
+        of_home.push_back(id);
+      } else if (holds_home) {
+        of_home.push_back(id);
+      }
       for (const std::string& own : context_.extension) {
         const std::string shelf(parent_of(own));
         if (path.empty() || is_own(path) || within_any(shelf, context_.workspace)) continue;
-        others = others || is_within(path, shelf) || is_within(shelf, path);
+        if (is_within(path, shelf) || is_within(shelf, path)) of_others.push_back(id);
       }
     }
     if (whole_system) {
-      add("Read all files of this machine that are not blocked");
+      add_unusual("Read all files of this machine that are not blocked", {}, std::move(of_home));
     } else if (whole_home) {
-      add(fmt::format("Read everything in your home folder {} that is not blocked",
-                      escape_for_display(home)));
+      add_unusual(fmt::format("Read everything in your home folder {} that is not blocked",
+                              escape_for_display(home)),
+                  {}, std::move(of_home));
     } else if (!in_home.empty()) {
-      add("Read in your home folder: " + list_of(std::move(in_home)));
+      add_unusual("Read in your home folder: " + list_of(std::move(in_home)), {},
+                  std::move(of_home));
     }
-    if (!anywhere.empty()) add("Read by name alone, wherever it lies: " + list_of(anywhere));
-    if (others) add("Read the folders of other extensions");
+    if (!anywhere.empty())
+      add_unusual("Read by name alone, wherever it lies: " + list_of(anywhere), {},
+                  std::move(of_anywhere));
+    if (!of_others.empty())
+      add_unusual("Read the folders of other extensions", {}, std::move(of_others));
     if (places > kManyPlaces)
       add(fmt::format("Its manifest names {} places to read: the lists here are shortened",
                       places));
@@ -342,66 +372,85 @@ class Teller {
 
   void unusual_writes() {
     std::vector<std::string> outside, anywhere;
+    std::vector<RuleId> of_outside, of_anywhere, of_code;
     std::vector<Claim> claims;
-    bool code = false;
-    for (const Rule* rule : grants(Kind::kWrite)) {
-      const std::string path = concrete(*rule);
-      if (!path.empty())
-        for (const std::string& own : context_.extension)
-          code = code || is_within(path, own) || is_within(own, path);
-      if (rule->resolved.starts_with("**/")) {
-        anywhere.push_back(shown_pattern(rule->resolved).substr(3));
+    for (const RuleId id : grants(Kind::kWrite)) {
+      const Rule& rule = policy_.rule(id);
+      const std::string path = concrete(rule);
+      const bool code =
+          !path.empty() &&
+          std::any_of(context_.extension.begin(), context_.extension.end(), [&](const auto& own) {
+            return is_within(path, own) || is_within(own, path);
+          });
+      if (code) of_code.push_back(id);
+      if (rule.resolved.starts_with("**/")) {
+        anywhere.push_back(shown_pattern(rule.resolved).substr(3));
+        of_anywhere.push_back(id);
       } else if (path.empty() || !is_own(path)) {
-        outside.push_back(shown_pattern(rule->resolved));
+        outside.push_back(shown_pattern(rule.resolved));
+        of_outside.push_back(id);
         if (!path.empty()) claims.push_back({Kind::kWrite, path});
       }
     }
     if (!outside.empty())
-      add("Change files outside of your workspace: " + list_of(std::move(outside)),
-          std::move(claims));
+      add_unusual("Change files outside of your workspace: " + list_of(std::move(outside)),
+                  std::move(claims), std::move(of_outside));
     if (!anywhere.empty())
-      add("Change by name alone, wherever it lies: " + list_of(std::move(anywhere)));
-    if (code) add("Change its own folder, and with it the code that you review here");
+      add_unusual("Change by name alone, wherever it lies: " + list_of(std::move(anywhere)), {},
+                  std::move(of_anywhere));
+    if (!of_code.empty())
+      add_unusual("Change its own folder, and with it the code that you review here", {},
+                  std::move(of_code));
   }
 
   void unusual_programs() {
     std::set<std::string> runners, trees;
+    std::vector<RuleId> of_runners, of_trees;
     std::vector<Claim> claims;
-    for (const Rule* rule : grants(Kind::kRun)) {
-      const std::string path = concrete(*rule);
-      if (rule->source == Rule::Source::kBaseline || path.empty()) continue;
+    for (const RuleId id : grants(Kind::kRun)) {
+      const Rule& rule = policy_.rule(id);
+      const std::string path = concrete(rule);
+      if (rule.source == Rule::Source::kBaseline || path.empty()) continue;
       const auto& folders = policy_.runnable_trees();
       if (std::find(folders.begin(), folders.end(), path) != folders.end()) {
-        if (!within_any(path, context_.extension)) trees.insert(escape_for_display(path));
+        if (within_any(path, context_.extension)) continue;
+        trees.insert(escape_for_display(path));
+        of_trees.push_back(id);
       } else if (runs_any_code(path)) {
         runners.insert(escape_for_display(last_of(path)));
+        of_runners.push_back(id);
         claims.push_back({Kind::kRun, path});
       }
     }
     if (!runners.empty())
-      add(fmt::format("Run {}, which can be told to run anything else",
-                      joined({runners.begin(), runners.end()})),
-          std::move(claims));
-    if (!trees.empty()) add("Run whatever lies in " + joined({trees.begin(), trees.end()}));
+      add_unusual(fmt::format("Run {}, which can be told to run anything else",
+                              joined({runners.begin(), runners.end()})),
+                  std::move(claims), std::move(of_runners));
+    if (!trees.empty())
+      add_unusual("Run whatever lies in " + joined({trees.begin(), trees.end()}), {},
+                  std::move(of_trees));
   }
 
   void unusual_network() {
     using Host = NetworkPattern::Host;
-    bool everything = false, near = false;
-    for (const Rule* rule : grants(Kind::kConnect)) {
-      const auto pattern = parse_network(rule->resolved);
+    std::vector<RuleId> everything, near;
+    for (const RuleId id : grants(Kind::kConnect)) {
+      const auto pattern = parse_network(policy_.rule(id).resolved);
       if (!pattern.ok()) continue;
       const bool network = pattern->host == Host::kNetwork;
       const bool special = network && network_is_special(pattern->network, pattern->prefix_bits);
-      near = near || pattern->host == Host::kLoopback || special;
+      if (pattern->host == Host::kLoopback || special) near.push_back(id);
       const unsigned wide = network && pattern->network.is_v4() ? 16 : 32;
-      everything =
-          everything || pattern->host == Host::kAny ||
-          (network && !special && pattern->prefix_bits < wide) ||
-          (pattern->host == Host::kBelowName && pattern->name.find('.') == std::string::npos);
+      if (pattern->host == Host::kAny || (network && !special && pattern->prefix_bits < wide) ||
+          (pattern->host == Host::kBelowName && pattern->name.find('.') == std::string::npos))
+        everything.push_back(id);
     }
-    if (everything) add("Connect to any host, so that what it reads can go anywhere");
-    if (near) add("Connect to services of this machine or of your own network");
+    if (!everything.empty())
+      add_unusual("Connect to any host, so that what it reads can go anywhere", {},
+                  std::move(everything));
+    if (!near.empty())
+      add_unusual("Connect to services of this machine or of your own network", {},
+                  std::move(near));
   }
 
   const ReviewContext& context_;

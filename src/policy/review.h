@@ -25,6 +25,16 @@ struct OwnFolders {
 // the environment is not told (devices, /proc, the editor's own files): every compartment has that.
 Review review(const PolicyInputs& inputs, const Policy& policy, const OwnFolders& own = {});
 
+// The same in a few words: what a person reads first.
+struct Brief {
+  std::string usual;  // what it has of what extensions usually get, in full sentences
+  std::vector<std::string> notable;  // what goes beyond that, without a full stop
+};
+// `usual` is compiled from the same inputs, but for the manifest: usual_manifest() (package.h), and
+// without answers and lifted blocks. What is not certain to be in it is notable.
+Brief brief(const PolicyInputs& inputs, const Policy& policy, const Policy& usual,
+            const OwnFolders& own = {});
+
 // What `after` allows and `before` did not, in sentences; empty where it is merely narrower or
 // written otherwise. Both compiled with the same variables, sets and blocklists as `inputs`,
 // which belong to `after`. Decided by the rules of both, not by their texts; what cannot be
@@ -38,9 +48,13 @@ struct Claim {
   Kind kind = Kind::kRead;
   std::string resource;
 };
+// What some sentences are about, for those that are made of them.
+enum class Topic : uint8_t { kOther, kSecrets, kHome, kNetwork, kOtherHosts };
 struct Statement {
   std::string text;
   std::vector<Claim> claims;  // examples; for tests, which ask the policy about each
+  Topic topic = Topic::kOther;
+  std::vector<RuleId> rules = {};  // of `unusual`: the grants that it tells of
 };
 struct Statements {
   std::vector<Statement> permits, cannot, unusual;

@@ -99,7 +99,8 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
                              "[2606:4700::1]:443"}) {
       EXPECT_FALSE(allowed(Kind::kConnect, each)) << each;
     }
-    EXPECT_FALSE(allowed(Kind::kVscode, "webview") || allowed(Kind::kVscode, "open-external"));
+    EXPECT_FALSE(allowed(Kind::kVscode, "webview-network") ||
+                 allowed(Kind::kVscode, "open-external"));
   }
   if (says(told.cannot, "Read your keys")) {
     for (const char* each : {"/no-such/home/.ssh/id_rsa", "/no-such/home/.aws/credentials",
@@ -156,13 +157,71 @@ void expect_truth(const PolicyInputs& all, const Policy& policy) {
   if (allowed(Kind::kConnect, "127.0.0.1:3000") || allowed(Kind::kConnect, "10.1.2.3:22")) {
     EXPECT_TRUE(says(told.unusual, "Connect to services of this machine"));
   }
-  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "secrets", "authentication",
-                           "webview", "settings-write-foreign", "commands-foreign"})
+  for (const char* each : {"terminal", "tasks", "debug", "clipboard", "authentication",
+                           "webview-network", "settings-write-foreign", "commands-foreign"})
     EXPECT_TRUE(!allowed(Kind::kVscode, each) || !told.unusual.empty()) << each;
   if (policy.otherwise() == Otherwise::kAsk) {
     EXPECT_THAT(told.permits, Contains(StartsWith("Ask you, while it runs")));
     EXPECT_THAT(told.unusual, Not(Contains(StartsWith("Ask you"))));
   }
+}
+
+std::shared_ptr<const Policy> usual_policy() {
+  PolicyInputs all = extension();
+  auto read = read_shipped_file(std::string(std::getenv("BULKHEAD_DATA")) +
+                                "/manifests/baseline-extension.json");
+  EXPECT_TRUE(read.ok() && *read);
+  auto manifest = parse_manifest(ManifestBytes::of("baseline-extension.json", **read));
+  EXPECT_TRUE(manifest.ok());
+  all.manifest = std::move(manifest).value();
+  all.manifest.extension = "acme.tool";
+  return compiled(all);
+}
+
+bool says_of(const Brief& told, std::string_view words) {
+  return told.usual.find(words) != std::string::npos;
+}
+
+// The few words that are read first hold as the others do, and leave nothing out.
+void expect_brief_truth(const PolicyInputs& all, const Policy& policy, const Policy& usual) {
+  const Brief told = brief(all, policy, usual);
+  const auto allowed = [&](Kind kind, std::string_view resource) {
+    return decide(policy, kind, resource).verdict == Verdict::kAllow;
+  };
+  EXPECT_EQ(says_of(told, "It reads"), allowed(Kind::kRead, "/no-such/home/project/README"));
+  EXPECT_TRUE(!says_of(told, "changes your workspace") ||
+              allowed(Kind::kWrite, "/no-such/home/project/README"));
+  EXPECT_TRUE(!says_of(told, "keeps data of its own") ||
+              allowed(Kind::kWrite, "/no-such/home/storage/acme.tool/state.json"));
+  if (says_of(told, "read your keys and passwords")) {
+    for (const char* each : {"/no-such/home/.ssh/id_rsa", "/no-such/home/.aws/credentials",
+                             "/no-such/home/.gnupg/private-keys-v1.d/x.key"})
+      EXPECT_FALSE(allowed(Kind::kRead, each)) << told.usual;
+  }
+  if (says_of(told, "the rest of your home folder")) {
+    EXPECT_FALSE(allowed(Kind::kRead, "/no-such/home/diary.txt")) << told.usual;
+  }
+  if (says_of(told, "use the network")) {
+    EXPECT_FALSE(allowed(Kind::kConnect, "api.example.com:443")) << told.usual;
+  }
+  if (says_of(told, "any other host")) {
+    EXPECT_FALSE(allowed(Kind::kConnect, "unheard-of.example:443")) << told.usual;
+  }
+  if (!told.notable.empty()) return;
+  for (const Claim& claim : {Claim{Kind::kRead, "/no-such/home/diary.txt"},
+                             {Kind::kRead, "/no-such/home/notes/x"},
+                             {Kind::kWrite, "/opt/acme/share/x"},
+                             {Kind::kWrite, "/srv/a.md"},
+                             {Kind::kConnect, "api.example.com:443"},
+                             {Kind::kConnect, "127.0.0.1:3000"},
+                             {Kind::kRun, "/opt/acme/bin/tool"},
+                             {Kind::kVscode, "terminal"},
+                             {Kind::kVscode, "clipboard"},
+                             {Kind::kVscode, "tasks"},
+                             {Kind::kEnvironment, "NODE_OPTIONS"}})
+    EXPECT_TRUE(!allowed(claim.kind, claim.resource) ||
+                decide(usual, claim.kind, claim.resource).verdict == Verdict::kAllow)
+        << claim.resource << " is not told";
 }
 
 // Manifests made of these, some of each list.
@@ -191,8 +250,8 @@ Manifest random_manifest(std::mt19937& random, double share) {
   manifest.run =
       some({"sh", "${extension}", "${workspace}", "/opt/acme/bin", "nonsuch", "@python"});
   manifest.environment = some({"PATH", "NODE_*", "NODE_ENV", "AWS_SECRET_ACCESS_KEY", "LANG"});
-  manifest.vscode = some({"@editor", "@commands", "terminal", "clipboard", "webview", "secrets",
-                          "@running", "open-external", "settings-write-foreign"});
+  manifest.vscode = some({"@editor", "@commands", "terminal", "clipboard", "webview-network",
+                          "secrets", "@running", "open-external", "settings-write-foreign"});
   if (take(random)) manifest.limits.memory = take(random) ? 1U << 29U : 1U << 30U;
   if (take(random)) manifest.limits.processes = take(random) ? 16 : 8;
   if (take(random)) manifest.otherwise = Otherwise::kAsk;
@@ -201,6 +260,8 @@ Manifest random_manifest(std::mt19937& random, double share) {
 
 TEST(ReviewTest, EverySentenceHolds) {
   std::mt19937 random(20261121);
+  const auto usual = usual_policy();
+  ASSERT_NE(usual, nullptr);
   for (int i = 0; i < 200; ++i) {
     PolicyInputs all = extension();
     all.manifest = random_manifest(random, i % 2 == 0 ? 0.12 : 0.4);
@@ -210,6 +271,7 @@ TEST(ReviewTest, EverySentenceHolds) {
     ASSERT_NE(policy, nullptr);
     expect_claims(all, *policy);
     expect_truth(all, *policy);
+    expect_brief_truth(all, *policy, *usual);
     if (HasFailure()) {
       for (const Rule& rule : policy->rules()) {
         if (rule.source == Rule::Source::kManifest)
@@ -218,6 +280,51 @@ TEST(ReviewTest, EverySentenceHolds) {
       return;
     }
   }
+}
+
+TEST(ReviewTest, InAFewWords) {
+  const auto usual = usual_policy();
+  ASSERT_NE(usual, nullptr);
+  const auto told = [&](const Manifest& manifest, std::vector<std::string> lifted = {}) {
+    PolicyInputs all = extension();
+    all.manifest = manifest;
+    all.lifted = std::move(lifted);
+    const auto policy = compiled(all);
+    return policy ? brief(all, *policy, *usual) : Brief();
+  };
+  Manifest manifest;
+  manifest.extension = "acme.tool";
+  manifest.otherwise = Otherwise::kAsk;
+  manifest.files.read = entries({"${workspace}", "${extension}", "@system"});
+  manifest.files.write = entries({"${workspace}", "${storage}"});
+  manifest.vscode = entries({"@editor", "@commands"});
+  Brief found = told(manifest);
+  EXPECT_EQ(found.usual,
+            "It reads and changes your workspace and keeps data of its own. It cannot read your "
+            "keys and passwords, nor, unless you allow it, read the rest of your home folder or "
+            "use the network.");
+  EXPECT_THAT(found.notable, IsEmpty());
+
+  manifest.otherwise = Otherwise::kDeny;
+  manifest.files.write.clear();
+  manifest.network = entries({"api.example.com:443"});
+  manifest.vscode = entries({"@editor", "clipboard"});
+  manifest.files.read.push_back(entries({"${home}/notes"})[0]);
+  found = told(manifest, {"ssh-keys"});
+  EXPECT_EQ(found.usual,
+            "It reads your workspace. It cannot read the rest of your home folder or connect to "
+            "any other host.");
+  EXPECT_THAT(found.notable,
+              ElementsAre("Read and write the clipboard: what you copied may be a password",
+                          StartsWith("The block \"ssh-keys\" is lifted: "),
+                          "Read in your home folder: /no-such/home/notes",
+                          "Connect to api.example.com on port 443: what it reads can go there"));
+
+  // What runs outside of the compartment can do all of it.
+  manifest.vscode = entries({"terminal"});
+  found = told(manifest);
+  EXPECT_EQ(found.usual, "It reads your workspace.");
+  EXPECT_THAT(found.notable, Contains(StartsWith("Open terminals and type into them: ")));
 }
 
 TEST(ReviewTest, TheBaselineOfExtensions) {
@@ -460,7 +567,7 @@ TEST_F(WidenedTest, NothingNewGoesUntold) {
       all.push_back({Kind::kConnect, host});
     for (const char* name : {"PATH", "NODE_ENV", "NODE_OPTIONS", "LANG"})
       all.push_back({Kind::kEnvironment, name});
-    for (const char* name : {"terminal", "documents", "webview", "debug"})
+    for (const char* name : {"terminal", "documents", "webview-network", "debug"})
       all.push_back({Kind::kVscode, name});
     return all;
   }();

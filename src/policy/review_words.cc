@@ -22,7 +22,7 @@ constexpr std::array kReaches = {
                 "some settings name programs, which run outside of the compartment"},
     VscodeReach{"workspace-folders", true, true,
                 "there every extension may do what you allowed it for a workspace"},
-    VscodeReach{"webview", false, true,
+    VscodeReach{"webview-network", false, true,
                 "they run in your browser, from where they can reach any host"},
     VscodeReach{"open-external", false, true, "what it knows can leave the machine by that"},
     VscodeReach{"language-models", false, true, "what it knows can leave the machine by that"},
@@ -32,7 +32,6 @@ constexpr std::array kReaches = {
     VscodeReach{"terminal-read", false, false, "output can hold passwords and tokens"},
     VscodeReach{"machine-id", false, false,
                 "who gets it from several extensions knows that they are yours"},
-    VscodeReach{"secrets", false, false, "it handles passwords or tokens"},
     VscodeReach{"settings-shared", false, false, "such settings can hold passwords and tokens"},
 };
 
@@ -90,7 +89,7 @@ bool takes_effect(const ReviewContext& context, Kind kind, const Rule& rule) {
     const std::vector<Rule>& rules = context.policy.rules();
     return std::none_of(rules.begin(), rules.end(), [&](const Rule& block) {
       return block.verdict == Verdict::kDeny && block.source != Rule::Source::kOtherwise &&
-             covers(kind, block, rule);
+             block.source != Rule::Source::kTelemetry && covers(kind, block, rule);
     });
   }
   const auto parsed = parse_resolved(rule.resolved);

@@ -35,6 +35,9 @@ bool takes_effect(const ReviewContext& context, Kind kind, const Rule& rule);
 // What these rules permit, grouped; one sentence for each group.
 std::vector<Statement> permits_of(const ReviewContext& context, std::span<const RuleId> rules);
 
+// The grants of `context.policy` that no grant of `before` covers.
+std::vector<RuleId> grants_beyond(const Policy& before, const ReviewContext& context);
+
 // A program that runs whatever it is given, by its name in `path`; and what kind of thing that is.
 bool runs_any_code(std::string_view path);
 

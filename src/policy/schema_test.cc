@@ -364,8 +364,10 @@ TEST(Schema, ShippedFilesAreValid) {
     documents.push_back({kind, read_file(path, 1 << 20).value(), true});
   };
   for (const auto& entry : fs::directory_iterator(root() + "/manifests"))
-    if (entry.path().extension() == ".json")
-      add(entry.path().filename() == "blocklist.json" ? "blocklist" : "manifest", entry.path());
+    if (const auto name = entry.path().filename(); name.extension() == ".json") {
+      const bool lists = name == "blocklist.json" || name == "telemetry.json";
+      add(lists ? "blocklist" : "manifest", entry.path());
+    }
   for (const auto& entry : fs::directory_iterator(root() + "/manifests/sets"))
     add("set", entry.path());
   ASSERT_GT(documents.size(), 10U);

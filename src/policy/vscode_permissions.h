@@ -43,7 +43,9 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"terminal-read", "read what terminals show"},
     VscodePermission{"testing", "define and run tests"},
     VscodePermission{"tunnels", "forward ports of this machine"},
-    VscodePermission{"webview", "show pages with scripts of its own"},
+    VscodePermission{"webview",
+                     "show pages with scripts of its own, which reach the hosts that it may"},
+    VscodePermission{"webview-network", "show such pages that reach any host"},
     VscodePermission{"window", "show messages, prompts, views and the status bar"},
     VscodePermission{"workspace-edit", "change documents and files that it may write"},
     VscodePermission{"workspace-files",
@@ -57,9 +59,10 @@ struct VscodeGroup {
 };
 
 namespace vscode_groups {
-inline constexpr std::array<std::string_view, 9> kEditor = {
-    "diagnostics", "documents",      "languages",       "settings-read", "storage",
-    "window",      "workspace-edit", "workspace-files", "settings-write"};
+inline constexpr std::array<std::string_view, 14> kEditor = {
+    "comments", "diagnostics",   "documents",      "languages",      "scm",
+    "secrets",  "settings-read", "settings-write", "storage",        "testing",
+    "webview",  "window",        "workspace-edit", "workspace-files"};
 inline constexpr std::array<std::string_view, 1> kCommands = {"commands"};
 inline constexpr std::array<std::string_view, 3> kRunning = {"tasks", "terminal", "debug"};
 inline constexpr std::array<std::string_view, 3> kViews = {"webview", "comments", "scm"};

@@ -21,7 +21,7 @@ bool is_grant(const Rule& rule) {
 }
 bool is_block(const Rule& rule) {
   return rule.verdict == Verdict::kDeny && rule.source != Rule::Source::kOtherwise &&
-         !rule.resolved.empty();
+         rule.source != Rule::Source::kTelemetry && !rule.resolved.empty();
 }
 
 // The grants of a policy, or its blocks. Most rules of two versions are the same to the letter,
@@ -104,14 +104,11 @@ void tell_limits(const Limits& before, const Limits& after, std::vector<std::str
 
 }  // namespace
 
-std::vector<std::string> widened(const Policy& before, const PolicyInputs& inputs,
-                                 const Policy& after, const OwnFolders& own) {
-  ReviewContext context = review_context(inputs, after, own);
-  context.most = 64;
-  RuleList old_grants(before, is_grant), new_grants(after, is_grant), new_blocks(after, is_block);
+std::vector<RuleId> grants_beyond(const Policy& before, const ReviewContext& context) {
+  RuleList old_grants(before, is_grant);
   std::vector<RuleId> more;
-  for (RuleId id = 0; id < after.rules().size(); ++id) {
-    const Rule& rule = after.rule(id);
+  for (RuleId id = 0; id < context.policy.rules().size(); ++id) {
+    const Rule& rule = context.policy.rule(id);
     if (!is_grant(rule)) continue;
     // Reading status is free, so only a block can say something about it.
     const bool is_new = std::any_of(kKinds.begin(), kKinds.end(), [&](Kind kind) {
@@ -120,6 +117,15 @@ std::vector<std::string> widened(const Policy& before, const PolicyInputs& input
     });
     if (is_new) more.push_back(id);
   }
+  return more;
+}
+
+std::vector<std::string> widened(const Policy& before, const PolicyInputs& inputs,
+                                 const Policy& after, const OwnFolders& own) {
+  ReviewContext context = review_context(inputs, after, own);
+  context.most = 64;
+  RuleList new_grants(after, is_grant), new_blocks(after, is_block);
+  const std::vector<RuleId> more = grants_beyond(before, context);
   std::vector<std::string> found;
   for (Statement& each : permits_of(context, more)) found.push_back(std::move(each.text));
   // Nothing that was found to be new may be lost for want of a sentence.

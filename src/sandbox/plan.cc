@@ -68,11 +68,11 @@ Status check_kernel() {
         "this kernel does not enforce Landlock (feature \"landlock\"): it must be built in and "
         "named in the boot parameter lsm=; see `bulkhead doctor`"};
   }
-  if (!landlock.scopes) {
+  if (landlock.abi < kOldestLandlock) {
     return Error{fmt::format(
-        "this kernel's Landlock (ABI {}) cannot keep signals inside (feature \"landlock-scopes\"): "
-        "Linux 6.12 or newer is needed; see `bulkhead doctor`",
-        landlock.abi)};
+        "this kernel's Landlock has ABI {}, and {} is needed (feature \"landlock\", Linux 5.19); see "
+        "`bulkhead doctor`",
+        landlock.abi, kOldestLandlock)};
   }
   uint32_t action = SECCOMP_RET_USER_NOTIF;
   if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0) {

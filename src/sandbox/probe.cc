@@ -181,8 +181,19 @@ int try_openat2() {
   return fd ? 0 : errno;
 }
 
+// Denies everything and looks whether it is denied.
+int try_landlock() {
+  const LandlockSupport support = landlock_support();
+  if (support.abi < kOldestLandlock) return EOPNOTSUPP;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  if (const int error = landlock_restrict(support, {}, -1); error != 0) return error;
+  const Fd root(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (root) return ENOTRECOVERABLE;
+  return errno == EACCES ? 0 : errno;
+}
+
 int try_signal_scope() {
-  LandlockSupport support = landlock_support();
+  const LandlockSupport support = landlock_support();
   if (!support.scopes) return EOPNOTSUPP;
   const pid_t outside = ::getppid();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
@@ -248,15 +259,20 @@ std::vector<Feature> probe_features() {
   constexpr bool kRequired = true;
 
   const LandlockSupport landlock = landlock_support();
-  add("landlock", "denies files behind everything that the supervisor says", kRequired,
-      landlock.abi > 0 ? 0 : EOPNOTSUPP, fmt::format("ABI {}", landlock.abi),
+  const int denial = in_child(0, try_landlock);
+  std::string mend =
       "the kernel must have CONFIG_SECURITY_LANDLOCK, lsm= of its command line must name it, and "
-      "this must not be a compartment already");
-  const int scopes = in_child(0, try_signal_scope);
-  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired, scopes,
-      "tried",
-      scopes == E2BIG ? fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent)
-                      : "Landlock ABI 6 is needed (Linux 6.12)");
+      "this must not be a compartment already";
+  if (denial == E2BIG) {
+    mend = fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent);
+  } else if (landlock.abi > 0 && landlock.abi < kOldestLandlock) {
+    mend = fmt::format("ABI {} is needed (Linux 5.19), and this is {}", kOldestLandlock, landlock.abi);
+  }
+  add("landlock", "denies files behind everything that the supervisor says", kRequired, denial,
+      fmt::format("ABI {}", landlock.abi), mend);
+  add("landlock-scopes", "keeps signals and abstract unix sockets inside once more", false,
+      in_child(0, try_signal_scope), "tried",
+      "Linux 6.12 has it; without it pid and network namespace do");
 
   add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors", kRequired,
       in_child(0, try_injection), "tried", "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");

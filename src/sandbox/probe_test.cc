@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+#include "sandbox/landlock.h"
+
 namespace bulkhead {
 namespace {
 
@@ -36,8 +38,8 @@ TEST(Probe, SaysWhatTheKernelSays) {
   const auto features = probe_features();
   const long abi =
       ::syscall(__NR_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  EXPECT_EQ(named(features, "landlock").present, abi > 0);
-  if (abi > 0) {
+  EXPECT_EQ(named(features, "landlock").present, abi >= kOldestLandlock);
+  if (abi >= kOldestLandlock) {
     EXPECT_EQ(named(features, "landlock").detail, "ABI " + std::to_string(abi));
   }
   EXPECT_EQ(named(features, "landlock-scopes").present, abi >= 6);

@@ -4,9 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -108,8 +110,8 @@ std::string text_of(const Rule& rule) {
 }
 
 std::string_view label(Answer answer) {
-  constexpr std::array<std::string_view, 7> kLabels = {"no",    "once",   "this run", "always",
-                                                       "never", "nobody", "not asked"};
+  constexpr std::array<std::string_view, 8> kLabels = {"no",    "once",   "this run",  "always",
+                                                       "never", "nobody", "not asked", "later"};
   return kLabels[static_cast<size_t>(answer)];
 }
 
@@ -146,6 +148,9 @@ std::string wider_than_asked(Kind kind, const std::string& resource) {
   }
 }
 
+// What a yes to looking up a host is a yes to, where both are one question.
+constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
+
 // What a rule grants by a name alone (Rule::own_file) must not be something else of that name: a
 // link is judged by what it leads to, and the rest is looked at here. What is not there is nothing
 // to be refused.
@@ -168,13 +173,19 @@ std::string endpoint(const IpAddress& address, uint16_t port) {
 struct Arbiter::Subject {
   Kind kind = Kind::kRead;
   std::string_view resource;
-  std::string_view entry;                     // what a remembered answer grants; empty: resource
-  std::span<const std::string> aliases = {};  // further resources whose answers count as well
+  std::span<const std::pair<Kind, std::string>> aliases = {};  // whose answers count as well
 };
 
 struct Arbiter::State {
   State(Journal* journal_, Asker* asker_, std::function<Status(const Extra&)> remember_)
-      : journal(journal_), asker(asker_), remember(std::move(remember_)), questions(asker_) {}
+      : journal(journal_), asker(asker_), remember(std::move(remember_)), questions(asker_) {
+    if (asker == nullptr) return;
+    keeps_questions = asker->patience(Waits::kNobody).has_value();
+    asker->on_late([this](const Question& question, Answer answer) {
+      questions.settle(question, answer);
+      keep(question, answer);
+    });
+  }
 
   // Records the access, at the cost of a lookup where the same one was recorded lately. The result
   // counts it once more; nullptr: it cannot be counted so.
@@ -200,7 +211,8 @@ struct Arbiter::State {
         why += " (too many questions)";
         break;
       case Course::kAnswered:
-        why += answer == Answer::kNobody     ? std::string(" (nobody answered)")
+        why += answer == Answer::kLater      ? std::string(" (refused for now, still asked)")
+               : answer == Answer::kNobody   ? std::string(" (nobody answered)")
                : answer == Answer::kNotAsked ? std::string(" (not asked)")
                                              : fmt::format(" (answered: {})", label(answer));
         break;
@@ -216,28 +228,82 @@ struct Arbiter::State {
   }
 
   // The answer holds for this run all the same; the user and the journal are told why not longer.
-  void report_not_kept(const Subject& subject, const Attempt& attempt, Answer answer,
-                       const std::string& cause) {
+  void report_not_kept(const Question& question, Answer answer, const std::string& cause) {
     if (warn)
       warn(fmt::format("the answer '{}' for {} holds for this run only: {}", label(answer),
-                       escape_for_display(subject.resource), cause));
+                       escape_for_display(question.resource), cause));
     if (journal == nullptr) return;
     Event event;
     event.time = std::chrono::system_clock::now();
-    event.kind = subject.kind;
-    event.resource = subject.resource;
+    event.kind = question.kind;
+    event.resource = question.resource;
     event.verdict = is_yes(answer) ? Verdict::kAllow : Verdict::kDeny;
     event.asked = true;
     event.rule = "not remembered: " + cause;
-    event.pid = attempt.pid;
-    event.detail = attempt.detail;
+    event.pid = question.pid;
+    event.detail = question.detail;
     journal->record(std::move(event));
+  }
+
+  // Remembers an answer that is meant to last, once for each question.
+  void keep(const Question& question, Answer answer) {
+    if (answer != Answer::kAlways && answer != Answer::kNever) return;
+    const bool yes = is_yes(answer);
+    const std::string& resource = question.resource;
+    Extra extra;
+    extra.source = Rule::Source::kRemembered;
+    extra.verdict = yes ? Verdict::kAllow : Verdict::kDeny;
+    extra.kind = question.kind;
+    std::vector<std::string> entries = {resource};
+    // The list of network grants has no entry without a port.
+    if (question.kind == Kind::kLookup) entries = {resource + ":*"};
+    if (yes && question.kind == Kind::kLookup && keeps_questions) {
+      extra.kind = Kind::kConnect;
+      entries.clear();
+      for (const uint16_t port : kWebPorts) entries.push_back(fmt::format("{}:{}", resource, port));
+    }
+    // The question was about the list of its names, not about all that is in it.
+    if (yes && extra.kind == Kind::kRead && is_folder(resource))
+      entries = {resource == "/" ? "/." : resource + "/."};
+    Status kept;
+    const std::string wider = yes ? wider_than_asked(extra.kind, resource) : std::string();
+    if (!wider.empty()) {
+      kept = Error{wider};
+    } else if (!can_be_entry(resource)) {
+      kept = Error{"its name holds characters that a manifest cannot hold"};
+    } else if (remember) {
+      for (std::string& entry : entries) {
+        extra.entry.text = std::move(entry);
+        if (kept.ok()) kept = remember(extra);
+      }
+    }
+    if (!kept.ok()) report_not_kept(question, answer, kept.error().message);
+  }
+
+  // A host may be connected to once its name was looked up with a "once", for as long as that
+  // takes.
+  void lend(const std::string& name) {
+    const std::lock_guard guard(lent_mutex);
+    if (lent.size() >= kMostLent) lent.clear();
+    lent[name] = std::chrono::steady_clock::now() + kLent;
+  }
+  bool is_lent(std::string_view name) {
+    const std::lock_guard guard(lent_mutex);
+    const auto found = lent.find(name);
+    return found != lent.end() && std::chrono::steady_clock::now() < found->second;
   }
 
   uint64_t key_of(uint64_t what, std::string_view resource, const Attempt& attempt) const {
     const uint64_t who = static_cast<uint64_t>(static_cast<uint32_t>(attempt.pid)) |
                          static_cast<uint64_t>(attempt.execs) << 32U;
     return hash.mix(what, hash.of(resource), who);
+  }
+
+  // A long text is told from others by its hash.
+  std::string bounded(std::string_view about) const {
+    constexpr size_t kShown = 4096;
+    if (about.size() <= kShown) return std::string(about);
+    return fmt::format("{}… {:016x}", about.substr(0, kShown), hash.of(about));
   }
 
   std::atomic<uint64_t>* record(uint64_t key, const Subject& subject, const Attempt& attempt,
@@ -267,6 +333,11 @@ struct Arbiter::State {
   std::function<Status(const Extra&)> remember;
   std::function<void(const std::string&)> warn;
   Questions questions;
+  bool keeps_questions = false;  // and so a host is asked about once, when it is looked up
+  static constexpr size_t kMostLent = 64;
+  static constexpr std::chrono::seconds kLent{20};
+  std::mutex lent_mutex;
+  std::map<std::string, std::chrono::steady_clock::time_point, std::less<>> lent;
   KeyedHash hash;
   RecentEvents recent;
   RecentPrograms programs;
@@ -303,9 +374,11 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
   const std::string resource(subject.resource);
   std::optional<Questions::Result> known = state.questions.known(subject.kind, resource);
   // Several names of one address: a no to any of them is a no, else a yes to any of them a yes.
-  for (const std::string& alias : subject.aliases) {
-    const std::optional<Questions::Result> other = state.questions.known(subject.kind, alias);
+  for (const auto& [kind, alias] : subject.aliases) {
+    std::optional<Questions::Result> other = state.questions.known(kind, alias);
+    if (kind == Kind::kLookup && state.is_lent(alias)) other = Questions::Result{Answer::kOnce};
     if (!other || other->too_many) continue;
+    if (known && !known->too_many && other->answer == Answer::kLater) continue;
     if (!known || known->too_many || !is_yes(other->answer)) known = other;
   }
   Questions::Result result;
@@ -321,33 +394,15 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
     question.pid = attempt.pid;
     question.subject = policy_->subject().empty() ? question.program : policy_->subject();
     question.detail = attempt.detail;
+    question.about = state.bounded(attempt.about);
+    question.waits = attempt.waits;
     result = state.questions.ask(question);
+    if (result.first) state.keep(question, result.answer);
+    if (result.answer == Answer::kOnce && subject.kind == Kind::kLookup) state.lend(resource);
   }
   if (result.too_many) {
     state.questions.turn_away(subject.kind, resource);
     return rule_out(Course::kTooMany, false);
-  }
-
-  const bool lasting = result.answer == Answer::kAlways || result.answer == Answer::kNever;
-  if (result.first && lasting) {
-    Extra extra;
-    extra.source = Rule::Source::kRemembered;
-    extra.verdict = is_yes(result.answer) ? Verdict::kAllow : Verdict::kDeny;
-    extra.kind = subject.kind;
-    extra.entry.text = subject.entry.empty() ? resource : std::string(subject.entry);
-    // The question was about the list of its names, not about all that is in it.
-    if (is_yes(result.answer) && extra.kind == Kind::kRead && is_folder(resource))
-      extra.entry.text = resource == "/" ? "/." : resource + "/.";
-    Status kept;
-    const std::string wider =
-        is_yes(result.answer) ? wider_than_asked(extra.kind, resource) : std::string();
-    if (!wider.empty())
-      kept = Error{wider};
-    else if (!can_be_entry(resource))
-      kept = Error{"its name holds characters that a manifest cannot hold"};
-    else if (state.remember)
-      kept = state.remember(extra);
-    if (!kept.ok()) state.report_not_kept(subject, attempt, result.answer, kept.error().message);
   }
   return rule_out(Course::kAnswered, is_yes(result.answer), result.answer);
 }
@@ -364,8 +419,7 @@ Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attem
     note_refusal(kind, canonical, kNotOwnFile, attempt);
     return Ruling::kDeny;
   }
-  return settle({.kind = kind, .resource = canonical, .entry = {}}, decision, attempt, may_block,
-                recount);
+  return settle({.kind = kind, .resource = canonical}, decision, attempt, may_block, recount);
 }
 
 Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
@@ -377,36 +431,37 @@ Arbiter::Ruling Arbiter::connect(const IpAddress& address, uint16_t port,
   if (names.empty() || address.is_special()) {
     const std::string detail = fmt::format("{} {}", attempt.detail, fmt::join(names, ", "));
     if (!names.empty()) with_other.detail = detail;
-    return settle({.kind = Kind::kConnect, .resource = endpoint(address, port), .entry = {}},
-                  decision, with_other, may_block);
+    return settle({.kind = Kind::kConnect, .resource = endpoint(address, port)}, decision,
+                  with_other, may_block);
   }
-  std::vector<std::string> named;
-  for (const std::string_view name : names) named.push_back(fmt::format("{}:{}", name, port));
+  std::vector<std::pair<Kind, std::string>> named;
+  for (const std::string_view name : names)
+    named.emplace_back(Kind::kConnect, fmt::format("{}:{}", name, port));
+  const std::string resource = named.front().second;
+  // Looking up a host and connecting to it is one question.
+  if (state_->keeps_questions && std::count(kWebPorts.begin(), kWebPorts.end(), port) > 0)
+    for (const std::string_view name : names) named.emplace_back(Kind::kLookup, name);
   const std::string detail = fmt::format("{} {}", attempt.detail, address.to_string());
   with_other.detail = detail;
-  return settle({.kind = Kind::kConnect,
-                 .resource = named.front(),
-                 .entry = {},
-                 .aliases = std::span(named).subspan(1)},
-                decision, with_other, may_block);
+  return settle(
+      {.kind = Kind::kConnect, .resource = resource, .aliases = std::span(named).subspan(1)},
+      decision, with_other, may_block);
 }
 
 Arbiter::Ruling Arbiter::lookup(std::string_view name, const Attempt& attempt, bool may_block) {
-  // The list of network grants has no entry without a port.
-  const std::string entry = fmt::format("{}:*", name);
-  return settle({.kind = Kind::kLookup, .resource = name, .entry = entry},
-                policy_->decide_lookup(name), attempt, may_block);
+  return settle({.kind = Kind::kLookup, .resource = name}, policy_->decide_lookup(name), attempt,
+                may_block);
 }
 
 Arbiter::Ruling Arbiter::vscode(std::string_view permission, const Attempt& attempt,
                                 bool may_block) {
-  return settle({.kind = Kind::kVscode, .resource = permission, .entry = {}},
-                policy_->decide_vscode(permission), attempt, may_block);
+  return settle({.kind = Kind::kVscode, .resource = permission}, policy_->decide_vscode(permission),
+                attempt, may_block);
 }
 
 void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                            const Attempt& attempt) {
-  state_->note_text({.kind = kind, .resource = resource, .entry = {}}, attempt, rule);
+  state_->note_text({.kind = kind, .resource = resource}, attempt, rule);
 }
 
 Arbiter::Ruling Arbiter::would_rule(Kind kind, std::string_view resource) {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +22,15 @@ namespace bulkhead {
 
 // kNo, kNobody (it was asked, and not answered), kNotAsked and kThisRun hold for this resource
 // until the run ends (a program that retries does not ask again), kOnce for those who were waiting,
-// kAlways and kNever are remembered as well.
-enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody, kNotAsked };
+// kAlways and kNever are remembered as well. kLater: no for now, and the question stays open.
+enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody, kNotAsked, kLater };
+
+// Who stands still while a person is asked.
+enum class Waits : uint8_t {
+  kProgram,  // a child, or a thread beside the main one
+  kMain,     // the main thread of the compartment's program, and with it all that it does
+  kNobody,   // one request: everything else goes on
+};
 
 struct Question {
   Kind kind = Kind::kRead;
@@ -30,20 +39,37 @@ struct Question {
   int32_t pid = 0;
   std::string subject;  // extension id or the run's program
   std::string detail;
+  std::string about = {};  // Attempt::about
+  Waits waits = Waits::kProgram;
+  // How long who asks is held, where the asker keeps questions open.
+  std::chrono::milliseconds hold{0};
 };
 
 // Puts a question to a person. Blocks until there is an answer; kNobody where none comes, kNotAsked
 // where the question is not put at all. Called by one thread at a time (the arbiter queues), and
 // never for a question that is already open.
+//
+// One that keeps questions open (it has a patience) is called by several threads at a time. It
+// answers kLater after `hold`, the question stays before the person, and what they answer then is
+// given to on_late's function, once, from any thread, until cancel().
 class Asker {
  public:
   virtual ~Asker() = default;
   virtual Answer ask(const Question& question) = 0;
+  // How long each who waits is held at most; nullopt: until the person has answered, or the asker
+  // ends it.
+  virtual std::optional<std::chrono::milliseconds> patience(Waits waits) const noexcept {
+    static_cast<void>(waits);
+    return std::nullopt;
+  }
+  virtual void on_late(std::function<void(const Question&, Answer)> answered) {
+    static_cast<void>(answered);
+  }
   // Makes an open ask() return kNobody soon, and every later one at once. Any thread; called by
-  // Arbiter::stop_asking, so that a compartment's end does not wait for a person.
+  // Arbiter::stop_asking, so that a compartment's end does not wait for a person. No late answer
+  // comes afterwards.
   virtual void cancel() noexcept {}
-  // True while a question waits for its turn or its answer: what is to end the program ends it
-  // first.
+  // True while somebody is held for a question: what is to end the program ends it first.
   virtual bool asking() const noexcept { return false; }
 };
 
@@ -56,6 +82,10 @@ struct Attempt {
       0;  // changes whenever pid executes another program, so that `program` is asked anew
   std::string_view detail;
   const std::function<std::string()>* program = nullptr;
+  // What would happen, where kind and resource say that of many things: a person who says "once"
+  // says it of this.
+  std::string_view about = {};
+  Waits waits = Waits::kProgram;
 };
 
 // Where to count an allowed access once more, so that whoever knows that it is the same one need

@@ -348,6 +348,107 @@ TEST_F(ArbiterTest, SpecialAddressesAreAskedAboutByAddress) {
   EXPECT_EQ(asker_.questions[1].resource, "[::1]:80");
 }
 
+// Keeps questions open: answers what it is told to, or later.
+class LateAsker final : public Asker {
+ public:
+  Answer ask(const Question& question) override {
+    questions.push_back(question);
+    return answer;
+  }
+  std::optional<std::chrono::milliseconds> patience(Waits) const noexcept override {
+    return std::chrono::milliseconds(0);
+  }
+  void on_late(std::function<void(const Question&, Answer)> answered) override {
+    late = std::move(answered);
+  }
+  Answer answer = Answer::kLater;
+  std::vector<Question> questions;
+  std::function<void(const Question&, Answer)> late;
+};
+
+TEST_F(ArbiterTest, WhatIsRefusedForNowAndAllowedLaterIsTwoRulings) {
+  LateAsker asker;
+  Arbiter& it = arbiter(&asker);
+  EXPECT_EQ(read(it, "/no-such/x"), Ruling::kDeny);
+  EXPECT_EQ(last().verdict, Verdict::kDeny);
+  EXPECT_TRUE(last().asked);
+  EXPECT_THAT(last().rule, HasSubstr("(refused for now, still asked)"));
+  EXPECT_EQ(read(it, "/no-such/x", false), Ruling::kDeny) << "not held again";
+  EXPECT_THAT(journal_.events(), SizeIs(1));
+  EXPECT_EQ(journal_.counted(), 2U);
+  asker.late(asker.questions.at(0), Answer::kAlways);
+  EXPECT_THAT(journal_.events(), SizeIs(1)) << "an answer is no access";
+  ASSERT_THAT(remembered_, SizeIs(1));
+  EXPECT_EQ(remembered_[0].entry.text, "/no-such/x");
+  EXPECT_EQ(read(it, "/no-such/x", false), Ruling::kAllow);
+  EXPECT_THAT(journal_.events(), SizeIs(2));
+  EXPECT_THAT(last().rule, HasSubstr("(answered: always)"));
+  EXPECT_THAT(asker.questions, SizeIs(1));
+}
+
+TEST_F(ArbiterTest, ALateNoHolds) {
+  LateAsker asker;
+  Arbiter& it = arbiter(&asker);
+  EXPECT_EQ(read(it, "/no-such/x"), Ruling::kDeny);
+  asker.late(asker.questions.at(0), Answer::kNever);
+  EXPECT_EQ(read(it, "/no-such/x", false), Ruling::kDeny);
+  EXPECT_THAT(last().rule, HasSubstr("(answered: never)"));
+  ASSERT_THAT(remembered_, SizeIs(1));
+  EXPECT_EQ(remembered_[0].verdict, Verdict::kDeny);
+}
+
+TEST_F(ArbiterTest, LookingUpAHostAndConnectingToItIsOneQuestion) {
+  LateAsker asker;
+  const IpAddress address = kPublic;
+  const std::string_view name = "example.org";
+  const auto connects = [&](Arbiter& it, uint16_t port) {
+    return it.connect(address, port, std::span(&name, 1), attempt_, true);
+  };
+  {
+    Arbiter& it = arbiter(&asker);
+    asker.answer = Answer::kThisRun;
+    EXPECT_EQ(it.lookup(name, attempt_, true), Ruling::kAllow);
+    asker.answer = Answer::kNo;
+    for (const uint16_t port : std::initializer_list<uint16_t>{443, 80})
+      EXPECT_EQ(connects(it, port), Ruling::kAllow) << port;
+    EXPECT_THAT(asker.questions, SizeIs(1));
+    EXPECT_EQ(connects(it, 22), Ruling::kDeny) << "what no browser speaks is asked about";
+    EXPECT_THAT(asker.questions, SizeIs(2));
+  }
+  {
+    Arbiter& it = arbiter(&asker);
+    asker.answer = Answer::kOnce;
+    EXPECT_EQ(it.lookup(name, attempt_, true), Ruling::kAllow);
+    asker.answer = Answer::kNo;
+    EXPECT_EQ(connects(it, 443), Ruling::kAllow) << "the connection that it was looked up for";
+  }
+  {
+    Arbiter& it = arbiter(&asker);
+    asker.answer = Answer::kAlways;
+    EXPECT_EQ(it.lookup(name, attempt_, true), Ruling::kAllow);
+    ASSERT_THAT(remembered_, SizeIs(2));
+    EXPECT_EQ(remembered_[0].kind, Kind::kConnect);
+    EXPECT_EQ(remembered_[0].entry.text, "example.org:443");
+    EXPECT_EQ(remembered_[1].entry.text, "example.org:80");
+  }
+  {
+    Arbiter& it = arbiter(&asker);
+    asker.answer = Answer::kLater;
+    EXPECT_EQ(it.lookup(name, attempt_, true), Ruling::kDeny);
+    const size_t before = asker.questions.size();
+    EXPECT_EQ(connects(it, 443), Ruling::kDeny) << "the same question";
+    EXPECT_EQ(asker.questions.size(), before);
+    asker.late(asker.questions.back(), Answer::kOnce);
+    asker.answer = Answer::kNo;
+    EXPECT_EQ(connects(it, 443), Ruling::kDeny) << "it is looked up again first";
+  }
+  arbiter(&asker_);
+  asker_.answer = Answer::kThisRun;
+  EXPECT_EQ(arbiter_->lookup(name, attempt_, true), Ruling::kAllow);
+  asker_.answer = Answer::kNo;
+  EXPECT_EQ(connects(*arbiter_, 443), Ruling::kDeny) << "a terminal asks about each";
+}
+
 TEST_F(ArbiterTest, OfSeveralNamesANoWins) {
   Arbiter& it = arbiter(&asker_);
   const std::vector<std::string_view> bad = {"bad.example.com"}, good = {"good.example.com"};

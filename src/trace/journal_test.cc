@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "trace/database.h"
+#include "trace/groundwork.h"
 #include "trace/retention.h"
 
 namespace bulkhead {
@@ -74,6 +75,54 @@ Event event(std::string resource, Verdict verdict = Verdict::kAllow) {
   result.program = "/usr/bin/node";
   result.detail = "openat";
   return result;
+}
+
+// What is left out and what is called so is the same, and nothing of an extension's own is among
+// it.
+TEST_F(JournalTest, AHostsGroundworkCanBeLeftOut) {
+  const auto ruled = [](std::string resource, std::string rule, Kind kind = Kind::kRead) {
+    Event result = event(std::move(resource));
+    result.rule = std::move(rule);
+    result.kind = kind;
+    return result;
+  };
+  Event variable = event("AWS_SECRET_ACCESS_KEY", Verdict::kDeny);
+  variable.kind = Kind::kEnvironment;
+  Event denied = ruled("/usr/lib/x", "baseline: @system [@system] (extension-host.json:5)");
+  denied.verdict = Verdict::kDeny;
+  Event asked = ruled("/usr/lib/y", "manifest: @system [@system] (bulkhead.json:5)");
+  asked.asked = true;
+  const std::vector<std::pair<Event, bool>> events = {
+      {ruled("/usr/lib/libc.so.6", "baseline: @system [@system] (extension-host.json:5)"), true},
+      {ruled("/usr/lib/libm.so.6", "manifest: @system [@system] (bulkhead.json:5)"), true},
+      {ruled("/tmp/node-compile-cache/a", "baseline: /tmp [scratch]", Kind::kWrite), true},
+      {variable, true},
+      {ruled("/usr/bin/node", "baseline: /usr/bin/node (VS Code)", Kind::kRun), false},
+      {ruled("/w/a", "manifest: ${workspace} (bulkhead.json:5)"), false},
+      {ruled("/w/.prettierrc", "manifest: @systemd [@systemd] (bulkhead.json:5)"), false},
+      {denied, false},
+      {asked, false},
+  };
+  for (const std::string command : {"extension host of acme.lint", "node x"}) {
+    const bulkhead::Run run = {.id = command == "node x" ? "00000000000000bb" : "00000000000000aa",
+                               .subject = "acme.lint",
+                               .command = command,
+                               .workspace = "/w"};
+    auto journal = Journal::open(file_, run);
+    ASSERT_TRUE(journal.ok());
+    for (const auto& [each, is] : events) {
+      (*journal)->record(each);
+      EXPECT_EQ(is_groundwork(run, each), is && command != "node x") << each.resource;
+    }
+    ASSERT_TRUE((*journal)->flush().ok());
+    std::set<std::string> left;
+    const auto brief = read_journal_brief(file_, {.run = run.id});
+    ASSERT_TRUE(brief.ok());
+    for (const JournalRow& row : *brief) left.insert(row.event.resource);
+    for (const auto& [each, is] : events)
+      EXPECT_EQ(left.count(each.resource), is && command != "node x" ? 0U : 1U) << each.resource;
+    EXPECT_THAT(read({.run = run.id}), SizeIs(events.size()));
+  }
 }
 
 TEST_F(JournalTest, EverythingComesBack) {

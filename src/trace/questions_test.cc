@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -174,6 +175,106 @@ TEST(Questions, StopAnswersNoToAll) {
   EXPECT_FALSE(result.first) << "and so not remembered";
   EXPECT_EQ(questions.ask(question("/3")).answer, Answer::kNobody);
   EXPECT_EQ(asker.wait_for(1).size(), 1U);
+}
+
+// Keeps questions: answers for_now until told otherwise; what is answered late is settled by hand.
+class PatientAsker final : public Asker {
+ public:
+  Answer ask(const Question& question) override {
+    const std::lock_guard guard(mutex_);
+    asked.push_back(question);
+    return Answer::kLater;
+  }
+  std::optional<std::chrono::milliseconds> patience(Waits waits) const noexcept override {
+    return std::chrono::milliseconds(waits == Waits::kMain ? 2000 : 10'000);
+  }
+  std::vector<Question> asked;
+
+ private:
+  std::mutex mutex_;
+};
+
+Question asks(std::string resource, Waits waits, std::string about = {}) {
+  Question result = question(std::move(resource));
+  result.waits = waits;
+  result.about = std::move(about);
+  return result;
+}
+
+TEST(Questions, WhatIsRefusedForNowStaysRefusedUntilAnAnswer) {
+  PatientAsker asker;
+  Questions questions(&asker);
+  EXPECT_EQ(questions.ask(asks("/a", Waits::kMain)).answer, Answer::kLater);
+  EXPECT_EQ(asker.asked.at(0).hold, std::chrono::seconds(2));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(questions.ask(asks("/a", Waits::kMain)).answer, Answer::kLater);
+  EXPECT_EQ(questions.known(Kind::kRead, "/a")->answer, Answer::kLater);
+  EXPECT_EQ(asker.asked.size(), 1U) << "it is still before the person";
+  questions.settle(question("/a"), Answer::kThisRun);
+  EXPECT_EQ(questions.ask(asks("/a", Waits::kMain)).answer, Answer::kThisRun);
+  EXPECT_EQ(questions.ask(asks("/b", Waits::kMain)).answer, Answer::kLater);
+  questions.settle(question("/b"), Answer::kNo);
+  EXPECT_EQ(questions.ask(asks("/b", Waits::kMain)).answer, Answer::kNo);
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain)).answer, Answer::kLater);
+  questions.settle(question("/c"), Answer::kOnce);
+  EXPECT_FALSE(questions.known(Kind::kRead, "/c").has_value());
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kLater);
+  questions.settle(question("/c"), Answer::kOnce);
+  const size_t before = asker.asked.size();
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kOnce)
+      << "the next attempt at the same";
+  EXPECT_EQ(asker.asked.size(), before);
+  EXPECT_EQ(questions.ask(asks("/c", Waits::kMain, "another")).answer, Answer::kLater) << "once";
+  questions.settle(question("/never-asked"), Answer::kAlways);
+  EXPECT_FALSE(questions.known(Kind::kRead, "/never-asked").has_value());
+}
+
+TEST(Questions, WhereNobodyAnswersNothingIsHeldAtEachFurtherQuestion) {
+  PatientAsker asker;
+  Questions questions(&asker);
+  questions.ask(asks("/1", Waits::kProgram));
+  for (const char* next : {"/2", "/3"}) questions.ask(asks(next, Waits::kMain));
+  questions.ask(asks("/4", Waits::kProgram));
+  questions.ask(asks("/5", Waits::kNobody));
+  std::vector<std::chrono::milliseconds> held;
+  for (const Question& each : asker.asked) held.push_back(each.hold);
+  using std::chrono::milliseconds;
+  EXPECT_THAT(held, ::testing::ElementsAre(milliseconds(10'000), milliseconds(0), milliseconds(0),
+                                           milliseconds(0), milliseconds(10'000)));
+  questions.settle(question("/3"), Answer::kNo);
+  questions.ask(asks("/6", Waits::kMain));
+  EXPECT_EQ(asker.asked.back().hold, milliseconds(2000)) << "somebody is there";
+}
+
+TEST(Questions, OpenOnesAreBoundedAlsoWhenNobodyWaits) {
+  PatientAsker asker;
+  Questions questions(&asker, {.open = 3, .waiting = 48, .answered = 100});
+  for (const char* each : {"/1", "/2", "/3"})
+    EXPECT_EQ(questions.ask(asks(each, Waits::kMain)).answer, Answer::kLater);
+  EXPECT_TRUE(questions.ask(asks("/4", Waits::kMain)).too_many);
+  EXPECT_FALSE(questions.ask(asks("/1", Waits::kMain)).too_many);
+  questions.settle(question("/1"), Answer::kNo);
+  EXPECT_EQ(questions.ask(asks("/4", Waits::kMain)).answer, Answer::kLater);
+}
+
+// A person saw the one; the other, of the same permission, would do something else.
+TEST(Questions, OnceIsForWhatThePersonSaw) {
+  ScriptedAsker asker;
+  Questions questions(&asker, {.open = 16, .waiting = 3, .answered = 100});
+  const auto asking = [&](const char* about) {
+    return std::async(std::launch::async, [&questions, about] {
+      return questions.ask(asks("settings", Waits::kNobody, about)).answer;
+    });
+  };
+  auto seen = asking("fontSize");
+  asker.wait_for(1);
+  auto same = asking("fontSize"), other = asking("shell");
+  wait_until_full(questions);
+  asker.answer(Answer::kOnce);
+  EXPECT_EQ(seen.get(), Answer::kOnce);
+  EXPECT_EQ(same.get(), Answer::kOnce);
+  asker.answer(Answer::kNo);
+  EXPECT_EQ(other.get(), Answer::kNo) << "asked apart";
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
-#include "trace/journal.h"
+#include "trace/groundwork.h"
 #include "trace/schema.h"
 
 namespace bulkhead {
@@ -46,21 +47,45 @@ int64_t microseconds_of(const std::optional<Clock::time_point>& since) {
   return std::chrono::duration_cast<std::chrono::microseconds>(since->time_since_epoch()).count();
 }
 
-}  // namespace
+// Rules by which a host does its groundwork, as text_of() in arbiter.cc begins them: those of every
+// host, and sets that hold nothing of anybody's.
+constexpr std::array<std::string_view, 6> kGroundRules = {
+    "baseline: ",         "manifest: @system ", "manifest: @node ",
+    "manifest: @locale ", "manifest: @time ",   "manifest: @network-config "};
 
-Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
+// is_groundwork() for rows `a` of runs `r`.
+std::string groundwork_sql() {
+  std::string rules;
+  for (const std::string_view rule : kGroundRules)
+    rules += fmt::format("{}a.rule GLOB '{}*'", rules.empty() ? "" : " OR ", rule);
+  return fmt::format(
+      "(r.command GLOB '{}*' AND ((a.verdict = 'allow' AND a.asked = 0 AND a.kind <> 'run' AND "
+      "({})) OR "
+      "a.kind = 'environment' OR (a.kind = 'system' AND a.resource = 'io_uring_setup') OR "
+      "(a.kind = 'read' AND a.resource = '/dev')))",
+      kHostCommand, rules);
+}
+
+Result<std::vector<JournalRow>> read(const std::string& file, const JournalFilter& filter,
+                                     bool brief) {
   BULKHEAD_TRY(Database database, open_for_reading(file));
   // One statement for every combination: an unused condition is switched off by its first half.
   BULKHEAD_TRY(
       Query query,
       database.prepare(
-          "SELECT a.revision, a.kind, a.resource, a.verdict, a.asked, a.enforced, a.rule, a.pid, "
-          "a.program, a.detail, a.count, a.last, r.id, r.subject, r.command, r.workspace, r.audit "
-          "FROM accesses AS a JOIN runs AS r USING (run) WHERE a.revision > ?1 "
-          "AND (?2 = '' OR r.id = ?2) AND (?3 = '' OR r.subject = ?3) "
-          "AND (?4 = '' OR instr(a.resource, ?4) > 0) AND (?5 = '' OR instr(a.program, ?5) > 0) "
-          "AND (?6 = '' OR a.kind = ?6) AND (?7 = '' OR a.verdict = ?7) AND a.last >= ?8 "
-          "ORDER BY a.revision DESC LIMIT ?9"));
+          std::string(
+              "SELECT a.revision, a.kind, a.resource, a.verdict, a.asked, a.enforced, a.rule, "
+              "a.pid, "
+              "a.program, a.detail, a.count, a.last, r.id, r.subject, r.command, r.workspace, "
+              "r.audit "
+              "FROM accesses AS a JOIN runs AS r USING (run) WHERE a.revision > ?1 "
+              "AND (?2 = '' OR r.id = ?2) AND (?3 = '' OR r.subject = ?3) "
+              "AND (?4 = '' OR instr(a.resource, ?4) > 0) AND (?5 = '' OR instr(a.program, ?5) > "
+              "0) "
+              "AND (?6 = '' OR a.kind = ?6) AND (?7 = '' OR a.verdict = ?7) AND a.last >= ?8 "
+              "AND ") +
+          (brief ? "NOT " + groundwork_sql() : std::string("TRUE")) +
+          " ORDER BY a.revision DESC LIMIT ?9"));
   query.bind(1, static_cast<int64_t>(filter.after_row)).bind(2, filter.run).bind(3, filter.subject);
   query.bind(4, filter.resource_part).bind(5, filter.program_part);
   query.bind(6, filter.kind ? label(*filter.kind) : std::string_view());
@@ -92,6 +117,25 @@ Result<std::vector<JournalRow>> read_journal(const std::string& file, const Jour
   }
   std::reverse(rows.begin(), rows.end());
   return rows;
+}
+
+}  // namespace
+
+bool is_groundwork(const Run& run, const Event& event) {
+  if (!run.command.starts_with(kHostCommand)) return false;
+  if (is_routine(event)) return true;
+  return event.verdict == Verdict::kAllow && !event.asked && event.kind != Kind::kRun &&
+         std::any_of(kGroundRules.begin(), kGroundRules.end(),
+                     [&](std::string_view rule) { return event.rule.starts_with(rule); });
+}
+
+Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
+  return read(file, filter, false);
+}
+
+Result<std::vector<JournalRow>> read_journal_brief(const std::string& file,
+                                                   const JournalFilter& filter) {
+  return read(file, filter, true);
 }
 
 Result<std::vector<RunRow>> read_runs(const std::string& file, const JournalFilter& filter) {

@@ -71,7 +71,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 53> kKinds = {{
     {"style-name", ArgumentKind::kStyleName},
 }};
 
-constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 33> kTold = {{
+constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 32> kTold = {{
     {"free", ToldRule::Way::kFree},
     {"resources", ToldRule::Way::kResources},
     {"resources or []", ToldRule::Way::kResourcesOrNone},
@@ -96,7 +96,6 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 33> kTold = {{
     {"start-terminal", ToldRule::Way::kStartTerminal},
     {"task", ToldRule::Way::kTask},
     {"environment", ToldRule::Way::kEnvironment},
-    {"configuration", ToldRule::Way::kConfiguration},
     {"secret", ToldRule::Way::kSecret},
     {"renderer", ToldRule::Way::kRenderer},
     {"question", ToldRule::Way::kQuestion},
@@ -107,16 +106,29 @@ constexpr std::array<std::pair<std::string_view, ToldRule::Way>, 33> kTold = {{
     {"refuse", ToldRule::Way::kRefuse},
 }};
 
-// Permissions are written "needs NAME".
+// Permissions are written "needs NAME", and "asks NAME" or "asks NAME or JSON" where a person is
+// asked for them.
 std::optional<ToldRule> parse_told(std::string_view text) {
   constexpr std::string_view kNeeds = "needs ";
   if (text.starts_with(kNeeds)) {
     text.remove_prefix(kNeeds.size());
     if (!is_vscode_permission(text)) return std::nullopt;
-    return ToldRule{ToldRule::Way::kPermission, std::string(text)};
+    return ToldRule{ToldRule::Way::kPermission, std::string(text), {}};
   }
+  constexpr std::string_view kAsks = "asks ", kOr = " or ";
+  if (text.starts_with(kAsks)) {
+    text.remove_prefix(kAsks.size());
+    const size_t either = text.find(kOr);
+    ToldRule rule{ToldRule::Way::kAsked, std::string(text.substr(0, either)), {}};
+    if (either != std::string_view::npos) rule.instead = text.substr(either + kOr.size());
+    if (!is_vscode_permission(rule.permission) ||
+        (either != std::string_view::npos && parse_json<json>(rule.instead).is_discarded()))
+      return std::nullopt;
+    return rule;
+  }
+  if (text == "configuration") return ToldRule{ToldRule::Way::kConfiguration, "debug", {}};
   for (const auto& [label, way] : kTold)
-    if (label == text) return ToldRule{way, {}};
+    if (label == text) return ToldRule{way, {}, {}};
   return std::nullopt;
 }
 

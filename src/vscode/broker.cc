@@ -169,7 +169,8 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
       std::any_of(request.arguments.begin(), request.arguments.end(),
                   [](const RpcArgument& each) { return names_prototype(each.json); }))
     return refuse("its arguments would change the workbench's own objects");
-  const Asked asked{method, request.number, may_block && !rule->unasked};
+  const bool asks = may_block && !rule->unasked;
+  const Asked asked{method, request.number, asks, asks ? text_of_arguments(request) : ""};
   if (rule->way == MethodRule::Way::kPermission) {
     // What every host asks as it starts says nothing of an extension, to a person or to a trace.
     if (!rule->instead.empty() &&

@@ -28,6 +28,7 @@
 #include "sandbox/rename_lock.h"
 #include "trace/arbiter.h"
 #include "vscode/api_table.h"
+#include "vscode/command_table.h"
 #include "vscode/disarm.h"
 #include "vscode/foreign_settings.h"
 #include "vscode/judge.h"
@@ -40,13 +41,13 @@ namespace bulkhead {
 struct BrokerOptions {
   std::vector<std::string> extensions;  // ids of this host's extensions, lower case
   std::vector<std::string> actors;      // actor by number less one, as extracted from this version
-  std::map<std::string, std::string>
-      commands;  // built-in command (or prefix with "*") → permission, "free" or "refuse"
-  std::vector<std::string> resource_commands = {};  // (or prefixes) whose texts may name resources
-  std::vector<std::string> setting_families = {};   // first words of the editor's own settings
+  CommandTable commands = {};
+  std::vector<std::string> setting_families = {};  // first words of the editor's own settings
   // The folders of the workspace, as the workbench tells them at first and whenever they change. An
   // error ends the host; with ERESTART it starts again, under a policy that knows them.
   std::function<Status(const std::vector<std::string>&)> on_folders = {};
+  // The window's browser keeps an extension's pages off the network (vscode/launcher/trial.cjs).
+  bool keeps_pages = false;
   RenameLock* renames = nullptr;  // of the compartment; null: there is none. Outlives the broker
 };
 
@@ -70,7 +71,9 @@ class Broker final : public Judge {
     std::string method;  // with what else tells the request from others, for the journal
     uint32_t number = 0;
     bool may_block = false;
-    Asked about(std::string detail) const { return {std::move(detail), number, may_block}; }
+    std::string given = {};  // the arguments, where a person may be asked
+    Asked about(std::string detail) const { return {std::move(detail), number, may_block, given}; }
+    Attempt attempt() const { return {0, 0, method, nullptr, {}, Waits::kNobody}; }
   };
   void learn_scheme(const RpcRequest& request);
   std::string actor_of(const RpcRequest& request) const;  // "actor 7" where it is unknown
@@ -93,7 +96,9 @@ class Broker final : public Judge {
   std::string viewer_needs(const std::string& command, const Json& arguments);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
   Ruling decide_given(const std::string& command, const Json& arguments, const Asked& asked);
-  bool names_resources(const std::string& command) const;
+  Ruling decide_used(const CommandArgument& rule, const Json& given, const Asked& asked);
+  Ruling decide_context(const Json& key, const Asked& asked);
+  bool names_resources(const std::string& command);
   std::string unfit_command(const Json& value, int depth = 0);
   bool may_offer(const std::string& command, const Json* arguments);
   Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
@@ -165,6 +170,9 @@ class Broker final : public Judge {
   }
   bool owns_command(const std::string& command);
   bool runs_own(const std::string& command);
+  bool shows_own_view(const std::string& command);
+  bool owns_context(const std::string& key) const;
+  void learn_contexts(const Json& description, bool is_own);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
@@ -174,7 +182,8 @@ class Broker final : public Judge {
 
   // Allowed to the compartment because it has a file of its own by that name.
   bool is_elsewhere(const std::string& path, const std::string& canonical) const;
-  bool may_read(const Json& uri);  // with mutex_ held
+  bool is_of_host(const Resource& resource) const;  // with mutex_ held, as for what follows
+  bool may_read(const Json& uri);
   bool may_read_named(const std::string& query);
   bool may_write(const Json& uri);
   bool may_know(const Json& uri) const;  // that there is a file of that name
@@ -192,7 +201,8 @@ class Broker final : public Judge {
                        Outbox& outbox);
   bool filter_started_with(const RpcRequest& request, Outbox& outbox);
   bool filter_environment(const RpcRequest& request, Outbox& outbox);
-  void pass_configuration(const RpcRequest& request, Bytes body, bool may_block, Outbox& outbox);
+  void pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
+                  Outbox& outbox);
   bool filter_files(const RpcRequest& request, Json& event, Outbox& outbox);
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool knows_all(const Json& value, int depth) const;
@@ -271,8 +281,9 @@ class Broker final : public Judge {
   std::set<std::string> others_parts_ = {"timeline.localHistory"};
   std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
-  std::set<std::string> strangers_commands_;     // of these, those of no built-in extension
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
+  std::set<std::string> own_contexts_;           // that conditions in their package.json read
+  std::set<std::string> others_contexts_;        // that those of others read
   Names registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   Names quick_inputs_;                       // ids that have a title

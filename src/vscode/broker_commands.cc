@@ -15,12 +15,6 @@ namespace {
 
 constexpr const char* kSaidInChats[] = {"request", "response"};
 
-// A name of the editor's, such as "inputFocus": it has no extension's before it.
-bool is_focus(const std::string& key) {
-  return key.find_first_of(".:") == std::string::npos &&
-         lower_case(key).find("focus") != std::string::npos;
-}
-
 // "setContext" and "_setContext".
 bool sets_context(const std::string& command) { return command.ends_with("etContext"); }
 
@@ -38,20 +32,19 @@ bool is_plain_chat(const Json& value) {
 }  // namespace
 
 std::string Broker::permission_of(const std::string& command) {
-  if (const auto exact = options_.commands.find(command); exact != options_.commands.end())
-    return exact->second;
-  // "cursor*" means the editor's.
-  if (knows(strangers_commands_, command)) return "commands-foreign";
-  std::string needs = "commands-foreign";
-  size_t longest = 0;
-  for (const auto& [pattern, permission] : options_.commands) {
-    if (!pattern.ends_with('*')) continue;
-    const std::string_view prefix(pattern.data(), pattern.size() - 1);
-    if (!command.starts_with(prefix) || prefix.size() < longest) continue;
-    longest = prefix.size();
-    needs = permission;
-  }
-  return needs;
+  if (!options_.commands.has(command) && shows_own_view(command)) return "commands";
+  return options_.commands.needs(command);
+}
+
+// What VS Code makes for each view that a package declares, and for each container of such.
+bool Broker::shows_own_view(const std::string& command) {
+  constexpr std::string_view kContainer = "workbench.view.extension.";
+  if (command.starts_with(kContainer))
+    return owns_part("container/" + command.substr(kContainer.size()));
+  const size_t dot = command.rfind('.');
+  if (dot == std::string::npos || command.substr(dot) != ".focus") return false;
+  const std::string view = command.substr(0, dot);
+  return owns_part(view) && (!is_editors_family(view) || knows(builtin_views_, view));
 }
 
 // What it takes to have a command open something in another viewer than text editors and its own:
@@ -105,14 +98,30 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
   return given.passes() ? active : given;
 }
 
-bool Broker::names_resources(const std::string& command) const {
-  return std::any_of(
-      options_.resource_commands.begin(), options_.resource_commands.end(),
-      [&](const std::string& pattern) {
-        return pattern.ends_with('*')
-                   ? command.starts_with(std::string_view(pattern).substr(0, pattern.size() - 1))
-                   : command == pattern;
-      });
+// Whether texts among its arguments are resources; of a command that nobody has read they may be.
+bool Broker::names_resources(const std::string& command) {
+  return options_.commands.reads_texts(command) || permission_of(command) == CommandTable::kForeign;
+}
+
+// An argument, or a member of one, of which the table says what the command does with it.
+Broker::Ruling Broker::decide_used(const CommandArgument& rule, const Json& given,
+                                   const Asked& asked) {
+  const Json* value = &at(given, rule.place.value_or(0));
+  for (const std::string& member : rule.members) {
+    const auto found = value->is_object() ? value->find(member) : value->end();
+    value = value->is_object() && found != value->end() ? &*found : &kNull;
+  }
+  if (is_none(*value) || *value == false) return Ruling::pass();
+  std::string shown;
+  for (const std::string& member : rule.members) shown += (shown.empty() ? "" : ".") + member;
+  shown += (shown.empty() ? "" : " ") + dumped(*value).substr(0, 200);
+  if (rule.use == CommandUse::kRefused)
+    return refuse(asked, shown, "is not for an extension to say there");
+  const auto resource =
+      value->is_string() ? resource_text(text_of(*value), true) : std::optional<Json>(*value);
+  if (!resource) return refuse(asked, shown, "is no resource");
+  return rule.use == CommandUse::kWrite ? decide_written(*resource, asked)
+                                        : decide_file(Kind::kRead, *resource, asked);
 }
 
 // Some commands run others that they are given: the first of these that it may not run, which
@@ -123,7 +132,7 @@ std::string Broker::unfit_command(const Json& value, int depth) {
   const auto is_known = [this](const std::string& name) {
     const std::lock_guard lock(mutex_);
     return existing_commands_.contains(name) || others_declared_.contains(name) ||
-           options_.commands.contains(name);
+           options_.commands.has(name);
   };
   // Who runs it takes one of the two names, and one of the two lists.
   const auto may_run = [this](const std::string& name, const Json& beside) {
@@ -168,12 +177,13 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   if (permission_of(command) == "workspace-folders")
     if (Ruling ruling = decide_opening(command, at(arguments, 1), asked); !ruling.passes())
       return ruling;
-  // VS Code makes texts of what is none: "x" of ["x"]. Where a person writes, the editor says: keys
-  // of packages are their own only while nobody does.
-  if (const Json key = at(at(arguments, 1), 0);
-      sets_context(command) &&
-      (!key.is_string() || text_of(key).starts_with("bulkhead") || is_focus(text_of(key))))
-    return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
+  if (sets_context(command))
+    if (Ruling ruling = decide_context(at(at(arguments, 1), 0), asked); !ruling.passes())
+      return ruling;
+  for (const CommandArgument& rule : options_.commands.arguments(command))
+    if (rule.place)
+      if (Ruling ruling = decide_used(rule, at(arguments, 1), asked); !ruling.passes())
+        return ruling;
   // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
   // terminals ("task ", "term ").
   if (const std::string typed = text_of(at(at(arguments, 1), 0));
@@ -185,9 +195,8 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.
   const bool names = names_resources(command);
   // The first, and of a comparison the second, are addresses, however they are written.
-  const size_t places = !names || command.ends_with(".changes") ? 0
-                        : command.ends_with("diff")             ? 2
-                                                                : 1;
+  const bool opens = options_.commands.reads_texts(command) && !command.ends_with(".changes");
+  const size_t places = !opens ? 0 : command.ends_with("diff") ? 2 : 1;
   for (size_t i = 0; i < places; ++i) {
     const std::string text = text_of(at(at(arguments, 1), i));
     const auto place = resource_text(text) ? std::nullopt : resource_text(text, true);
@@ -220,8 +229,8 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
                                 command.ends_with("Snippet") || command.ends_with("showSnippets"));
   const bool judged = writes || needs == "workspace-folders" || needs == "language-models" ||
                       sets_context(command) || command == "workbench.action.quickOpen" ||
-                      command.starts_with("vscode.") || command.starts_with("_workbench.") ||
-                      command.starts_with("_open.");
+                      command.starts_with("vscode.") ||
+                      !options_.commands.arguments(command).empty();
   if (arguments == nullptr) return !judged;
   if (is_none(*arguments)) return true;
   if (!judged && !names_resources(command) && !anywhere(*arguments, is_resource_like))

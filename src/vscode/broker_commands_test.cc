@@ -32,6 +32,70 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
               HasSubstr("commands-foreign"));
 }
 
+// The merge editor writes what it is told to write to: a read-only file, or tasks.json.
+TEST_F(BrokerTest, WhatACommandWritesIsJudgedAsWritten) {
+  const auto merges = [&](const Json& output) {
+    const Json input = uri(work("a.txt"));
+    return call("MainThreadCommands", "$executeCommand",
+                {"_open.mergeEditor",
+                 Json::array({{{"base", input},
+                               {"input1", {{"uri", input}}},
+                               {"input2", {{"uri", input}}},
+                               {"output", output}}}),
+                 false});
+  };
+  EXPECT_EQ(merges(uri(work("a.txt"))), "passed");
+  EXPECT_EQ(merges(work("a.txt")), "passed");
+  for (const Json& output :
+       {uri(work(".git/config")), Json("file://" + work(".git/config")), Json(work(".git/config")),
+        uri((folder_ / "home/notes.txt").string()), Json(1), Json::array({work("a.txt")})})
+    EXPECT_NE(merges(output), "passed") << output;
+}
+
+// "edit" sets it to false, "" or 0.
+TEST_F(BrokerTest, ACommandThatShowsASettingWritesNone) {
+  const auto shows = [&](const Json& options) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"workbench.action.openSettingsJson", Json::array({options}), false});
+  };
+  EXPECT_EQ(shows({{"revealSetting", {{"key", "mine.url"}}}}), "passed");
+  EXPECT_EQ(shows({{"revealSetting", {{"key", "mine.url"}, {"edit", false}}}}), "passed");
+  EXPECT_EQ(shows("mine.url"), "passed");
+  for (const Json& edit : {Json(true), Json(1), Json("x"), Json::object()})
+    EXPECT_THAT(shows({{"revealSetting", {{"key", "http.proxyStrictSSL"}, {"edit", edit}}}}),
+                HasSubstr("not for an extension to say"))
+        << edit;
+  deliver("$provideCodeLenses", "[1]");
+  const Json lens = {{"id", "workbench.action.openSettingsJson"},
+                     {"title", "x"},
+                     {"arguments", {{{"revealSetting", {{"key", "x"}, {"edit", true}}}}}}};
+  EXPECT_EQ(answer(Json::array({Json{{"command", lens}}})).find("openSettingsJson"),
+            std::string::npos);
+}
+
+// Whoever is not in the table is asked about, however it is called.
+TEST_F(BrokerTest, ACommandIsKnownByItsWholeName) {
+  for (const char* command : {"cursorMoveBy", "cursorMove.", "editor.action.commentLine2",
+                              "workbench.action.openSettingsJson2", "vscode.openX"})
+    EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {command, Json::array(), false}),
+                HasSubstr("commands-foreign"))
+        << command;
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.new", Json::array(), false}),
+              HasSubstr("cannot run"));
+}
+
+TEST_F(BrokerTest, ItsOwnViewsAreShownAndNoOthers) {
+  const auto runs = [&](const char* command) {
+    return call("MainThreadCommands", "$executeCommand", {command, Json::array(), false});
+  };
+  for (const char* own : {"mine.view.focus", "workbench.view.extension.mine"})
+    EXPECT_EQ(runs(own), "passed") << own;
+  for (const char* others :
+       {"cloud.view.focus", "workbench.view.extension.cloud", "workbench.scm.focus",
+        "vscode.git.view.focus", "workbench.view.extension.bulkhead", "mine.view.removeView"})
+    EXPECT_THAT(runs(others), HasSubstr("commands-foreign")) << others;
+}
+
 // "workbench.action.chat.addDynamicVariable" does so, and whatever a new version has of that kind.
 TEST_F(BrokerTest, ACommandThatACommandIsGivenIsOneThatItMayRun) {
   const auto runs = [&](const Json& argument) {
@@ -174,9 +238,9 @@ TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
   for (const Json& words :
        {Json("a.txt"), Json("default"), Json(""), Json{{"scheme", "file"}, {"language", "css"}}})
     EXPECT_EQ(run("vscode.open", words), "passed") << words;
-  EXPECT_EQ(run("setContext", "/etc/shadow"), "passed");
+  EXPECT_EQ(run("classified.here", "/etc/shadow"), "passed");
   for (const char* text : {"file:///etc/shadow", "vscode-remote://host:1/etc/shadow"})
-    EXPECT_THAT(run("setContext", text), HasSubstr("NoPermissions")) << text;
+    EXPECT_THAT(run("classified.here", text), HasSubstr("NoPermissions")) << text;
   EXPECT_THAT(run("vscode.open", Json::array({uri(work("a.txt")), uri(key)})),
               HasSubstr("NoPermissions"))
       << "beside one that may be read";

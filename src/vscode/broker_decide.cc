@@ -39,10 +39,14 @@ bool holds_pipe(const std::string& folder) {
 }  // namespace
 
 Broker::Ruling Broker::decide_permission(std::string_view permission, const Asked& asked) {
-  Attempt attempt;
-  attempt.detail = asked.method;
+  Attempt attempt = asked.attempt();
+  attempt.about = asked.given;
   switch (arbiter_.vscode(permission, attempt, asked.may_block)) {
     case Arbiter::Ruling::kAllow:
+      // Pages are granted as such that reach no more than the extension. Not every browser sees to
+      // it, and what it does not keep in is another permission.
+      if (permission == "webview" && !options_.keeps_pages)
+        return decide_permission("webview-network", asked);
       return Ruling::pass();
     case Arbiter::Ruling::kWouldAsk:
       return Ruling::ask();
@@ -72,8 +76,7 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
         "NoPermissions");
   }
-  Attempt attempt;
-  attempt.detail = asked.method;
+  const Attempt attempt = asked.attempt();
   auto canonical = canonical_file(resource->path);
   if (!canonical) {
     if (resource->path.size() >= PATH_MAX)
@@ -219,7 +222,7 @@ bool Broker::owns_command(const std::string& command) {
   if (!declared_.contains(command)) return false;
   const auto family = others_families_.find(command_family(command));
   if (family != others_families_.end() && family->second) return false;
-  return !others_declared_.contains(command) && !options_.commands.contains(command) &&
+  return !others_declared_.contains(command) && !options_.commands.has(command) &&
          !existing_commands_.contains(command);
 }
 
@@ -439,7 +442,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kCommandId: {
       const std::string command = text_of(value);
       const std::lock_guard lock(mutex_);
-      if (options_.commands.contains(command) || existing_commands_.contains(command) ||
+      if (options_.commands.has(command) || existing_commands_.contains(command) ||
           (others_declared_.contains(command) && !declared_.contains(command)))
         return refuse(asked, command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another

@@ -172,6 +172,28 @@ class Refusals final : public Journal {
   std::mutex mutex_;
 };
 
+inline constexpr const char* kCommands = R"({
+  "refused": ["bad.*"],
+  "arguments": {
+    "vscode.open": ["* read"], "vscode.openFolder": ["* read"], "vscode.openWith": ["* read"],
+    "_workbench.open": ["* read"], "_workbench.openWith": ["* read"],
+    "_open.mergeEditor": ["* read", "0.output write"],
+    "workbench.action.openSettingsJson": ["0.revealSetting.edit refused"]
+  },
+  "commands": {
+    "free": ["setContext"],
+    "commands": ["vscode.open", "vscode.openWith", "_workbench.open", "_workbench.openWith",
+                 "_open.mergeEditor", "classified.here", "cursorMove", "workbench.action.quickOpen",
+                 "workbench.action.openSettingsJson"],
+    "workspace-folders": ["vscode.openFolder", "vscode.newWindow"],
+    "tasks": ["workbench.action.tasks.runTask", "workbench.action.tasks.build"],
+    "workspace-edit": ["type", "editor.action.commentLine"],
+    "clipboard": ["paste", "editor.action.showSnippets", "editor.action.insertSnippet"],
+    "language-models": ["workbench.action.chat.open"],
+    "refuse": ["bad.exactly"]
+  }
+})";
+
 class BrokerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -223,34 +245,20 @@ class BrokerTest : public ::testing::Test {
     BrokerOptions options;
     options.extensions = extensions;
     options.actors = kActors;
-    options.commands = {{"vscode.open", "commands"},
-                        {"vscode.openFolder", "workspace-folders"},
-                        {"vscode.newWindow", "workspace-folders"},
-                        {"vscode.openWith", "commands"},
-                        {"_workbench.open*", "commands"},
-                        {"_open.mergeEditor", "commands"},
-                        {"setContext", "free"},
-                        {"workbench.action.tasks.*", "tasks"},
-                        {"type", "workspace-edit"},
-                        {"paste", "clipboard"},
-                        {"editor.action.showSnippets", "clipboard"},
-                        {"editor.action.insertSnippet", "clipboard"},
-                        {"editor.action.commentLine", "workspace-edit"},
-                        {"classified.here", "commands"},
-                        {"bad.*", "refuse"},
-                        {"bad.exactly", "refuse"},
-                        {"workbench.action.chat.*", "language-models"},
-                        {"cursor*", "commands"},
-                        {"workbench.action.quickOpen", "commands"}};
+    auto commands = CommandTable::parse(Json::parse(kCommands));
+    ASSERT_TRUE(commands.ok()) << commands.error().message;
+    commands->set_contexts({"accessibilityModeEnabled", "notificationFocus", "chatOption.*"});
+    options.commands = std::move(*commands);
+    options.keeps_pages = keeps_pages_;
     options.renames = &renames_;
-    options.resource_commands = {"vscode.open*", "_workbench.*", "_open.*"};
     broker_ = std::make_unique<Broker>(*table_, *arbiter_, options);
     const std::string init = Json{{"parentPid", 4711},
                                   {"remote", {{"authority", "host:1"}}},
                                   {"logsLocation", uri((folder_ / "logs").string())},
                                   {"extensions", {{"allExtensions", Json::parse(R"([
                                     {"identifier": {"value": "me.mine"}, "activationEvents": ["onWebviewPanel:mine.panel"], "displayName": "Bulkhead\t \u202e  Prompts", "contributes":
-                                      {"commands": [{"command": "mine.declared"}, {"command": "editor.own"},
+                                      {"menus": {"view/title": [{"command": "mine.declared", "when": "view == mine.view && myWord && sharedWord && gitWord && accessibilityModeEnabled"}]},
+                                       "commands": [{"command": "mine.declared"}, {"command": "editor.own"},
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
                                         {"command": "classified.here"}, {"command": "mine.taken"}],
@@ -262,14 +270,15 @@ class BrokerTest : public ::testing::Test {
                                        "debuggers": [{"type": "mine"}, {"type": "node"}], "notebooks": [{"type": "mine"}], "notebookRenderer": [{"id": "mine.renderer"}],
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
-                                      {"commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}, {"command": "cursorTools.run"}],
+                                      {"menus": {"editor/title": [{"command": "cloud.token", "when": "sharedWord || mine.theirs"}]},
+                                       "commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}, {"command": "cursorTools.run"}],
                                        "viewsContainers": {"panel": [{"id": "cloud"}]}, "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
                                        "languageModelTools": [{"name": "cloud_tool"}], "chatParticipants": [{"id": "cloud.chat"}], "languageModelChatProviders": [{"vendor": "cloud"}], "chatSessions": {"type": "cloud.chat"},
                                        "customEditors": [{"viewType": "cloud.editor"}], "notebookRenderer": [{"id": "cloud.renderer"}], "debuggers": [{"type": "node"}],
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "me.mine-too"}, "contributes": {"chatContext": [{"id": "issues"}]}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"commands": [{"command": "git.commit"}], "views": {"scm": {"id": "vscode.git.view"}},
+                                      {"commands": [{"command": "git.commit", "enablement": "!gitWord"}], "views": {"scm": {"id": "vscode.git.view"}},
                                        "configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
@@ -404,6 +413,7 @@ class BrokerTest : public ::testing::Test {
   Refusals refusals_;
   std::unique_ptr<Arbiter> arbiter_;
   RenameLock renames_;
+  bool keeps_pages_ = true;  // the next broker's browser
   std::unique_ptr<Broker> broker_;
   uint32_t number_ = 0;
   uint32_t asked_ = 100;  // the workbench's

@@ -34,7 +34,7 @@ TEST_F(ForgedTest, WhatTheEditorHasOnlyLaterIsNotItsOwnByThen) {
   const auto runs = [this](const std::string& command) {
     return call("MainThreadCommands", "$executeCommand", {command, Json::array({1}), false});
   };
-  for (const char* late : {"workbench.action.tasks.runTask", "editor.later", "bulkhead.later"}) {
+  for (const char* late : {"workbench.action.tasks.later", "editor.later", "bulkhead.later"}) {
     const std::string before = runs(late);
     EXPECT_NE(before, "passed") << late;
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {late}), "passed") << late;

@@ -23,6 +23,16 @@ bool Broker::is_elsewhere(const std::string& path, const std::string& canonical)
   return std::any_of(names.begin(), names.end(), of_process);
 }
 
+// Documents without a file: those that this host shows, those that a person has not saved yet, and
+// what the editor wrote for everybody. Others show what the editor or another extension has put
+// into them: code of a chat's answers, an earlier version of a file, what is typed into a box.
+bool Broker::is_of_host(const Resource& resource) const {
+  const std::string& scheme = resource.scheme;
+  return scheme == "untitled" || is_public_of_editor(resource) ||
+         (!others_schemes_.contains(scheme) &&
+          (provides(own_file_systems_, scheme) || provides(own_documents_, scheme)));
+}
+
 bool Broker::may_read(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
@@ -35,8 +45,7 @@ bool Broker::may_read(const Json& uri) {
         std::string_view(resource->path).substr(resource->path.empty() ? 0 : 1);
     return own_extension(Json(std::string(path.substr(0, path.find('/')))));
   }
-  // Everything else comes from an extension that decided to show it.
-  if (!resource->is_file && !stands_for_file(scheme)) return true;
+  if (!resource->is_file && !stands_for_file(scheme)) return is_of_host(*resource);
   if (!resource->is_file && !may_read_named(resource->query)) return false;
   const auto canonical = canonical_file(resource->path);
   if (!canonical || is_elsewhere(resource->path, *canonical)) return false;
@@ -66,8 +75,8 @@ bool Broker::may_write(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
   if (const auto file = file_to_be(*resource)) return may_write(*file);
-  // Others are of an extension that decides itself, or of nobody yet.
-  if (!resource->is_file && !stands_for_file(lower_case(resource->scheme))) return true;
+  if (!resource->is_file && !stands_for_file(lower_case(resource->scheme)))
+    return is_of_host(*resource);
   const auto canonical = canonical_file(resource->path);
   return canonical && !is_elsewhere(resource->path, *canonical) &&
          arbiter_.would_allow(Kind::kWrite, *canonical);
@@ -79,7 +88,7 @@ bool Broker::may_know(const Json& uri) const {
   if (!resource) return false;
   const std::string scheme = lower_case(resource->scheme);
   if (is_editors_own(scheme)) return false;
-  if (!resource->is_file && !stands_for_file(scheme)) return true;
+  if (!resource->is_file && !stands_for_file(scheme)) return is_of_host(*resource);
   const std::string path = normalize(resource->path);
   return !is_elsewhere(path, path) && arbiter_.would_allow(Kind::kRead, path);
 }
@@ -115,10 +124,10 @@ void Broker::learn_extension(const Json& description) {
     if (id == "vscode.git") others_parts_.insert({"git", "git-history"});
     for (std::string& command : declared_commands(description)) {
       others_families_[command_family(command)] |= is_builtin;
-      if (!is_builtin) strangers_commands_.insert(command);
       others_declared_.insert(std::move(command));
     }
   }
+  learn_contexts(description, is_own);
   // Settings of a built-in extension are the editor's, wherever it runs.
   if (is_builtin) {
     foreign_settings_.add_builtin(description);
@@ -260,8 +269,9 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
     if (const ToldRule* rule = table_.find_told(actor_of(*request), request->method);
-        rule != nullptr && rule->way == ToldRule::Way::kConfiguration) {
-      pass_configuration(*request, body, false, outbox);
+        rule != nullptr && (rule->way == ToldRule::Way::kAsked ||
+                            rule->way == ToldRule::Way::kConfiguration)) {
+      pass_asked(*request, *rule, body, false, outbox);
       return {};
     }
     std::optional<std::vector<uint8_t>> unmarked;

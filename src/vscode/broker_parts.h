@@ -1,6 +1,8 @@
 // What the broker's parts share: private to broker*.cc.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -151,6 +153,23 @@ std::optional<std::vector<uint8_t>> with_argument(const RpcRequest& request, siz
   all += ']';
   changed.json = all;
   return write_request(changed);
+}
+
+// The arguments of a request as a person who is asked about it may see them, and as they are told
+// from those of another request.
+inline std::string text_of_arguments(const RpcRequest& request) {
+  if (!request.mixed) return std::string(request.json);
+  std::string text = "[";
+  for (const RpcArgument& each : request.arguments) {
+    if (text.size() > 1) text += ',';
+    if (each.type == RpcArgument::Type::kBuffer)
+      text += fmt::format("\"bytes of request {}\"", request.number);
+    else
+      text += each.json.empty() ? "null" : each.json;
+    if (each.type == RpcArgument::Type::kJsonWithBuffers)
+      text += fmt::format(",\"with bytes of request {}\"", request.number);
+  }
+  return text + "]";
 }
 
 // The arguments of a request as one JSON array; buffers stand as null, being content. Only those

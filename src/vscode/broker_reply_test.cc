@@ -376,6 +376,7 @@ TEST_F(BrokerReplyTest, WhatAnswersALaterLookAtAChatEditsNothingElse) {
 
 // Buttons of the window's own tools allow commands in terminals, and what a person allowed once.
 TEST_F(BrokerReplyTest, WhatAToolAsksForIsItsOwnRunAlone) {
+  start({"me.mine"}, nullptr, R"("@editor","commands","secrets","language-models")");
   const auto asks = [&](const Json& messages) {
     return reply_to("$prepareToolInvocation", {{"invocationMessage", "runs"},
                                                {"confirmationMessages", messages},

@@ -87,6 +87,7 @@ TEST_F(SpelledTest, TrustIsOfATextAlone) {
 
 // With buffers an answer is the `value` of an object, which few take out again.
 TEST_F(SpelledTest, AnAnswerWithBuffersIsJudgedAsWhatItBecomes) {
+  start({"me.mine"}, nullptr, R"("@editor","commands","secrets","language-models","notebooks")");
   const std::string picture = R"j("![](https://evil.test/?run.it)")j";
   EXPECT_FALSE(runs(reply_with_buffers("$provideTooltip", picture)));
   EXPECT_EQ(reply_with_buffers("$provideHover", picture).find("!["), std::string::npos);

@@ -345,6 +345,24 @@ TEST_F(BrokerTest, APageLoadsWhatItsExtensionMayRead) {
               HasSubstr("NoPermissions"));
 }
 
+TEST_F(BrokerTest, APageThatTheBrowserDoesNotKeepOffTheNetworkIsAnotherPermission) {
+  const auto creates = [this] {
+    return call("MainThreadWebviewPanels", "$createWebviewPanel",
+                {"me.mine", "1", "mine.page", Json{{"webviewOptions", Json::object()}}});
+  };
+  start({"me.mine"}, nullptr, R"("@editor")");
+  EXPECT_EQ(creates(), "passed");
+  keeps_pages_ = false;
+  start({"me.mine"}, nullptr, R"("@editor")");
+  EXPECT_THAT(creates(), HasSubstr("\"webview-network\""));
+  EXPECT_THAT(call("MainThreadWebviews", "$setHtml", {"1", "<p>"}),
+              HasSubstr("\"webview-network\""));
+  start({"me.mine"}, nullptr, R"("@editor","webview-network")");
+  EXPECT_EQ(creates(), "passed");
+  start({"me.mine"}, nullptr, R"("webview-network")");
+  EXPECT_THAT(creates(), HasSubstr("\"webview\""));
+}
+
 TEST_F(BrokerTest, WhatIsRegisteredAtTheStartIsNotAskedAbout) {
   struct : Asker {
     Answer ask(const Question&) override {
@@ -495,7 +513,8 @@ TEST_F(BrokerTest, DocumentsThatStandForABlockedFileDoNotComeInEither) {
   };
   EXPECT_TRUE(comes_in(work("a.txt"), "vscode-remote"));
   EXPECT_TRUE(comes_in(work("a.txt"), "git"));
-  EXPECT_TRUE(comes_in("/input", "vscode-scm"));
+  EXPECT_TRUE(comes_in("Untitled-1", "untitled"));
+  EXPECT_FALSE(comes_in("/input", "vscode-scm"));
   for (const char* scheme : {"git", "vscode-notebook-cell", "vscode-local-history", "GIT",
                              "private", "showModifications"})
     EXPECT_FALSE(comes_in(key, scheme)) << scheme;

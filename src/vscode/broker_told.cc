@@ -272,21 +272,32 @@ bool Broker::filter_environment(const RpcRequest& request, Outbox& outbox) {
   return true;
 }
 
-// What a debugger makes of a configuration: the window runs the commands and tasks that it names
-// then, and debugs with whatever type it says. Registering a type needs no permission.
-void Broker::pass_configuration(const RpcRequest& request, Bytes body, bool may_block,
-                                Outbox& outbox) {
+// What the window acts on by itself once it is answered: it runs the commands and tasks that a
+// debugger's configuration names, and the programs of tasks, outside of the compartment.
+// Registering who answers needs no permission, so here it is decided.
+void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
+                        Outbox& outbox) {
   const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
-  const Ruling ruling = decide_permission("debug", {method, 0, may_block});
+  const Asked asked{method, 0, may_block, may_block ? text_of_arguments(request) : ""};
+  const Ruling ruling = decide_permission(rule.permission, asked);
   if (ruling.way == Ruling::Way::kAsk &&
-      wait_for_person(body, [this, &outbox](const RpcRequest& waiting, Bytes held) {
-        pass_configuration(waiting, held, true, outbox);
+      wait_for_person(body, [this, &rule, &outbox](const RpcRequest& waiting, Bytes held) {
+        pass_asked(waiting, rule, held, true, outbox);
       }))
     return;
+  const Json resources =
+      arguments_of(request, [](size_t, std::string_view text) { return holds(text, "\"$mid\""); });
   if (ruling.passes()) {
     const std::lock_guard lock(mutex_);
-    unanswered_[request.number] = Awaited::kShown;
-    outbox.to_host(copy(body));
+    if (resources.is_array() && !names_withheld(resources, 0)) {
+      std::optional<std::vector<uint8_t>> unmarked;
+      unanswered_[request.number] = awaited_of(request, &unmarked);
+      outbox.to_host(unmarked ? std::move(*unmarked) : copy(body));
+      return;
+    }
+  }
+  if (rule.way == ToldRule::Way::kAsked) {
+    withhold(request, outbox, rule.instead);
     return;
   }
   constexpr size_t kGiven = 1;  // behind the folder
@@ -420,7 +431,8 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     }
     case Way::kEnvironment:
       return filter_environment(request, outbox);
-    case Way::kConfiguration:  // answered before
+    case Way::kAsked:  // answered before
+    case Way::kConfiguration:
       return refuse("it is not asked here");
     case Way::kResources:
     case Way::kResourcesOrNone:

@@ -130,6 +130,119 @@ TEST_F(BrokerToldTest, APersonIsAskedWhetherItMayDebug) {
   broker_.reset();  // before who answers
 }
 
+// The window runs what these answers name, outside: who registered without a word is decided on
+// now.
+TEST_F(BrokerToldTest, RegisteringIsNotActing) {
+  start({"me.mine"}, nullptr, R"("@editor","commands")");
+  const std::vector<std::tuple<const char*, const char*, Json>> registered = {
+      {"MainThreadTask", "$registerTaskProvider", {1, "shell"}},
+      {"MainThreadDebugService", "$registerDebugConfigurationProvider", {"mine", 1, 1, true}},
+      {"MainThreadTerminalService", "$registerProfileProvider", {"mine.shell", "me.mine"}},
+      {"MainThreadAuthentication",
+       "$registerAuthenticationProvider",
+       {"mine.login", "Mine", false}},
+      {"MainThreadLanguageModelTools", "$registerTool", Json::array({"mine_tool"})},
+      {"MainThreadWebviewPanels", "$registerSerializer", Json::array({"mine.panel"})}};
+  for (const auto& [actor, method, arguments] : registered)
+    EXPECT_EQ(call(actor, method, arguments), "passed") << method;
+  const std::string no_tasks = R"({"tasks":[],"extension":{}})";
+  const std::vector<std::tuple<const char*, const char*, std::string>> acts = {
+      {"$provideTasks", "tasks", no_tasks},
+      {"$resolveTask", "tasks", "quiet"},
+      {"$provideDebugAdapter", "debug", "quiet"},
+      {"$provideDebugConfigurations", "debug", "[]"},
+      {"$resolveDebugConfiguration", "debug", "quiet"},
+      {"$resolveDebugConfigurationWithSubstitutedVariables", "debug", "quiet"},
+      {"$dataToNotebook", "notebooks", "quiet"},
+      {"$notebookToData", "notebooks", "quiet"},
+      {"$prepareToolInvocation", "language-models", "quiet"},
+      {"$invokeTool", "language-models", "quiet"}};
+  for (const auto& [method, permission, otherwise] : acts) {
+    start({"me.mine"}, nullptr, R"("@editor","commands")");
+    EXPECT_EQ(told(method, {1, Json::object()}), otherwise) << method;
+    EXPECT_THAT(refusals_.told.back(), HasSubstr(permission)) << method;
+    EXPECT_EQ(answer(Json{{"tasks", Json::array()}}), "") << method << ": it was not asked";
+    start({"me.mine"}, nullptr, "\"" + std::string(permission) + "\"");
+    EXPECT_EQ(told(method, {1, Json::object()}), "passed") << method;
+    EXPECT_EQ(told(method, {1, uri(key())}), otherwise) << method << ": names a blocked file";
+  }
+  start({"me.mine"}, nullptr, R"("@editor","commands")");
+  EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {"id", Json::object()}), "passed");
+  EXPECT_NE(call("MainThreadTask", "$executeTask", Json::array({Json::object()})), "passed");
+  EXPECT_NE(call("MainThreadDebugService", "$acceptDAMessage", {1, Json::object()}), "passed");
+}
+
+// A person who answers when it is too late.
+struct LatePerson final : Asker {
+  Answer ask(const Question& question) override {
+    asked.push_back(question);
+    return Answer::kLater;
+  }
+  std::optional<std::chrono::milliseconds> patience(Waits) const noexcept override {
+    return std::chrono::milliseconds(0);
+  }
+  void on_late(std::function<void(const Question&, Answer)> answered) override {
+    late = std::move(answered);
+  }
+  std::vector<Question> asked;
+  std::function<void(const Question&, Answer)> late;
+};
+
+// Everything that goes anywhere, in order.
+struct Everything final : Outbox {
+  void to_host(std::vector<uint8_t> body) override { add("host ", body); }
+  void to_workbench(std::vector<uint8_t> body) override { add("workbench ", body); }
+  void add(const std::string& to, const std::vector<uint8_t>& body) {
+    const std::lock_guard lock(mutex);
+    said.push_back(to + std::string(body.begin(), body.end()));
+    changed.notify_all();
+  }
+  size_t wait_for(size_t count) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return said.size() >= count; });
+    return said.size();
+  }
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> said;
+};
+
+TEST_F(BrokerToldTest, WhatWasRefusedForNowDoesNotHappenByALateYes) {
+  LatePerson person;
+  start({"me.mine"}, &person, R"("@editor")");
+  Everything outbox;
+  const auto ask = [&](const char* actor, const char* method, const Json& arguments) {
+    const std::string json = arguments.dump();
+    RpcRequest request;
+    request.number = ++number_;
+    request.proxy = proxy_of(actor);
+    request.method = method;
+    request.json = json;
+    EXPECT_TRUE(broker_->from_host(write_request(request), outbox).ok());
+  };
+  ask("MainThreadTask", "$executeTask", Json::array({Json{{"name", "make"}}}));
+  EXPECT_EQ(outbox.wait_for(2), 2U);  // acknowledged, and refused
+  EXPECT_THAT(outbox.said[1], HasSubstr("no permission"));
+  ASSERT_EQ(person.asked.size(), 1U);
+  EXPECT_EQ(person.asked[0].about, R"([{"name":"make"}])") << "a person is told what would happen";
+  EXPECT_EQ(person.asked[0].waits, Waits::kNobody);
+  const std::string provide = R"([1,{}])";
+  RpcRequest told;
+  told.number = ++asked_;
+  told.method = "$provideTasks";
+  told.json = provide;
+  EXPECT_TRUE(broker_->from_workbench(write_request(told), outbox).ok());
+  EXPECT_EQ(outbox.wait_for(4), 4U);
+  EXPECT_THAT(outbox.said[3], HasSubstr(R"("tasks":[])"));
+  EXPECT_EQ(person.asked.size(), 1U) << "one question of one permission";
+  person.late(person.asked[0], Answer::kAlways);
+  EXPECT_EQ(outbox.said.size(), 4U) << "nothing happens by the answer";
+  ask("MainThreadTask", "$executeTask", Json::array({Json{{"name", "make"}}}));
+  ASSERT_EQ(outbox.said.size(), 5U);
+  EXPECT_THAT(outbox.said[4], HasSubstr("workbench"));
+  broker_.reset();  // before who answers
+}
+
 TEST_F(BrokerToldTest, SecretsOfOthersAreNotEvenNamed) {
   EXPECT_EQ(told("$onDidChangePassword",
                  Json::array({Json{{"extensionId", "cloud.other"}, {"key", "token"}}})),

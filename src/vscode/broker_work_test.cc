@@ -138,6 +138,41 @@ TEST_F(BrokerTest, OnlyBulkheadSaysHowBulkheadIs) {
   EXPECT_EQ(sets("mine.focus"), "passed");
 }
 
+// With "accessibilityModeEnabled", Control+Shift+A answered our questions.
+TEST_F(BrokerTest, AHostSetsContextsOfItsOwnExtensions) {
+  const auto sets = [this](const std::string& key) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"setContext", Json::array({key, true}), false});
+  };
+  for (const char* own : {"mine", "mine:on", "me.x", "mineReady", "myWord", "Mine.On"})
+    EXPECT_EQ(sets(own), "passed") << own;
+  for (const char* editors : {"accessibilityModeEnabled", "notificationFocus", "chatOption.x",
+                              "config.editor.accessibilitySupport", "view.mine.visible"})
+    EXPECT_THAT(sets(editors), HasSubstr("only the editor")) << editors;
+  for (const char* others : {"sharedWord", "gitWord", "minedWord", "cloud.x", "nobodys", ""})
+    EXPECT_EQ(sets(others), "quiet") << others;
+}
+
+// What a chat shows of a file, an earlier version of one, what is typed into a box: nobody has said
+// whose it is.
+TEST_F(BrokerTest, ADocumentWithoutAFileIsReadByWhoShowsIt) {
+  start({"me.mine"}, nullptr, R"("documents","workspace-files")");
+  const auto told = [&](const char* scheme, const char* path = "/x") {
+    const Json opened = {{"uri", uri(path, scheme)}, {"lines", {"SECRET"}}};
+    return deliver("$acceptDocumentsAndEditorsDelta",
+                   Json::array({{{"addedDocuments", {opened}}}}).dump())
+               .find("SECRET") != std::string::npos;
+  };
+  for (const char* others : {"vscode-chat-code-block", "vscode-chat-code-compare-block", "gitlens",
+                             "vscode-scm", "inmemory", "chatSessionInput", "memfs", "fresh", ""})
+    EXPECT_FALSE(told(others)) << others;
+  EXPECT_TRUE(told("untitled", "Untitled-1"));
+  EXPECT_EQ(
+      call("MainThreadDocumentContentProviders", "$registerTextContentProvider", {1, "mine-docs"}),
+      "passed");
+  EXPECT_TRUE(told("mine-docs"));
+}
+
 // Where a search stops, and whether there is a file of that name, tells of what is
 // left out of its results.
 TEST_F(BrokerTest, SearchesTellNothingOfWhatTheyMayNotFind) {

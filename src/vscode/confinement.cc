@@ -223,14 +223,23 @@ Result<Confinement> confine(const ConfinementRequest& request) {
                                 !comparable || !confinement.widened.empty());
   }
   confinement.review = review(told, *told_policy, own);
+  if (confinement.reason() != ReviewReason::kNone) {
+    BULKHEAD_TRY(const Manifest usual, shipped_manifest(request.places, "baseline-extension.json"));
+    for (MergeMember& each : members) each.manifest = usual;
+    BULKHEAD_TRY(PolicyInputs plain, inputs_for(request, shipped, members));
+    plain.variables = told.variables;
+    BULKHEAD_TRY(const auto plain_policy, Policy::compile(plain));
+    confinement.brief = brief(told, *told_policy, *plain_policy, own);
+  }
   for (const std::string& id : outside(confinement.extensions))
     confinement.review.cannot.push_back(fmt::format(
         "Use the API of {}, on which it depends and which runs outside of its compartment "
         "(the setting bulkhead.compartments.builtin can bring it in)",
         id));
   if (request.workspace.empty())
-    for (auto* texts : {&confinement.review.permits, &confinement.review.cannot,
-                        &confinement.review.unusual, &confinement.widened})
+    for (auto* texts :
+         {&confinement.review.permits, &confinement.review.cannot, &confinement.review.unusual,
+          &confinement.brief.notable, &confinement.widened})
       for (std::string& text : *texts) name_any_folder(text);
   confinement.digest = digest_of(confinement.extensions);
   return confinement;

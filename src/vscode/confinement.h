@@ -25,6 +25,7 @@ struct Confinement {
   PolicyInputs inputs;
   std::shared_ptr<const Policy> policy;
   Review review;
+  Brief brief;                       // only where there is something to review
   std::vector<std::string> widened;  // against what was approved
   std::string subject;               // whose answers are remembered
   std::string digest;                // of what a person would agree to now

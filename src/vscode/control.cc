@@ -63,8 +63,10 @@ struct Control::Client {
 // NOLINTNEXTLINE(bugprone-exception-escape): moving a Json does not throw.
 struct Control::Open {
   uint64_t id = 0;
+  Question question;
   Json message;
   std::optional<Answer> answer;
+  bool later = false;  // who asked has gone on
 };
 
 namespace {
@@ -212,6 +214,7 @@ Answer Control::ask(const Question& question) {
   tokens_ -= 1;
   const auto open = std::make_shared<Open>();
   open->id = ++last_id_;
+  open->question = question;
   open->message = Json{{"type", "question"},
                        {"id", open->id},
                        {"kind", label(question.kind)},
@@ -219,31 +222,74 @@ Answer Control::ask(const Question& question) {
                        {"extension", question.subject},
                        {"program", question.program},
                        {"process", question.pid},
-                       {"detail", question.detail}};
-  open_ = open;
+                       {"detail", question.detail},
+                       {"about", question.about},
+                       {"later", false}};
+  open_[open->id] = open;
   outbox_.push_back(open->message);
   wake();
-  const auto done = [&] { return open->answer || cancelled_ || stopping_; };
-  // Somebody must be there to be asked: a window that is only opening is waited for.
-  if (!anybody_) answered_.wait_for(lock, options_.arrival, [&] { return anybody_ || done(); });
-  if (anybody_) answered_.wait_for(lock, options_.patience, done);
-  open_.reset();
+  ++held_;
+  answered_.wait_for(lock, question.hold, [&] { return open->answer || cancelled_ || stopping_; });
+  --held_;
+  if (!open->answer && !cancelled_ && !stopping_) {
+    open->later = true;
+    open->message["later"] = true;
+    outbox_.push_back(Json{{"type", "later"}, {"id", open->id}});
+    wake();
+    return Answer::kLater;
+  }
+  open_.erase(open->id);
   outbox_.push_back(Json{{"type", "withdrawn"}, {"id", open->id}});
   wake();
   return cancelled_ ? Answer::kNobody : open->answer.value_or(Answer::kNobody);
+}
+
+std::optional<std::chrono::milliseconds> Control::patience(Waits waits) const noexcept {
+  return waits == Waits::kMain ? options_.main_patience : options_.patience;
+}
+
+void Control::on_late(std::function<void(const Question&, Answer)> answered) {
+  const std::lock_guard guard(late_mutex_);
+  late_ = std::move(answered);
+}
+
+void Control::answer(uint64_t id, Answer answer) {
+  const std::lock_guard late_guard(late_mutex_);
+  std::shared_ptr<Open> open;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto found = open_.find(id);
+    // An answer to a question that is closed, or is answered already, means nothing.
+    if (found == open_.end() || found->second->answer || cancelled_) return;
+    open = found->second;
+    open->answer = answer;
+    if (!open->later) {
+      answered_.notify_all();
+      return;
+    }
+    open_.erase(found);
+    outbox_.push_back(Json{{"type", "withdrawn"}, {"id", id}});
+  }
+  if (late_) late_(open->question, answer);
 }
 
 void Control::cancel() noexcept {
   {
     const std::lock_guard guard(mutex_);
     cancelled_ = true;
+    for (const auto& [id, open] : open_)
+      if (open->later) outbox_.push_back(Json{{"type", "withdrawn"}, {"id", id}});
+    std::erase_if(open_, [](const auto& each) { return each.second->later; });
   }
   answered_.notify_all();
+  wake();
+  const std::lock_guard guard(late_mutex_);  // one that is being given on
+  late_ = nullptr;
 }
 
 bool Control::asking() const noexcept {
   const std::lock_guard guard(mutex_);
-  return open_ != nullptr;
+  return held_ > 0;
 }
 
 void Control::send(Client& client, const Json& message) {
@@ -273,7 +319,7 @@ void Control::accept_client() {
       outbox_.clear();
       if (!hello_.is_null()) send(*client, hello_);
       for (const auto& [type, message] : kept_) send(*client, message);
-      if (open_) send(*client, open_->message);
+      for (const auto& [id, open] : open_) send(*client, open->message);
       anybody_ = true;
     }
     answered_.notify_all();
@@ -294,11 +340,7 @@ void Control::take(Client& client, const std::string& line) {
     const auto answer = answer_of(text_of(message, "answer"));
     if (!answer || id == message.end() || !id->is_number_unsigned())
       return complain("an answer needs an id, and one of once, run, always, never, no");
-    const std::lock_guard guard(mutex_);
-    // A late answer to a question that is closed means nothing.
-    if (!open_ || open_->id != id->get<uint64_t>()) return;
-    open_->answer = answer;
-    answered_.notify_all();
+    this->answer(id->get<uint64_t>(), *answer);
   } else if (type == "approve" || type == "reject") {
     const Status done = handlers_.review(text_of(message, "digest"), type == "approve");
     if (!done.ok()) complain(done.error().message);

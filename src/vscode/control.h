@@ -41,10 +41,9 @@ class Control final : public Asker {
   };
   struct Options {
     std::string socket;  // path; its folder is made
-    // A program that asks stands still meanwhile, and an extension host with it.
-    std::chrono::seconds patience{60};
-    // How long a question waits for a companion to come, as a window that opens has none yet.
-    std::chrono::seconds arrival{20};
+    // An extension host whose main thread asks stands still, and so do completions and saving.
+    std::chrono::milliseconds main_patience{2000};
+    std::chrono::milliseconds patience{10'000};
     // A person is asked this often at most: so many at once, then one more each `refill`.
     int burst = 12;
     std::chrono::seconds refill{10};
@@ -64,7 +63,10 @@ class Control final : public Asker {
   // Returns once a companion is there, or after so long.
   void wait_for_somebody(std::chrono::milliseconds most);
 
+  // A question stays open after who asked has gone on (kLater), until it is answered or cancelled.
   Answer ask(const Question& question) override;
+  std::optional<std::chrono::milliseconds> patience(Waits waits) const noexcept override;
+  void on_late(std::function<void(const Question&, Answer)> answered) override;
   void cancel() noexcept override;
   bool asking() const noexcept override;
 
@@ -76,6 +78,7 @@ class Control final : public Asker {
   void accept_client();
   bool read_client(Client& client);
   void take(Client& client, const std::string& line);
+  void answer(uint64_t id, Answer answer);
   void send(Client& client, const Json& message);
   void send_all(const Json& message);
   void tick();
@@ -91,14 +94,17 @@ class Control final : public Asker {
   std::condition_variable answered_;
   Json hello_;
   std::map<std::string, Json> kept_;
-  std::vector<Json> outbox_;  // for every client
-  std::shared_ptr<Open> open_;
+  std::vector<Json> outbox_;                        // for every client
+  std::map<uint64_t, std::shared_ptr<Open>> open_;  // as many as the arbiter's bound lets be
+  size_t held_ = 0;                                 // threads in ask()
   uint64_t last_id_ = 0;
   bool anybody_ = false;
   bool cancelled_ = false;
   double tokens_;
   std::chrono::steady_clock::time_point refilled_;
   bool stopping_ = false;
+  std::mutex late_mutex_;  // held while a late answer is given on; before mutex_
+  std::function<void(const Question&, Answer)> late_;
   std::thread thread_;
 };
 

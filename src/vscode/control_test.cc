@@ -108,6 +108,7 @@ class ControlTest : public ::testing::Test {
     question.resource = resource;
     question.subject = "a.b";
     question.pid = 7;
+    question.hold = std::chrono::seconds(20);
     return question;
   }
   std::future<Answer> ask(const std::string& resource) {
@@ -189,20 +190,61 @@ TEST_F(ControlTest, AQuestionWaitsForACompanionThatComes) {
   EXPECT_EQ(asked.get(), Answer::kOnce);
 }
 
-TEST_F(ControlTest, NobodyThereAndNobodyInTimeMeanNo) {
-  options_.arrival = std::chrono::seconds(0);
-  options_.patience = std::chrono::seconds(0);
+TEST_F(ControlTest, WhoAskedGoesOnAndTheQuestionStays) {
   open();
-  EXPECT_EQ(control_->ask(question("/x")), Answer::kNobody);
+  std::promise<std::pair<std::string, Answer>> late;
+  control_->on_late([&](const Question& question, Answer answer) {
+    late.set_value({question.resource + question.about, answer});
+  });
+  Question asked = question("debug");
+  asked.kind = Kind::kVscode;
+  asked.about = R"(["x"])";
+  asked.hold = std::chrono::milliseconds(1);
+  EXPECT_EQ(control_->ask(asked), Answer::kLater) << "nobody is there";
+  EXPECT_FALSE(control_->asking()) << "and nobody is held";
+  Companion first(options_.socket);
+  const Json told = first.next("question");
+  EXPECT_EQ(told["resource"], "debug");
+  EXPECT_EQ(told["about"], R"(["x"])");
+  EXPECT_EQ(told["later"], true);
+  asked.resource = "tasks";
+  EXPECT_EQ(control_->ask(asked), Answer::kLater);
+  const Json second = first.next("question");
+  EXPECT_EQ(second["later"], false);
+  const Json later = first.next();
+  EXPECT_EQ(later["type"], "later");
+  EXPECT_EQ(later["id"], second["id"]);
+  // Both are open; the answer goes to the one that it names, once.
+  first.say(Json{{"type", "answer"}, {"id", second["id"]}, {"answer", "run"}});
+  first.say(Json{{"type", "answer"}, {"id", second["id"]}, {"answer", "always"}});
+  EXPECT_EQ(late.get_future().get(), std::pair(std::string(R"(tasks["x"])"), Answer::kThisRun));
+  EXPECT_EQ(first.next("withdrawn")["id"], second["id"]);
+  Companion other(options_.socket);
+  EXPECT_EQ(other.next("question")["id"], told["id"]);
+}
+
+TEST_F(ControlTest, AfterTheEndNoLateAnswerComes) {
+  open();
+  std::atomic<int> late = 0;
+  control_->on_late([&](const Question&, Answer) { ++late; });
+  Question asked = question("/x");
+  asked.hold = std::chrono::milliseconds(0);
+  EXPECT_EQ(control_->ask(asked), Answer::kLater);
   Companion companion(options_.socket);
-  control_->wait_for_somebody(std::chrono::seconds(20));
-  EXPECT_EQ(control_->ask(question("/y")), Answer::kNobody);
-  const Json late = companion.next("question");
-  EXPECT_EQ(late["resource"], "/y");
-  EXPECT_EQ(companion.next()["type"], "withdrawn");
-  // A late answer is an answer to nothing.
-  companion.say(Json{{"type", "answer"}, {"id", late["id"]}, {"answer", "always"}});
-  EXPECT_EQ(control_->ask(question("/y")), Answer::kNobody);
+  const Json told = companion.next("question");
+  control_->cancel();
+  EXPECT_EQ(companion.next("withdrawn")["id"], told["id"]);
+  companion.say(Json{{"type", "answer"}, {"id", told["id"]}, {"answer", "always"}});
+  companion.say(Json{{"type", "nonsense"}});
+  EXPECT_EQ(companion.next()["type"], "error");
+  EXPECT_EQ(late, 0);
+}
+
+TEST_F(ControlTest, TheMainThreadIsHeldForLessThanOthers) {
+  open();
+  EXPECT_EQ(control_->patience(Waits::kMain), std::chrono::seconds(2));
+  EXPECT_EQ(control_->patience(Waits::kProgram), std::chrono::seconds(10));
+  EXPECT_EQ(control_->patience(Waits::kNobody), std::chrono::seconds(10));
 }
 
 TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {
@@ -221,13 +263,14 @@ TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {
 TEST_F(ControlTest, AFloodOfQuestionsIsAnsweredNoWithoutAPerson) {
   options_.burst = 3;
   options_.refill = std::chrono::seconds(3600);
-  options_.patience = std::chrono::seconds(0);
   open();
   Companion companion(options_.socket);
   control_->wait_for_somebody(std::chrono::seconds(20));
-  for (int i = 0; i < 50; ++i)
-    EXPECT_EQ(control_->ask(question(std::to_string(i))),
-              i < 3 ? Answer::kNobody : Answer::kNotAsked);
+  for (int i = 0; i < 50; ++i) {
+    Question asked = question(std::to_string(i));
+    asked.hold = std::chrono::milliseconds(0);
+    EXPECT_EQ(control_->ask(asked), i < 3 ? Answer::kLater : Answer::kNotAsked);
+  }
   control_->keep("mark", {{"type", "mark"}});
   int questions = 0;
   for (Json message = companion.next(); message["type"] != "mark"; message = companion.next()) {

@@ -25,10 +25,12 @@
 #include "sandbox/supervisor.h"
 #include "sandbox/usage.h"
 #include "trace/environment.h"
+#include "trace/groundwork.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/json_tree.h"
+#include "vscode/page_reach.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
 #include "vscode/seal.h"
@@ -66,6 +68,8 @@ struct Launch {
   std::vector<std::string> shipped;  // ids of those
   std::vector<std::string> actors;
   std::vector<std::string> setting_families;
+  std::vector<std::string> contexts;  // of the editor's own
+  std::vector<std::string> unread;    // commands that are asked about
 };
 
 Result<Launch> read_launch(const std::string& file) {
@@ -73,11 +77,12 @@ Result<Launch> read_launch(const std::string& file) {
   Launch launch;
   const auto server = json.find("server"), actors = json.find("actors"),
              families = json.find("settingFamilies"), extensions = json.find("extensions"),
-             shipped = json.find("shipped");
+             shipped = json.find("shipped"), contexts = json.find("contexts"),
+             unread = json.find("unread");
   const auto is_text = [&](const auto& it) { return it != json.end() && it->is_string(); };
   const auto is_list = [&](const auto& it) { return it != json.end() && it->is_array(); };
   if (!is_text(server) || !is_text(extensions) || !is_list(actors) || !is_list(families) ||
-      !is_list(shipped))
+      !is_list(shipped) || !is_list(contexts) || !is_list(unread))
     return Error{
         fmt::format("{} is no launch file; remove it and start `bulkhead code` again", file)};
   launch.server = server->get<std::string>();
@@ -85,32 +90,17 @@ Result<Launch> read_launch(const std::string& file) {
   launch.shipped = texts_of(*shipped);
   launch.actors = texts_of(*actors);
   launch.setting_families = texts_of(*families);
+  launch.contexts = texts_of(*contexts);
+  launch.unread = texts_of(*unread);
   return launch;
 }
 
 // vscode/api/commands.json
-struct CommandRules {
-  std::map<std::string, std::string> needs;
-  std::vector<std::string> resources;  // whose texts may name resources
-};
-
-Result<CommandRules> read_commands(const std::string& file) {
+Result<CommandTable> read_commands(const std::string& file) {
   BULKHEAD_TRY(const Json json, read_json(file));
-  CommandRules rules;
-  const auto listed = json.find("commands");
-  if (listed == json.end() || !listed->is_object())
-    return Error{fmt::format("{} holds no \"commands\"", file)};
-  for (const auto& [command, needs] : listed->items())
-    rules.needs[command] = needs.is_string() ? needs.get<std::string>() : "refuse";
-  const auto resources = json.find("resources");
-  if (resources == json.end() || !resources->is_array())
-    return Error{fmt::format("{} holds no list of \"resources\"", file)};
-  for (const Json& each : *resources) {
-    if (!each.is_string())
-      return Error{fmt::format("{}: \"resources\" holds what is no command", file)};
-    rules.resources.push_back(each.get<std::string>());
-  }
-  return rules;
+  auto table = CommandTable::parse(json);
+  if (!table.ok()) return Error{fmt::format("{}: {}", file, table.error().message)};
+  return table;
 }
 
 bool is_plain_word(const std::string& text) {
@@ -228,7 +218,7 @@ class EndSignals {
 // ready, and then supervises it.
 class Host {
  public:
-  Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandRules commands,
+  Host(ExtensionHostOptions options, Launch launch, ApiTable table, CommandTable commands,
        Places places)
       : options_(std::move(options)),
         launch_(std::move(launch)),
@@ -256,7 +246,7 @@ class Host {
   ExtensionHostOptions options_;
   Launch launch_;
   ApiTable table_;
-  CommandRules commands_;
+  CommandTable commands_;
   Places places_;
   JournalOpening opening_;
   int64_t since_ = milliseconds_now();
@@ -356,7 +346,10 @@ Status Host::open_control() {
     request_end();  // and it starts again, approved
     return {};
   };
-  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) {
+  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
+    // A name has no port, and a grant has one: of a host that was refused when it was looked up.
+    if (kind == Kind::kLookup && grant)
+      return remember(Kind::kConnect, resource + ":443", true);
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
@@ -445,7 +438,7 @@ Status Host::prepare() {
   Run row;
   row.id = run_id_;
   row.subject = confinement.subject;
-  row.command = "extension host of " + confinement.subject;
+  row.command = std::string(kHostCommand) + confinement.subject;
   row.workspace = folders_.empty() ? "" : folders_.front();
   row.audit = options_.trace;
   BULKHEAD_TRY(auto journal, opening_.start(row));
@@ -515,6 +508,8 @@ void Host::tell_review(const InitialData& data) {
                    {"digest", confinement_->digest},
                    {"reason", label(confinement_->reason())},
                    {"extensions", extensions},
+                   {"usual", confinement_->brief.usual},
+                   {"notable", confinement_->brief.notable},
                    {"permits", confinement_->review.permits},
                    {"cannot", confinement_->review.cannot},
                    {"unusual", confinement_->review.unusual},
@@ -541,10 +536,13 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
+  PageReach reach = reviewed_ ? PageReach::of(arbiter_->policy()) : PageReach();
+  if (options_.trace) reach.open = true;  // recorded, not enforced
+  BULKHEAD_CHECK(write_page_reach(places_.sockets() + "/pages", options.extensions, reach));
   options.actors = launch_.actors;
-  options.commands = commands_.needs;
-  options.resource_commands = commands_.resources;
+  options.commands = commands_;
   options.setting_families = launch_.setting_families;
+  options.keeps_pages = options_.keeps_pages;
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now, workspace_folders(options_.folder, options_.workspace, whole_));
@@ -680,6 +678,8 @@ Result<int> run_extension_host(ExtensionHostOptions options) {
   BULKHEAD_TRY(std::string text, read_file(table_file, kMaxData));
   BULKHEAD_TRY(ApiTable table, ApiTable::parse(ManifestBytes::of(table_file, std::move(text))));
   BULKHEAD_TRY(auto commands, read_commands(places.data + "/vscode/api/commands.json"));
+  commands.set_contexts(launch.contexts);
+  commands.leave_unread(launch.unread);
   Host host(std::move(options), std::move(launch), std::move(table), std::move(commands),
             std::move(places));
   return host.run();

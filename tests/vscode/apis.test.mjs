@@ -125,7 +125,7 @@ for (const mode of modes) {
     const shown = (text) => editor.statusItem(text).waitFor({ timeout: 60_000 });
     try {
       const extensions = [write(world, "granted", ["@editor", "@commands", "testing", "comments", "authentication", "workspace-folders"])];
-      if (!plain) extensions.push(write(world, "stranger", ["@editor", "@commands"]));
+      if (!plain) extensions.push(write(world, "stranger", ["diagnostics", "documents", "languages", "settings-read", "storage", "window", "workspace-files", "@commands"]));
       editor = await Editor.start({ mode, world, extensions });
       await shown("granted: ready");
 
@@ -179,13 +179,13 @@ for (const mode of modes) {
 
       if (!plain)
         await step("who was not granted them shows nothing", async () => {
+          assert.equal(await editor.statusItem("stranger: ready").count(), 1);
+          await editor.command("login stranger");
+          await shown("stranger: refused");
           await until("what the journal says", () => {
             const journal = JSON.stringify(editor.journal("--denied", "--subject", "apis.stranger"));
             return ["testing", "comments", "authentication"].every((each) => journal.includes(each));
           });
-          assert.equal(await editor.statusItem("stranger: ready").count(), 1);
-          await editor.command("login stranger");
-          await shown("stranger: refused");
           await editor.command("open stranger");
           await shown("stranger: not opened");
           await editor.command("add stranger");

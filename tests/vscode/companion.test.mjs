@@ -6,7 +6,7 @@ import path from "node:path";
 import test from "node:test";
 import { writeAsker } from "./asker.mjs";
 import { Editor, chain, until } from "./editor.mjs";
-import { Keys, PATIENCE, THEME } from "./keys.mjs";
+import { Keys, PATIENCE, THEME, reads } from "./keys.mjs";
 import { World } from "./world.mjs";
 
 test("the companion", { timeout: 400_000 }, async (t) => {
@@ -27,7 +27,13 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.answer("wants to run for the first time", "Review");
       const frame = await keys.frameWith("section.card");
       assert.equal(await frame.locator("section.card").getAttribute("aria-labelledby"), await frame.locator("section.card h2").getAttribute("id"));
-      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It could[^]*It cannot/);
+      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It reads your workspace[^]*Unusual[^]*Run cat/);
+      const details = frame.locator("details");
+      assert.equal(await details.getByText("It cannot").isVisible(), false);
+      await frame.locator("body").focus();
+      await keys.press("Tab");
+      await keys.press("Enter");
+      await until("the details", async () => /It could[^]*It cannot/.test(await details.innerText()));
       await keys.picture("review");
       const allow = frame.getByRole("button", { name: "Allow Asker to run" });
       await until("the button to come alive", async () => (await allow.getAttribute("aria-disabled")) === "false");
@@ -88,6 +94,9 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.dialog.waitFor({ timeout: PATIENCE });
       assert.match(await keys.dialog.innerText(), new RegExp(`${world.parent}/refused\\.txt[^]*proof\\.asker 1\\.0\\.0`));
       await keys.picture("details");
+      await keys.press("Enter"); // as it comes: that was for something else
+      assert.equal(await keys.dialog.count(), 1);
+      await reads();
       await keys.press("Enter"); // which a person may have meant for the editor
       await keys.says("refused refused 1");
     });

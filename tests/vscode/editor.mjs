@@ -93,11 +93,12 @@ export class Editor {
    * @param {Record<string, unknown>} [options.settings]
    * @param {(editor: Editor) => void} [options.before] what happens between the installation and the start
    * @param {string[]} [options.options] further words for `bulkhead code`
+   * @param {boolean} [options.predicts] whether the browser connects in advance, as people's do
    * @param {boolean} [options.keepsPort] whether it is served again where it was
    */
-  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, before }) {
+  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, predicts = false, before }) {
     const editor = new Editor();
-    Object.assign(editor, { mode, world, options, keepsPort });
+    Object.assign(editor, { mode, world, options, keepsPort, predicts });
     editor.data = world.path("data");
     editor.extensions = world.path("extensions");
     world.write("data/data/User/settings.json", JSON.stringify({ ...SETTINGS, ...settings }, null, 1));
@@ -193,9 +194,11 @@ export class Editor {
   }
 
   async browse() {
+    const quiet = "--disable-background-networking";
     this.browser = await chromium.launch({
+      ignoreDefaultArgs: this.predicts ? [quiet] : [],
       executablePath: process.env.BULKHEAD_CHROMIUM ?? "/usr/bin/chromium",
-      args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+      args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", ...(this.predicts ? [] : [quiet]), "--disable-component-update", "--disable-sync"],
     });
     this.context = await this.browser.newContext({ viewport: { width: 1280, height: 900 } });
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -4,6 +4,9 @@ import { until } from "./editor.mjs";
 export const PATIENCE = 30_000;
 export const THEME = process.env.BULKHEAD_THEME ?? "Light 2026";
 
+/** A button of ours takes a key after it has stood still: nobody reads a question in less. */
+export const reads = () => new Promise((resolve) => setTimeout(resolve, 700));
+
 export class Keys {
   /** @param {import("./editor.mjs").Editor} editor */
   constructor(editor) {
@@ -66,7 +69,10 @@ export class Keys {
     for (let i = 0; i < 20; i += 1) {
       await this.press(key);
       const label = await this.focused();
-      if (label === name || label === `${name} ${name}`) return this.press("Enter");
+      if (label === name || label === `${name} ${name}`) {
+        await reads();
+        return this.press("Enter");
+      }
       met.push(label);
     }
     throw new Error(`${key} does not reach ${name}, but ${met.join(" | ")}`);

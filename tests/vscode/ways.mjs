@@ -380,6 +380,10 @@ export const WAYS = [
       declared: leaks("vscode settings-shared"),
       shared: works({ effect: ({ world }) => world.read("home/projects/app/.proof/victim.account") === createHash("sha256").update(world.secrets.settings).digest("hex"), journal: [] }),
       family: writes("data/data/Machine/settings.json", "settings.family", "vscode settings-write-foreign"),
+      toggled: writes("data/data/User/settings.json", "renderControlCharacters", "vscode settings-write-foreign"),
+      revealed: writes("data/data/User/settings.json", "proxyStrictSSL", "vscode revealSetting.edit true"),
+      revealedRemote: writes("data/data/Machine/settings.json", "git.enabled", "vscode revealSetting.edit true"),
+      merged: writes("home/projects/app/.vscode/tasks.json", "settings.merged", "write */.vscode/tasks.json"),
       filesTasks: writes("home/projects/app/.vscode/tasks.json", "settings.filesTasks", "write */.vscode/tasks.json"),
       nodeTasks: writes("home/projects/app/.vscode/tasks.json", "settings.nodeTasks", "write */.vscode*"),
       nodeLaunch: writes("home/projects/app/.vscode/launch.json", "settings.nodeLaunch", "write */.vscode*"),
@@ -421,7 +425,8 @@ export const WAYS = [
       frame: frames(),
     },
   },
-  { name: "webview-network", probes: { exfiltrate: sends("vscode webview"), image: sends("vscode webview") } },
+  // Every way there is: pages.test.mjs.
+  { name: "webview-network", probes: { exfiltrate: sends(), image: sends() } },
   {
     name: "loopback",
     probes: { resource: leaks("read */token*"), token: says(/^\["[\w-]{10,}"\]$/, "read */token*"), parent: leaks(), version: says(/^200 /, "connect 127.0.0.1*") },

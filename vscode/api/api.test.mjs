@@ -4,6 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { needsOf } from "./commands.mjs";
 import { extract } from "./extract.mjs";
 import { mismatches, numbered, TOLD } from "./parameters.mjs";
 
@@ -73,7 +74,7 @@ test("no number is beyond what a method has", () => {
     for (const [name, number] of Object.entries(names))
       for (const count of [recorded[side][name]].flat()) assert.ok(String(count).endsWith("+") || number < count, `${name}: ${number} of ${count}`);
   // Of these it is known whether they look at one argument or at all.
-  const whole = /^(free|quiet|\[\]|refuse|git|edits|search|tabs|resources|resources or \[\]|needs .*)$/;
+  const whole = /^(free|quiet|\[\]|refuse|git|edits|search|tabs|resources|resources or \[\]|needs .*|asks .*)$/;
   for (const [method, rule] of Object.entries(told)) assert.ok(rule in TOLD || whole.test(rule), `${method}: ${rule}`);
 });
 
@@ -147,6 +148,14 @@ const UNCHECKED = {
   "MainThreadChatOutputRenderer.$registerChatOutputRenderer": "2",
 };
 
+// The window starts what they answer.
+test("whoever may register without a permission is decided on when the window asks it", () => {
+  for (const [method, permission] of Object.entries({ $provideTasks: "tasks", $resolveTask: "tasks", $provideDebugAdapter: "debug", $provideDebugConfigurations: "debug", $resolveDebugConfiguration: "debug", $substituteVariables: "configuration" }))
+    assert.match(told[method], new RegExp(`^(asks )?${permission}`), method);
+  for (const [actor, names] of Object.entries({ MainThreadTask: ["$executeTask", "$fetchTasks"], MainThreadDebugService: ["$acceptDAMessage", "$startDebugging"], MainThreadTerminalService: ["$createTerminal", "$sendText"], MainThreadWebviews: ["$setHtml", "$postMessage"] }))
+    for (const name of names) assert.ok(!["free", "quiet"].includes(methods[actor][name].needs ?? methods[actor][name]), `${actor}.${name}`);
+});
+
 test("what takes over from the main host is quiet", () => {
   assert.equal(methods.MainThreadSearch.$registerFileSearchProvider, "quiet");
   assert.equal(methods.MainThreadSearch.$registerTextSearchProvider, "quiet");
@@ -170,10 +179,10 @@ test("no method that names a file is free of checks", () => {
 });
 
 /** What it takes to run a command of the editor's. */
+const needs = needsOf();
+const { refused } = read("commands.json");
 function needed(/** @type {string} */ command) {
-  const rules = Object.entries(read("commands.json").commands);
-  const fitting = rules.filter(([one]) => one === command || (one.endsWith("*") && command.startsWith(one.slice(0, -1))));
-  return fitting.sort(([a], [b]) => b.length - a.length)[0]?.[1] ?? "commands-foreign";
+  return needs[command] ?? (refused.some((/** @type {string} */ one) => command.startsWith(one.slice(0, -1))) ? "refuse" : "commands-foreign");
 }
 
 test("what a kernel holds is not a language's", () => {
@@ -249,6 +258,12 @@ test("commands have rules that exist", () => {
   const permissions = new Set(["free", "refuse"]);
   for (const rules of Object.values(methods))
     for (const rule of Object.values(rules)) permissions.add(typeof rule === "string" ? rule : rule.needs);
-  for (const [command, needs] of Object.entries(read("commands.json").commands))
-    assert.ok(permissions.has(needs) || ["commands-foreign", "open-external", "settings-write-foreign"].includes(needs), `${command}: ${needs}`);
+  for (const [command, rule] of Object.entries(needs)) assert.ok(permissions.has(rule) || ["commands-foreign", "open-external", "settings-write-foreign"].includes(rule), `${command}: ${rule}`);
+  const { commands, arguments: rules } = read("commands.json");
+  assert.equal(Object.values(commands).flat().length, Object.keys(needs).length, "none stands there twice");
+  assert.deepEqual(Object.keys(needs).filter((command) => command.includes("*")), [], "each by its own name");
+  for (const [command, each] of Object.entries(rules)) {
+    assert.ok(needs[command], command);
+    for (const one of each) assert.match(one, /^(?:\*|\d+(?:\.\w+)*) (?:read|write|refused)$/, command);
+  }
 });

@@ -42,7 +42,7 @@ test("hosts that come are greeted, talk, are answered and leave", async (t) => {
   const message = once(connection, "message");
   fake.send({ type: "question", id: 1, kind: "read", resource: "/x" });
   assert.deepEqual((await message)[0], {
-    type: "question", id: 1, kind: "read", resource: "/x", extension: "", program: "", process: 0, detail: "",
+    type: "question", id: 1, kind: "read", resource: "/x", extension: "", program: "", process: 0, detail: "", about: "", later: false,
   });
   const answer = fake.next();
   assert.equal(connection.send({ type: "answer", id: 1, answer: "once" }), true);
@@ -113,7 +113,7 @@ for (const [what, line, expected] of [
   ["a line without type", "[]\n", /without a type/],
   ["a member of the wrong form", '{"type":"question","id":"1","kind":"read","resource":"/x"}\n', /question\.id/],
   ["a prototype as type", '{"type":"__proto__"}\n{\n', /no JSON/],
-  ["a list of the wrong things", '{"type":"review","digest":"d","reason":"new","extensions":[],"permits":[1],"cannot":[],"unusual":[],"widened":[]}\n', /review\.permits/],
+  ["a list of the wrong things", '{"type":"review","digest":"d","reason":"new","extensions":[],"usual":"","notable":[],"permits":[1],"cannot":[],"unusual":[],"widened":[]}\n', /review\.permits/],
   ["an endless line", "x".repeat((1 << 20) + 2), /longer than 1 MiB/],
 ])
   test(`${what} ends the connection, and nothing of it is passed on`, async (t) => {

@@ -8,8 +8,10 @@ const { notStarted } = require("./not_started.js");
 const { Hosts } = require("./connection.js");
 const { Journal } = require("./journal.js");
 const { Manifests } = require("./manifests.js");
+const { Missing } = require("./missing.js");
 const { Model } = require("./model.js");
 const { Notices } = require("./notices.js");
+const { run } = require("./program.js");
 const { Prompts } = require("./prompts.js");
 const { Reviews } = require("./review.js");
 const { Status } = require("./status.js");
@@ -42,7 +44,7 @@ function activate(context) {
   const model = new Model();
   const prompts = new Prompts(model, window, { home });
   const reviews = new Reviews(model, media);
-  const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000) });
+  const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000), home });
   const tree = new Tree(model, program);
   const view = window.createTreeView("bulkhead.compartments", { treeDataProvider: tree, showCollapseAll: true });
   const status = new Status(model, { started: folder !== undefined });
@@ -129,7 +131,7 @@ function activate(context) {
     },
     "bulkhead.answer": (row) => {
       const found = own(row, "question");
-      if (found) void prompts.details(found.compartment, found.value);
+      if (found) void prompts.details(found.compartment, [found.value]);
     },
     "bulkhead.grant": async (row) => {
       const found = own(row, "refusal");
@@ -171,6 +173,21 @@ function activate(context) {
   }
   const hosts = new Hosts(folder);
   keep(hosts);
+  const missing = new Missing(model, window, {
+    ask: () => vscode.commands.executeCommand("_bulkhead.missing"),
+    start: () => vscode.commands.executeCommand("_bulkhead.startMissing"),
+    record: async ({ id, why }) => {
+      log.error(`${id} has not started: ${why}`);
+      const [workspace] = vscode.workspace.workspaceFolders ?? [];
+      const words = ["host", "--missing", id, "--why", why, ...(workspace ? ["--workspace", workspace.uri.fsPath] : [])];
+      if (program) await run(program, words).catch((error) => log.error(`the journal was not told: ${error.message}`));
+    },
+    changed: () => {
+      status.missing = missing.found.length;
+      status.update();
+    },
+  });
+  keep(missing, vscode.extensions.onDidChange(() => missing.soon()));
   view.message = notStarted(context.extension.packageJSON.bulkheadNotStarted ?? [], context.globalState, window);
   hosts.on("fault", (words) => log.error(words));
   hosts.on("gone", (pid) => model.gone(pid));

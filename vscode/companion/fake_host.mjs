@@ -85,6 +85,8 @@ const CANNOT = [
   "Use the network",
 ];
 
+const USUAL = "It reads and changes your workspace and keeps data of its own. It cannot read your keys and passwords, nor, unless you allow it, read the rest of your home folder or use the network.";
+
 /** Hosts in every state, with every message, and texts that try to deceive. */
 function scene(folder) {
   const cpu = { value: 4 };
@@ -119,15 +121,17 @@ function scene(folder) {
     host.send({ type: "question", id: 3, kind: "vscode", resource: "terminal", extension: "dbaeumer.vscode-eslint", program: process.execPath, process: 4120, detail: "$createTerminal" });
   });
   const review = (pid, extensions, more) => new FakeHost(folder, { pid, run: `${pid}`.padStart(16, "0"), state: "review", extensions, permits: [], cannot: CANNOT }, (host) => {
-    host.send({ type: "review", digest: `${pid}abc`, reason: "new", extensions, permits: [], cannot: CANNOT, unusual: [], widened: [], ...more });
+    host.send({ type: "review", digest: `${pid}abc`, reason: "new", extensions, usual: USUAL, notable: [], permits: [], cannot: CANNOT, unusual: [], widened: [], ...more });
   });
   const astro = review(4103, [extension("astro-build.astro-vscode", "Astro", "2.16.19")], {
     permits: ["Read everything in your workspace ~/project", "Run node and npm, with which it can run anything that they run", "Connect to registry.npmjs.org on port 443", "Offer language features and change documents through the editor"],
     unusual: ["Asks when it wants more than this"],
+    notable: ["Connect to registry.npmjs.org on port 443: what it reads can go there"],
   });
   const python = review(4104, [extension("ms-python.python", "Python", "2026.11.0"), extension("ms-python.debugpy", "Python Debugger", "2026.4.1")], {
     reason: "widened",
     permits: ["Read everything in your workspace ~/project", "Run python3 and everything in ~/project/.venv", "Use the network: any host, any port"],
+    notable: ["Connect to any host, so that what it reads can go anywhere", "Open terminals and type into them: what it types runs outside of the compartment, as you"],
     unusual: ["Connect to any host", "Open terminals and type into them: what runs there is outside its compartment"],
     widened: ["Connect to any host (before: pypi.org on port 443)"],
   });

@@ -15,11 +15,13 @@ const MAX_BATCH = 20_000;
 /**
  * A row as the page shows it; all text escaped.
  * @param {Record<string, any>} row of `bulkhead log --json`
+ * @param {string | undefined} home
  */
-function shown(row) {
+function shown(row, home) {
   const own = (/** @type {string} */ name) => text.escape(String(row[name] ?? ""));
   return {
     key: [row.run, row.kind, row.resource, row.verdict, row.asked, row.enforced, row.rule, row.program].join("\0"),
+    isPath: wording.isPath(String(row.kind)),
     revision: Number(row.revision) || 0,
     time: own("time"),
     run: own("run"),
@@ -29,6 +31,7 @@ function shown(row) {
     kind: own("kind"),
     kindName: wording.kindName(String(row.kind)),
     resource: own("resource"),
+    short: text.escape(wording.isPath(String(row.kind)) ? text.tilde(String(row.resource ?? ""), home) : String(row.resource ?? "")),
     count: Number(row.count) || 1,
     program: own("program"),
     pid: Number(row.pid) || 0,
@@ -51,10 +54,11 @@ class Journal {
   #filter;
 
   /**
-   * @param {{ program: string | undefined, media: vscode.Uri, limit: () => number }} options
+   * @param {{ program: string | undefined, media: vscode.Uri, limit: () => number, home?: string }} options
    */
-  constructor({ program, media, limit }) {
+  constructor({ program, media, limit, home }) {
     this.program = program;
+    this.home = home;
     this.media = media;
     this.limit = limit;
   }
@@ -89,7 +93,7 @@ class Journal {
     });
     // A page that was hidden begins anew, and says so.
     panel.webview.onDidReceiveMessage((message) => {
-      if (message?.type === "ready") this.#start();
+      if (message?.type === "ready") this.#start(message.all === true);
     });
     panel.onDidChangeViewState(() => {
       if (!panel.visible) this.#stop();
@@ -98,16 +102,16 @@ class Journal {
       title: "Bulkhead journal",
       script: "journal.page.js",
       body: `<form class="filters" role="search" aria-label="Filters">
+<input id="text" type="search" aria-label="Text in resource, program or rule" placeholder="Resource, program or rule">
 <label>Extension <select id="extension"><option value="">All</option></select></label>
 <label>Verdict <select id="verdict"><option value="">All</option><option value="deny">Refused</option><option value="allow">Allowed</option><option value="passed">Let pass</option></select></label>
-<label>Kind <select id="kind"><option value="">All but environment</option><option value="*">All</option></select></label>
-<input id="text" type="search" aria-label="Text in resource, program or rule" placeholder="Resource, program or rule">
+<label>Kind <select id="kind"><option value="">All</option></select></label>
+<label title="Node, VS Code's own files, system libraries, variables of the environment: nineteen of twenty entries of an extension's start"><input type="checkbox" id="all"> What every host needs</label>
 <span id="state" class="state" role="status"></span>
 </form>
 <div class="rows" id="scroll">
-<table>
-<colgroup><col class="w-time"><col class="w-extension"><col class="w-verdict"><col class="w-kind"><col><col class="w-count"><col class="w-program"></colgroup>
-<thead><tr><th scope="col">Time</th><th scope="col">Extension</th><th scope="col">Verdict</th><th scope="col">Kind</th><th scope="col">Resource</th><th scope="col" class="count">Count</th><th scope="col">Program</th></tr></thead>
+<table role="treegrid" aria-label="Journal">
+<thead><tr><th scope="col">Resource</th><th scope="col" class="verdict">Verdict</th><th scope="col" class="kind">Kind</th><th scope="col" class="extension">Extension</th><th scope="col" class="count">Count</th><th scope="col" class="program">Program</th><th scope="col" class="time">Time</th></tr></thead>
 <tbody id="rows"></tbody>
 </table>
 <p id="note" class="note" hidden></p>
@@ -116,15 +120,16 @@ class Journal {
     });
   }
 
-  #start() {
+  /** @param {boolean} all what every extension host needs for itself, too */
+  #start(all) {
     this.#stop();
     if (!this.program) return;
     const filter = this.#filter;
     this.#filter = undefined;
     void this.#panel?.webview.postMessage({ type: "start", limit: this.limit(), filter });
-    this.#reader = follow(this.program, ["log", "--json", "--follow", "--limit", String(this.limit())], {
+    this.#reader = follow(this.program, ["log", "--json", all ? "--all" : "--brief", "--follow", "--limit", String(this.limit())], {
       line: (row) => {
-        const one = shown(row);
+        const one = shown(row, this.home);
         this.#batch.delete(one.key);
         this.#batch.set(one.key, one);
         if (this.#batch.size > MAX_BATCH) this.#batch.delete(/** @type {string} */ (this.#batch.keys().next().value));

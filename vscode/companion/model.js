@@ -17,9 +17,11 @@ const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
 /** Refused to nearly every program at its start, without harm: counted, but nobody's "first". */
 const QUIET = new Set(["environment", "status", "read-status"]);
+/** Answered in advance, label() in src/policy/policy.cc. */
+const TELEMETRY = "known telemetry";
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
-const isQuiet = (/** @type {{ kind: string, resource: string }} */ { kind, resource }) =>
-  QUIET.has(kind) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
+const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
+  QUIET.has(kind) || rule.startsWith(TELEMETRY) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
 
@@ -107,7 +109,7 @@ class Compartment {
 
 /**
  * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
- * "question" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
+ * "question" (+ question), "later" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
  * first of its resource, of its compartment's extensions, of what no extension gets), "stuck", "ended" (+ times within five
  * minutes), "complaint" (+ text).
  */
@@ -234,6 +236,14 @@ class Model extends EventEmitter {
         this.emit("changed", compartment);
         this.emit("question", compartment, message);
         return;
+      case "later": {
+        const question = compartment.questions.get(message.id);
+        if (!question || question.later) return;
+        question.later = true;
+        this.emit("changed", compartment);
+        this.emit("later", compartment, question);
+        return;
+      }
       case "withdrawn": {
         const question = compartment.questions.get(message.id);
         if (question) this.#close(compartment, question);

@@ -190,7 +190,7 @@ test("a host that does not respond is told once in a spell, and only while it is
 test("a review is decided by the digest that was seen", () => {
   const { model, hello, sent } = world();
   const compartment = hello({ state: "review" });
-  const review = { type: "review", digest: "d1", reason: "new", extensions: [], permits: [], cannot: [], unusual: [], widened: [] };
+  const review = { type: "review", digest: "d1", reason: "new", extensions: [], usual: "", notable: [], permits: [], cannot: [], unusual: [], widened: [] };
   model.message(10, review);
   assert.equal(model.reviews.length, 1);
   model.message(10, { ...review, digest: "d2" });

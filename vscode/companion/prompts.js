@@ -1,9 +1,12 @@
-// Questions as notifications. One at a time for each host; more are counted in it and answered in the
-// list. A notification cannot be taken back, so one whose question was withdrawn stays on the screen
+// Questions as notifications. One at a time for each host, for all of one cause (cause.js); more are
+// counted in it and answered in the list. Who asked goes on without an answer after a moment; the
+// question stays, and a yes then counts for what is tried later, or by the next compartment of the same
+// extensions, which is offered. A notification cannot be taken back, so one whose question was withdrawn stays on the screen
 // without effect, and hosts that leave many such get no further ones: the status bar and the view keep
 // showing that there are questions. Closing a notification refuses.
 "use strict";
 
+const { firstCause } = require("./cause.js");
 const text = require("./text.js");
 const wording = require("./wording.js");
 
@@ -20,6 +23,8 @@ const MAX_OF_HOST = 2;
 const MAX_OPEN = 3;
 /** Within a minute, of one host: beyond, the list only. */
 const MAX_A_MINUTE = 5;
+/** Late answers that are kept for the next compartments. */
+const MAX_CARRIED = 1000;
 
 /** @typedef {{ title: string, answer: Answer | undefined, detail?: string }} Button */
 
@@ -32,15 +37,24 @@ const ANSWERS = [
 ];
 /** @type {Button} */
 const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment ends" };
-/** Where the first has the focus: a stray Enter must allow nothing. */
-const NO_FIRST = [NO, ...ANSWERS];
+/** Who has gone on without an answer is not waiting. */
+const LATE_ANSWERS = ANSWERS.map((one) => (one.answer === "once" ? { ...one, detail: "Allow it the next time that it is tried" } : one));
+const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later) ? LATE_ANSWERS : ANSWERS);
 /** @type {Button} */
 const DETAILS = { title: "Details…", answer: undefined };
 
+/** The next compartment of the same extensions, as they are now. @param {Compartment} compartment */
+const successor = ({ extensions }) => JSON.stringify(extensions.map(({ id, version }) => `${id.toLowerCase()}@${version}`).sort());
+const about = (/** @type {Question} */ { kind, resource, about: what }) => `${kind}\0${resource}\0${what}`;
+
+/** @typedef {{ open: Set<number>, shown: number[], waiting: boolean, listed: boolean, missed: boolean }} Host */
+
 class Prompts {
-  /** @type {Map<Compartment, { open: Set<number>, shown: number[], waiting: boolean, listed: boolean }>} */
+  /** @type {Map<Compartment, Host>} */
   #hosts = new Map();
   #open = 0;
+  /** @type {Map<string, Answer>} "Once" and "This Session" that came too late for the compartment that asked */
+  #carried = new Map();
 
   /**
    * @param {import("./model.js").Model} model
@@ -53,7 +67,13 @@ class Prompts {
     this.home = home;
     this.pause = pause;
     this.now = now;
-    model.on("question", (compartment) => this.#later(compartment, gather));
+    model.on("question", (compartment, question) => {
+      const key = `${successor(compartment)}\0${about(question)}`;
+      const carried = this.#carried.get(key);
+      if (carried === "once") this.#carried.delete(key);
+      if (carried) model.answer(compartment, question.id, carried);
+      else this.#later(compartment, gather);
+    });
     model.on("removed", (compartment) => this.#hosts.delete(compartment));
   }
 
@@ -61,7 +81,7 @@ class Prompts {
   #of(compartment) {
     let host = this.#hosts.get(compartment);
     if (!host) {
-      host = { open: new Set(), shown: [], waiting: false, listed: false };
+      host = { open: new Set(), shown: [], waiting: false, listed: false, missed: false };
       this.#hosts.set(compartment, host);
     }
     return host;
@@ -75,10 +95,9 @@ class Prompts {
     if (host.waiting || host.listed || live || host.open.size >= MAX_OF_HOST || this.#open >= MAX_OPEN) return;
     const now = this.now();
     host.shown = host.shown.filter((time) => now - time < 60_000);
-    const [question] = compartment.questions.values();
     host.shown.push(now);
     if (host.shown.length > MAX_A_MINUTE) void this.#flood(compartment, host);
-    else void this.#show(compartment, host, question);
+    else void this.#show(compartment, host, this.#group(compartment));
   }
 
   /**
@@ -98,22 +117,28 @@ class Prompts {
     timer.unref?.();
   }
 
+  /** The first question of a host with those of its cause: as many as a dialog can list. */
+  #group(/** @type {Compartment} */ compartment) {
+    return firstCause(compartment.questions.values(), this.home).slice(0, wording.MAX_LISTED);
+  }
+
   /**
    * @param {Compartment} compartment
-   * @param {{ open: Set<number> }} host
-   * @param {Question} question
+   * @param {Host} host
+   * @param {Question[]} questions of one cause: what is shown is what is answered
    */
-  async #show(compartment, host, question) {
+  async #show(compartment, host, questions) {
+    const [question] = questions;
     host.open.add(question.id);
     this.#open += 1;
     try {
-      const message = wording.ask(compartment.extensions, question, {
+      const message = wording.ask(compartment.extensions, questions, {
         home: this.home,
-        more: compartment.questions.size - 1,
+        more: compartment.questions.size - questions.length,
       });
-      const chosen = await this.window.showWarningMessage(message, ...ANSWERS, DETAILS);
-      if (chosen === DETAILS) await this.details(compartment, question);
-      else this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined);
+      const chosen = await this.window.showWarningMessage(message, ...answersTo(questions), DETAILS);
+      if (chosen === DETAILS) await this.details(compartment, questions);
+      else this.#answer(compartment, questions, chosen?.answer ?? "no", chosen !== undefined);
     } finally {
       host.open.delete(question.id);
       this.#open -= 1;
@@ -135,7 +160,7 @@ class Prompts {
       const chosen = await this.window.showWarningMessage(message, list, none);
       if (chosen === list) await this.list();
       else if (chosen === none)
-        for (const question of [...compartment.questions.values()]) this.model.answer(compartment, question.id, "no");
+        for (const question of [...compartment.questions.values()]) this.#give(compartment, question, "no");
     } finally {
       host.listed = false;
       this.#open -= 1;
@@ -144,18 +169,20 @@ class Prompts {
   }
 
   /**
-   * Everything about one question, in a dialog that takes the answer.
+   * Everything about questions of one cause, in a dialog that takes the answer. The first button has the
+   * focus: a stray Enter must allow nothing.
    * @param {Compartment} compartment
-   * @param {Question} question
+   * @param {Question[]} questions
    */
-  async details(compartment, question) {
-    if (!compartment.questions.has(question.id)) return this.#late();
+  async details(compartment, questions) {
+    const open = questions.filter((one) => compartment.questions.get(one.id) === one);
+    if (open.length === 0) return this.#late();
     const chosen = await this.window.showWarningMessage(
-      wording.ask(compartment.extensions, question, { home: this.home }),
-      { modal: true, detail: wording.details(compartment.extensions, question) },
-      ...NO_FIRST,
+      wording.ask(compartment.extensions, open, { home: this.home }),
+      { modal: true, detail: wording.details(compartment.extensions, open) },
+      ...[NO, ...answersTo(open)],
     );
-    this.#answer(compartment, question, chosen?.answer ?? "no", chosen !== undefined && chosen !== NO);
+    this.#answer(compartment, open, chosen?.answer ?? "no", chosen !== undefined && chosen !== NO);
   }
 
   /** Every open question in a list, several answered at once. */
@@ -165,9 +192,9 @@ class Prompts {
       void this.window.showInformationMessage("No extension is waiting for an answer.");
       return;
     }
-    if (open.length === 1) return this.details(open[0].compartment, open[0].question);
+    if (open.length === 1) return this.details(open[0].compartment, [open[0].question]);
     const rows = open.map(({ compartment, question }) => ({
-      label: upperFirst(wording.act(question.kind, question.resource, { home: this.home })),
+      label: upperFirst(wording.wish(question, { home: this.home })),
       description: wording.shortName(wording.asker(compartment.extensions, question.extension)),
       detail: question.program ? text.plain(text.shorten(text.escape(question.program), 100)) : undefined,
       compartment,
@@ -182,7 +209,8 @@ class Prompts {
       ignoreFocusOut: true,
     });
     if (!chosen || chosen.length === 0) return;
-    const answers = NO_FIRST.map(({ title, answer, detail }) => ({ label: title, detail, answer }));
+    const offered = [NO, ...answersTo(chosen.map(({ question }) => question))];
+    const answers = offered.map(({ title, answer, detail }) => ({ label: title, detail, answer }));
     const answer = await this.window.showQuickPick(answers, {
       title: "Questions of extensions (2 of 2)",
       placeHolder: `Answer to ${text.counted(chosen.length, "question")}`,
@@ -191,7 +219,7 @@ class Prompts {
     if (!answer?.answer) return;
     let late = 0;
     for (const { compartment, question } of chosen)
-      if (!this.model.answer(compartment, question.id, answer.answer)) late += 1;
+      if (!this.#give(compartment, question, answer.answer)) late += 1;
     if (late > 0)
       void this.window.showInformationMessage(
         `${text.counted(late, "question was", "questions were")} no longer open, and got no answer.`,
@@ -200,14 +228,44 @@ class Prompts {
 
   /**
    * @param {Compartment} compartment
-   * @param {Question} question
+   * @param {Question[]} questions
    * @param {Answer} answer
    * @param {boolean} chosen whether a person chose it, who then wants to know that it was too late
    */
-  #answer(compartment, question, answer, chosen) {
+  #answer(compartment, questions, answer, chosen) {
+    const given = questions.filter((one) => this.#give(compartment, one, answer)).length;
+    if (given === 0 && chosen) this.#late();
+  }
+
+  /**
+   * False where it is no longer open.
+   * @param {Compartment} compartment
+   * @param {Question} question
+   * @param {Answer} answer
+   */
+  #give(compartment, question, answer) {
     // The number may have been given to another question since a reconnect.
-    const open = compartment.questions.get(question.id) === question;
-    if (!(open && this.model.answer(compartment, question.id, answer)) && chosen) this.#late();
+    if (compartment.questions.get(question.id) !== question) return false;
+    if (!this.model.answer(compartment, question.id, answer)) return false;
+    const host = this.#of(compartment);
+    if (question.later && answer !== "no" && answer !== "never") {
+      host.missed = true;
+      if (answer !== "always" && this.#carried.size < MAX_CARRIED) this.#carried.set(`${successor(compartment)}\0${about(question)}`, answer);
+    }
+    if (host.missed && compartment.questions.size === 0) void this.#offer(compartment, host);
+    return true;
+  }
+
+  /**
+   * What was allowed too late can be tried again by starting anew.
+   * @param {Compartment} compartment
+   * @param {Host} host
+   */
+  async #offer(compartment, host) {
+    host.missed = false;
+    const restart = { title: "Restart Extension" };
+    const chosen = await this.window.showInformationMessage(wording.allowedLate(compartment.extensions), restart);
+    if (chosen === restart && this.model.has(compartment)) this.model.end(compartment);
   }
 
   #late() {

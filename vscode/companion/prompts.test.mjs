@@ -46,8 +46,8 @@ function world({ pids = [10] } = {}) {
         extensions: [{ id: `a.e${pid}`, name: `E${pid}`, version: "1", folder: "" }], permits: [], cannot: [], grants: [] },
       (line) => sent.push(line.type === "answer" ? [pid, line.id, line.answer] : [pid, line.type]) > 0,
     );
-  const ask = (id, pid = 10) =>
-    model.message(pid, { type: "question", id, kind: "read", resource: `/q${id}`, extension: "", program: "", process: 0, detail: "" });
+  const ask = (id, pid = 10, rest = {}) =>
+    model.message(pid, { type: "question", id, kind: "read", resource: `/q${id}`, extension: "", program: "", process: 0, detail: "", about: "", later: false, ...rest });
   return { clock, model, window, prompts, sent, ask };
 }
 
@@ -58,7 +58,7 @@ test("one notification at a time; the others are counted; each answer goes to it
     await turn();
     assert.equal(window.messages.length, 1);
     assert.match(window.messages[0].message, new RegExp(`/q${id}\\b`));
-    assert.equal(/waiting/.test(window.messages[0].message), id !== 5);
+    assert.equal(/ more question/.test(window.messages[0].message), id !== 5);
     window.messages[0].choose(title);
     await turn();
     assert.deepEqual(sent.at(-1), [10, id, answer]);
@@ -176,6 +176,93 @@ test("the list answers many at once", async () => {
   await prompts.list();
   assert.deepEqual(sent, [[10, 2, "run"]]);
   assert.ok(window.messages.some(({ message }) => /1 question was no longer open/.test(message)));
+});
+
+test("questions of one cause are one; what was not shown is not answered by it", async () => {
+  const { window, sent, ask } = world();
+  const files = ["/home/me/notes", "/home/me/notes/a.txt", "/home/me/notes/b.txt"];
+  files.forEach((resource, i) => ask(i + 1, 10, { resource }));
+  ask(4, 10, { resource: "/home/me/.netrc" });
+  ask(5, 10, { kind: "lookup", resource: "api.example.org" });
+  ask(6, 10, { kind: "connect", resource: "api.example.org:443" });
+  ask(7, 10, { kind: "connect", resource: "api.example.org.evil:443" });
+  await turn();
+  assert.equal(window.messages.length, 1);
+  assert.match(window.messages[0].message, /wants to read 3 files in ~\/notes: notes, a\.txt, b\.txt\. \(and 4 more questions\)$/);
+  ask(8, 10, { resource: "/home/me/notes/later.txt" });
+  window.messages[0].choose("This Session");
+  await turn();
+  assert.deepEqual(sent, [[10, 1, "run"], [10, 2, "run"], [10, 3, "run"]]);
+  assert.match(window.messages[0].message, /\.netrc/);
+  window.messages[0].choose("Never");
+  await turn();
+  assert.match(window.messages[0].message, /wants to connect to api\.example\.org\. \(/);
+  window.messages[0].choose("Once");
+  await turn();
+  assert.deepEqual(sent.slice(3), [[10, 4, "never"], [10, 5, "once"], [10, 6, "once"]]);
+  assert.match(window.messages[0].message, /api\.example\.org\.evil:443/);
+});
+
+test("a flood of one cause is listed as far as it can be, and answered no further", async () => {
+  const { window, sent, ask } = world();
+  for (let id = 1; id <= 30; id += 1) ask(id, 10, { resource: `/home/me/notes/${id}.txt` });
+  await turn();
+  assert.match(window.messages[0].message, /20 files in ~\/notes: 1\.txt, 2\.txt, 3\.txt and 17 more\. \(and 10 more questions\)/);
+  window.messages[0].choose("Details…");
+  await turn();
+  assert.ok(window.messages[0].options.detail.includes("/home/me/notes/20.txt") && !window.messages[0].options.detail.includes("/home/me/notes/21.txt"));
+  window.messages[0].choose("This Session");
+  await turn();
+  assert.equal(sent.length, 20);
+});
+
+test("who went on without an answer is offered a new start once all is answered, which asks nothing again", async () => {
+  const { model, window, sent, ask } = world();
+  ask(1);
+  ask(2);
+  model.message(10, { type: "later", id: 2 });
+  await turn();
+  model.message(10, { type: "later", id: 1 });
+  window.messages[0].choose("Once");
+  await turn();
+  assert.deepEqual(sent, [[10, 1, "once"]]);
+  const [second] = window.messages;
+  assert.match(second.message, /\/q2\. It went on without an answer\./);
+  second.choose("This Session");
+  await turn();
+  const offer = window.messages.find(({ titles }) => titles.includes("Restart Extension"));
+  offer.choose("Restart Extension");
+  await turn();
+  assert.deepEqual(sent.slice(1), [[10, 2, "run"], [10, "end"]]);
+  const next = (version, pid) => model.hello(
+    { type: "hello", protocol: 1, run: `r${pid}`, pid, trace: false, state: "running", since: 0, workspace: [],
+      extensions: [{ id: "a.e10", name: "E10", version, folder: "" }], permits: [], cannot: [], grants: [] },
+    (line) => sent.push([pid, line.id, line.answer]) > 0);
+  next("1", 20);
+  ask(1, 20, { resource: "/q2" });
+  ask(2, 20, { resource: "/q1" });
+  ask(3, 20, { resource: "/q2", kind: "write" });
+  ask(4, 20, { resource: "/q1" });
+  ask(5, 20, { resource: "/q2", about: "[1]" });
+  ask(6, 20, { resource: "/q2" });
+  assert.deepEqual(sent.slice(3), [[20, 1, "run"], [20, 2, "once"], [20, 6, "run"]]);
+  next("2", 21);
+  ask(1, 21, { resource: "/q2" });
+  assert.equal(sent.length, 6, "another version is another program");
+});
+
+test("a late no, and a late never, offer nothing", async () => {
+  const { window, sent, ask } = world();
+  ask(1, 10, { later: true });
+  await turn();
+  window.messages[0].choose(undefined);
+  await turn();
+  ask(2, 10, { later: true });
+  await turn();
+  window.messages[0].choose("Never");
+  await turn();
+  assert.deepEqual(sent, [[10, 1, "no"], [10, 2, "never"]]);
+  assert.equal(window.messages.length, 0);
 });
 
 /** Notices with a clock of their own. */

@@ -10,20 +10,22 @@
  * @typedef {{ type: "hello", protocol: 1, run: string, pid: number, extensions: Extension[], trace: boolean,
  *   state: State, since: number, workspace: string[], permits: string[], cannot: string[], grants: Grant[] }} Hello
  * @typedef {"review" | "starting" | "running" | "ended"} State
- * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], permits: string[],
- *   cannot: string[], unusual: string[], widened: string[] }} Review
+ * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], usual: string, notable: string[],
+ *   permits: string[], cannot: string[], unusual: string[], widened: string[] }} Review
  * @typedef {{ type: "state", state: State, outcome: string, expected?: boolean }} StateChange
  * @typedef {{ type: "pulse", responds: boolean }} Pulse
  * @typedef {{ type: "usage", cpu: number, memory: number, processes: number, home?: number }} Usage
  * @typedef {{ type: "question", id: number, kind: string, resource: string, extension: string, program: string,
- *   process: number, detail: string }} Question
+ *   process: number, detail: string, about: string, later: boolean }} Question
+ *   about: what was asked of the editor, for one permission; later: who asked has gone on without an answer
+ * @typedef {{ type: "later", id: number }} Later the same of a question that was told before
  * @typedef {{ type: "withdrawn", id: number }} Withdrawn
  * @typedef {{ type: "decision", time: number, kind: string, resource: string, verdict: string, rule: string,
  *   program: string, count: number, enforced: boolean, asked?: boolean }} Decision
  *   count: so far, of this kind, resource and program; asked: a person, who knows of it
  * @typedef {{ type: "counts", allowed?: number, refused: number }} Counts
  * @typedef {{ type: "error", message: string }} Complaint
- * @typedef {Hello | Review | StateChange | Pulse | Usage | Question | Withdrawn | Decision | Counts | Complaint} FromHost
+ * @typedef {Hello | Review | StateChange | Pulse | Usage | Question | Later | Withdrawn | Decision | Counts | Complaint} FromHost
  *
  * @typedef {"once" | "run" | "always" | "never" | "no"} Answer
  * @typedef {{ type: "answer", id: number, answer: Answer } | { type: "approve" | "reject", digest: string }
@@ -85,6 +87,8 @@ const FORMS = Object.assign(Object.create(null), {
     digest: isText,
     reason: isText,
     extensions: isList(extension),
+    usual: isText,
+    notable: isList(isText),
     permits: isList(isText),
     cannot: isList(isText),
     unusual: isList(isText),
@@ -101,7 +105,10 @@ const FORMS = Object.assign(Object.create(null), {
     program: isOptional(isText),
     process: isOptional(isWhole),
     detail: isOptional(isText),
+    about: isOptional(isText),
+    later: isOptional(isFlag),
   },
+  later: { id: isWhole },
   withdrawn: { id: isWhole },
   decision: {
     time: isCount,
@@ -119,7 +126,7 @@ const FORMS = Object.assign(Object.create(null), {
 });
 
 const OPTIONAL = /** @type {Record<string, unknown>} */ ({
-  outcome: "", extension: "", program: "", process: 0, detail: "",
+  outcome: "", extension: "", program: "", process: 0, detail: "", about: "", later: false,
 });
 
 /**

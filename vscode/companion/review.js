@@ -35,6 +35,8 @@ function waiting(compartment) {
       version: text.name(one.version),
     })),
     reason: wording.reviewReason(review.reason),
+    usual: shown(review.usual),
+    notable: review.notable.map(shown),
     permits: review.permits.map(shown),
     cannot: review.cannot.map(shown),
     unusual: review.unusual.map(shown),
@@ -115,9 +117,7 @@ class Reviews {
       script: "review.page.js",
       body: `<main>
 <h1>Review extensions</h1>
-<p class="lead">None of this code runs until you allow it. What you allow holds for this version; an update
-asks again only for what it widens. The sentences are worked out from the rules that will be enforced, not
-from what the extension says of itself.</p>
+<p class="lead">Nothing of it runs before you allow it.</p>
 <div id="list"></div>
 <p id="none" hidden>No extension waits for your review.</p>
 <div id="said" class="sr-only" role="status"></div>

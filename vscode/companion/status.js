@@ -17,6 +17,8 @@ class Status {
   constructor(model, { started }) {
     this.model = model;
     this.started = started;
+    /** Extensions without the compartment that they should have. */
+    this.missing = 0;
     this.item = vscode.window.createStatusBarItem("bulkhead.status", vscode.StatusBarAlignment.Left, 10);
     this.item.name = "Bulkhead";
     this.item.command = "bulkhead.look";
@@ -55,10 +57,10 @@ class Status {
     if (unseen > 0) parts.push(`$(circle-slash) ${unseen > 999 ? "999+" : unseen}`);
     if (questions > 0) parts.push(`$(question) ${questions}`);
     if (reviews > 0) parts.push(`$(checklist) ${reviews}`);
-    if (stuck > 0) parts.push(`$(warning) ${stuck}`);
+    if (stuck + this.missing > 0) parts.push(`$(warning) ${stuck + this.missing}`);
     item.text = parts.join("  ");
     item.backgroundColor =
-      unseen + questions + reviews + stuck > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+      unseen + questions + reviews + stuck + this.missing > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const refused = trace ? "recorded that would be refused" : "refused since you last looked";
     const facts = [
       text.counted(compartments.length, "compartment"),
@@ -66,6 +68,7 @@ class Status {
       ...(questions > 0 ? [`${text.counted(questions, "question")} waiting for your answer`] : []),
       ...(reviews > 0 ? [`${text.counted(reviews, "extension")} waiting for your review`] : []),
       ...(stuck > 0 ? [`${stuck.toLocaleString("en")} not responding`] : []),
+      ...(this.missing > 0 ? [`${text.counted(this.missing, "extension")} not started`] : []),
     ];
     item.accessibilityInformation = { label: `Bulkhead${trace ? ", recording, the policy refuses nothing" : ""}: ${facts.join(", ")}` };
     const tooltip = new vscode.MarkdownString(

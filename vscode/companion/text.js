@@ -55,6 +55,19 @@ function shorten(text, most) {
 }
 
 /**
+ * Cuts a path in the middle, between two of its parts: the last one says most, and stays whole where there is room.
+ * @param {string} path
+ * @param {number} most in UTF-16 units
+ */
+function shortenPath(path, most) {
+  const last = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
+  if (path.length <= most || last === path) return shorten(path, most);
+  if (last.length + 2 > most) return shorten(last, most);
+  const head = path.slice(0, most - last.length - 2).replace(/[\ud800-\udbff]$/, "");
+  return `${head}…/${last}`;
+}
+
+/**
  * ~ for the home folder. A resource is an absolute path, so ~ at its start means nothing else.
  * @param {string} path
  * @param {string | undefined} home
@@ -91,4 +104,4 @@ function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-module.exports = { escape, plain, markdown, shorten, tilde, name, size, counted };
+module.exports = { escape, plain, markdown, shorten, shortenPath, tilde, name, size, counted };

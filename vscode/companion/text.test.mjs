@@ -55,3 +55,16 @@ test("a name is one short line", () => {
   const name = text.name(`  Evil\nBulkhead asks: ${"x".repeat(100)}`);
   assert.ok(name.length <= 40 && !name.includes("\n"), name);
 });
+
+test("of a path that is too long its last part stays whole", () => {
+  assert.equal(text.shortenPath("/home/me/project/src/deep/down/component.tsx", 30), "/home/me/projec…/component.tsx");
+  assert.equal(text.shortenPath("/home/me/project/src/deep/", 16), "/home/me/…/deep/");
+  assert.equal(text.shortenPath("/short/one", 30), "/short/one");
+  const long = `/a/${"b".repeat(100)}`;
+  assert.equal(text.shortenPath(long, 40).length, 40);
+  assert.equal(text.shortenPath("x".repeat(100), 40).length, 40);
+  for (let most = 4; most < 40; most += 1) {
+    assert.ok(text.shortenPath(`/${"😀".repeat(20)}/${"😀".repeat(9)}`, most).isWellFormed(), String(most));
+    assert.ok(text.shortenPath("/home/me/project/src/deep/down/component.tsx", most).length <= most, String(most));
+  }
+});

@@ -13,7 +13,7 @@ const MAX_DONE = 20;
 const REFRESH = 300;
 
 /** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "refusal" | "permits" | "cannot" | "withheld" |
- *   "done" | "access" | "grants" | "grant" | "text"} Type */
+ *   "done" | "deeds" | "access" | "grants" | "grant" | "text"} Type */
 
 /** A row. Commands accept rows of this class only: another extension's arguments are copies. */
 class Row {
@@ -133,7 +133,7 @@ class Tree {
   #signature(one) {
     return JSON.stringify([
       one.state, one.connected, one.responds, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
-      [...one.questions.keys()], one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
+      [...one.questions.values()].map(({ id, later }) => [id, later]), one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
       [...one.refusals.values()].map((refusal) => refusal.count), one.further,
     ]);
   }
@@ -226,6 +226,8 @@ class Tree {
         return compartment.grants.map((grant, i) => this.#grant(row, grant, i));
       case "done":
         return this.#done(row);
+      case "deeds":
+        return this.#deeds(row);
       default:
         return [];
     }
@@ -272,7 +274,7 @@ class Tree {
     if (compartment.state !== "review")
       rows.push(this.#make("done", root, "Did", {
         id: "done", icon: icon("history"), open: true, context: "done",
-        description: compartment.allowed === undefined ? undefined : text.counted(compartment.allowed, "time"),
+        tooltip: "Beyond running its own code and what every extension host needs",
       }));
     rows.push(
       this.#make("permits", root, compartment.state === "review" ? "Could do" : "May do", { id: "permits", icon: icon("pass"), open: compartment.permits.length > 0, description: compartment.permits.length > 0 ? undefined : "nothing" }),
@@ -296,9 +298,9 @@ class Tree {
    * @param {import("./protocol.js").Question} question
    */
   #question(parent, question) {
-    return this.#make("question", parent, sentence(wording.act(question.kind, question.resource, { home: this.#home })), {
+    return this.#make("question", parent, sentence(wording.wish(question, { home: this.#home })), {
       id: `question/${question.id}`, icon: icon("question"), context: "question", value: question,
-      description: wording.through(question.program), tooltip: wording.details(parent.compartment.extensions, question),
+      description: [wording.through(question.program), question.later && "went on without"].filter(Boolean).join(" · "), tooltip: wording.details(parent.compartment.extensions, question),
       command: { command: "bulkhead.answer", title: "Answer" },
     });
   }
@@ -308,10 +310,10 @@ class Tree {
     const { compartment } = parent;
     const all = [...compartment.refusals.values()].reverse();
     const rows = all.slice(0, MAX_ROWS).map((refusal) => {
-      const by = wording.through(refusal.program);
-      return this.#make("refusal", parent, sentence(wording.act(refusal.kind, refusal.resource, { home: this.#home })), {
+      const { name, place } = wording.placed(refusal, { home: this.#home });
+      return this.#make("refusal", parent, sentence(wording.deed(refusal.kind, name)), {
         id: `refusal/${refusal.kind}/${refusal.resource}`, value: refusal, icon: icon("circle-slash"),
-        description: [refusal.count > 1 ? `×${refusal.count.toLocaleString("en")}` : "", by].filter(Boolean).join(" · "),
+        description: [refusal.count > 1 ? `×${refusal.count.toLocaleString("en")}` : "", place, wording.through(refusal.program)].filter(Boolean).join(" · "),
         tooltip: [text.escape(refusal.resource), `Rule: ${text.escape(refusal.rule)}`, refusal.program && `Program: ${text.escape(refusal.program)}`,
           `Last: ${new Date(refusal.time).toLocaleString()}`].filter(Boolean).join("\n"),
         context: wording.grantable(refusal) ? "refusal" : "refusal.final",
@@ -356,17 +358,15 @@ class Tree {
     });
     if (!this.program) return [all];
     try {
-      const output = await run(this.program, ["log", "--json", "--run", compartment.run, "--limit", "2000"]);
-      const rows = output.split("\n").filter(Boolean).map((line) => JSON.parse(line))
-        .filter((row) => row.verdict === "allow" && !wording.ofEditor(row))
-        .sort((a, b) => telling(b) - telling(a) || b.count - a.count)
-        .slice(0, MAX_DONE);
+      const output = await run(this.program, ["log", "--json", "--brief", "--run", compartment.run, "--limit", "5000"]);
+      const groups = wording.deeds(output.split("\n").filter(Boolean).map((line) => JSON.parse(line)), compartment);
+      if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), all];
       return [
-        ...rows.map((row, i) =>
-          this.#make("access", parent, sentence(wording.act(row.kind, row.resource, { home: this.#home })), {
-            id: `done/${i}`, icon: icon("check"), value: row,
-            description: [`×${Number(row.count).toLocaleString("en")}`, wording.through(row.program)].filter(Boolean).join(" · "),
-            tooltip: [text.escape(row.resource), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
+        ...groups.map((group) =>
+          this.#make("deeds", parent, group.title, {
+            id: `done/${group.name}`, icon: icon(group.icon), open: true, value: group,
+            description: group.rows.length === 1 ? wording.placed(group.rows[0], { home: this.#home }).name : text.counted(group.rows.length, ENTRY[group.name] ?? "file"),
+            tooltip: `${group.title}: ${text.counted(group.count, "time")}`,
           })),
         all,
       ];
@@ -377,14 +377,30 @@ class Tree {
       return [this.#make("text", parent, `The journal cannot be read: ${words}`, { id: "done-error", icon: icon("warning") })];
     }
   }
+
+  /** @param {Row} parent */
+  #deeds(parent) {
+    const { name, rows } = parent.value;
+    return [
+      ...rows.slice(0, MAX_DONE).map((/** @type {any} */ row, /** @type {number} */ i) => {
+        const { name: label, place } = wording.placed(row, { home: this.#home, workspace: parent.compartment.workspace });
+        return this.#make("access", parent, row.kind === "vscode" ? sentence(label) : label, {
+          id: `done/${name}/${i}`, value: row,
+          description: [row.count > 1 ? `×${row.count.toLocaleString("en")}` : "", place, wording.through(row.program)].filter(Boolean).join(" · "),
+          tooltip: [text.escape(row.resource), text.counted(row.count, "time"), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
+        });
+      }),
+      ...(rows.length > MAX_DONE
+        ? [this.#make("text", parent, `${(rows.length - MAX_DONE).toLocaleString("en")} more in the journal`, {
+            id: `done/${name}-more`, icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
+          })]
+        : []),
+    ];
+  }
 }
 
-/**
- * What a person wants to see first of what a compartment did: programs, connections and writing, then
- * reading, and last what every program reads by a set.
- * @param {{ kind: string, rule: string }} row
- */
-const telling = ({ kind, rule }) => (kind !== "read" && !kind.endsWith("status") ? 2 : rule.includes("@") ? 0 : 1);
+/** What a group of deeds counts, where that is no file. @type {Record<string, string>} */
+const ENTRY = { powers: "power", hosts: "host", ran: "program", other: "thing", everyday: "kind" };
 
 /** @param {string} words */
 const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1);

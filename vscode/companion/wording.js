@@ -3,6 +3,7 @@
 "use strict";
 
 const path = require("node:path");
+const { effect } = require("./effect.js");
 const text = require("./text.js");
 
 /** @typedef {import("./protocol.js").Extension} Extension */
@@ -17,7 +18,7 @@ const VERBS = /** @type {Record<string, string>} */ ({
   "write-status": "change the mode, owner or times of",
   run: "run the program",
   connect: "connect to",
-  lookup: "look up the address of",
+  lookup: "connect to",
   environment: "see the environment variable",
   system: "use the kernel interface",
 });
@@ -51,6 +52,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   testing: "run tests",
   tunnels: "forward ports of this machine",
   webview: "show web pages in the editor",
+  "webview-network": "show web pages, which your browser cannot keep off the network",
   window: "show messages and views",
   "workspace-edit": "change documents through the editor",
   "workspace-files": "read and change files through the editor",
@@ -74,6 +76,12 @@ const KIND_NAMES = /** @type {Record<string, string>} */ ({
 
 const PATHS = new Set(["read", "write", "status", "read-status", "write-status", "run"]);
 
+/** Questions that a dialog can list. */
+const MAX_LISTED = 20;
+
+/** @param {string} kind */
+const isPath = (kind) => PATHS.has(kind);
+
 /** @param {string} kind */
 const kindName = (kind) => KIND_NAMES[kind] ?? text.name(kind);
 
@@ -84,8 +92,8 @@ const kindName = (kind) => KIND_NAMES[kind] ?? text.name(kind);
  * @param {{ home?: string, most?: number }} [options]
  */
 function resource(kind, resource, { home, most = 80 } = {}) {
-  const shown = PATHS.has(kind) ? text.tilde(resource, home) : resource;
-  return text.plain(text.shorten(text.escape(shown), most));
+  if (!PATHS.has(kind)) return text.plain(text.shorten(text.escape(resource), most));
+  return text.plain(text.shortenPath(text.escape(text.tilde(resource, home)), most));
 }
 
 /**
@@ -166,34 +174,83 @@ function through(program, host = process.execPath) {
 }
 
 /**
- * @param {Extension[]} extensions
+ * What a question is about: what would happen, where the call tells, and which permission it takes.
  * @param {Question} question
- * @param {{ home?: string, more?: number, most?: number }} [options]
+ * @param {{ home?: string, most?: number }} [options]
  */
-function ask(extensions, question, { home, more = 0, most } = {}) {
+function wish(question, options) {
+  const would = effect(question);
+  const permission = act(question.kind, question.resource, options);
+  return would === undefined ? permission : `${would} (this takes: ${permission})`;
+}
+
+const SHOWN = 3;
+/**
+ * Several questions of one cause: the first ones by their last names, the others counted.
+ * @param {Question[]} questions
+ * @param {{ home?: string, most?: number }} [options]
+ */
+function wishes(questions, options) {
+  const [first] = questions;
+  const resources = new Set(questions.map((one) => one.resource));
+  const verbs = [...new Set(questions.map((one) => one.kind))].map((kind) => (Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"));
+  const doing = [...new Set(verbs)].join(" and ");
+  if (resources.size === 1 || !PATHS.has(first.kind)) return `${doing} ${resource(first.kind, first.resource, options)}`;
+  const names = [...resources].map((one) => text.plain(text.shorten(text.escape(path.basename(one)), 32)));
+  const rest = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
+  const place = first.kind === "run" ? "" : ` in ${resource(first.kind, shortest(questions), options)}`;
+  return `${doing} ${text.counted(names.length, first.kind === "run" ? "program" : "file")}${place}: ${names.slice(0, SHOWN).join(", ")}${rest}`;
+}
+
+/** The folder of all of them. @param {Question[]} questions */
+function shortest(questions) {
+  let folder = questions[0].resource;
+  for (const { resource: one } of questions)
+    while (folder !== "/" && one !== folder && !one.startsWith(`${folder}/`)) folder = path.dirname(folder);
+  return folder;
+}
+
+/**
+ * @param {Extension[]} extensions
+ * @param {Question | Question[]} asked of one cause
+ * @param {{ home?: string, more?: number, most?: number }} [options] more: of other causes
+ */
+function ask(extensions, asked, { home, more = 0, most } = {}) {
+  const questions = [asked].flat();
+  const [question] = questions;
   const child = through(question.program);
-  const rest = more > 0 ? ` (${text.counted(more, "more question")} waiting)` : "";
+  const rest = more > 0 ? ` (and ${text.counted(more, "more question")})` : "";
   const by = child ? `, by running ${child}` : "";
-  return `${who(asker(extensions, question.extension))} wants to ${act(question.kind, question.resource, { home, most })}${by}.${rest}`;
+  const what = questions.length === 1 ? wish(question, { home, most }) : wishes(questions, { home, most });
+  const later = questions.every((one) => one.later) ? " It went on without an answer." : "";
+  return `${who(asker(extensions, question.extension))} wants to ${what}${by}.${later}${rest}`;
 }
 
 /**
  * What "Details…" shows.
  * @param {Extension[]} extensions
- * @param {Question} question
+ * @param {Question | Question[]} asked of one cause
  */
-function details(extensions, question) {
+function details(extensions, asked) {
+  const questions = [asked].flat();
+  const [question] = questions;
   const lines = [
-    text.plain(text.escape(question.resource)),
+    ...questions.slice(0, MAX_LISTED).map((one) => text.plain(text.escape(questions.length > 1 ? `${kindName(one.kind)}: ${one.resource}` : one.resource))),
+    ...(questions.length > MAX_LISTED ? [`and ${questions.length - MAX_LISTED} more, which this does not answer`] : []),
     "",
     `Extension: ${asker(extensions, question.extension).map((one) => `${text.name(one.name)} (${text.name(one.id)} ${text.name(one.version)})`).join(", ")}`,
   ];
   if (question.program)
     lines.push(`Program: ${text.plain(text.escape(question.program))}, process ${question.process}`);
   if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
+  if (question.about) lines.push(`With: ${text.plain(text.shorten(text.escape(question.about), 2000))}`);
+  if (question.kind === "vscode") lines.push("", `This Session and Always count for all that this permission is for: ${act(question.kind, question.resource)}.`);
+  if (questions.some((one) => one.kind === "lookup")) lines.push("", "A yes counts for its address and for its ports 80 and 443.");
   lines.push(
     "",
-    "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
+    question.later
+      ? "It has gone on without an answer, as if you had said no: what it tries from now on counts, and it can be restarted to try again. Once: for the next time. This Session: until the window ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends."
+      : "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
   );
   return lines.join("\n");
 }
@@ -240,12 +297,103 @@ function further(extensions, count, last, options) {
 const grantable = ({ kind, rule }) =>
   kind !== "system" && !/^(built-in blocklist|organisation's policy|user's policy|manifest)\b/.test(rule);
 
+/** What an extension does with the editor day by day: @editor and @commands of manifests. */
+const EVERYDAY = new Set([
+  "commands", "diagnostics", "documents", "languages", "settings-read", "settings-write", "storage", "window", "workspace-edit", "workspace-files",
+]);
+
 /**
- * Whether a row of the journal is the extension host's own part, or in folders that end with the compartment: every
- * extension's start has many, and they tell of none. Rules are as text_of() in src/trace/arbiter.cc writes them.
- * @param {{ rule: string }} row
+ * What a compartment did, in groups: what few do first. Of a path the kind decides, and where it lies.
+ * @type {[name: string, title: string, icon: string][]}
  */
-const ofEditor = ({ rule }) => /^baseline: .* (?:\(VS Code\)|\[scratch\])$/s.test(rule);
+const DEEDS = [
+  ["powers", "Used powers of the editor", "unlock"],
+  ["hosts", "Connected to", "globe"],
+  ["changed-code", "Changed its own code", "edit"],
+  ["changed", "Changed outside of the workspace", "edit"],
+  ["ran", "Ran", "terminal"],
+  ["other", "Also", "circle-outline"],
+  ["read", "Read outside of the workspace", "eye"],
+  ["changed-workspace", "Changed in the workspace", "edit"],
+  ["read-workspace", "Read in the workspace", "eye"],
+  ["kept", "Kept for itself", "database"],
+  ["everyday", "Used the editor", "check"],
+];
+
+/** @param {string} path @param {string[]} folders */
+const isBelow = (path, folders) => folders.some((folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`));
+
+/**
+ * @param {{ kind: string, resource: string }} row of the journal
+ * @param {{ extensions: Extension[], workspace: string[] }} compartment
+ * @returns {string} a name of DEEDS; "" for reading its own code
+ */
+function deedOf({ kind, resource: what }, { extensions, workspace }) {
+  if (kind === "vscode") return EVERYDAY.has(what) ? "everyday" : "powers";
+  if (kind === "connect" || kind === "lookup") return "hosts";
+  if (kind === "run") return "ran";
+  if (!PATHS.has(kind)) return "other";
+  const changes = kind.startsWith("write");
+  if (isBelow(what, extensions.map(({ folder }) => folder).filter(Boolean))) return changes ? "changed-code" : "";
+  if (isBelow(what, workspace)) return changes ? "changed-workspace" : "read-workspace";
+  // Where VS Code keeps what extensions store.
+  const [, owner] = /\/(?:globalStorage|workspaceStorage\/[^/]+)\/([^/]+)/.exec(what) ?? [];
+  if (owner && extensions.some(({ id }) => id.toLowerCase() === owner.toLowerCase())) return "kept";
+  return changes ? "changed" : "read";
+}
+
+/**
+ * @param {{ kind: string, resource: string, verdict: string, count: number, program: string, rule: string, groundwork?: boolean }[]} rows
+ *   of `bulkhead log --json`
+ * @param {{ extensions: Extension[], workspace: string[] }} compartment
+ * @returns {{ name: string, title: string, icon: string, count: number, rows: any[] }[]} each resource once, most frequent first
+ */
+function deeds(rows, compartment) {
+  /** @type {Map<string, Map<string, any>>} */
+  const found = new Map();
+  for (const row of rows) {
+    if (row.verdict !== "allow" || row.groundwork) continue;
+    const name = deedOf(row, compartment);
+    if (name === "") continue;
+    const group = found.get(name) ?? new Map();
+    found.set(name, group);
+    const key = `${row.kind}\0${row.resource}`;
+    const before = group.get(key);
+    group.set(key, { ...row, count: Number(row.count) + (before?.count ?? 0) });
+  }
+  return DEEDS.flatMap(([name, title, icon]) => {
+    const all = [...(found.get(name)?.values() ?? [])].sort((a, b) => b.count - a.count);
+    return all.length > 0 ? [{ name, title, icon, count: all.reduce((sum, row) => sum + row.count, 0), rows: all }] : [];
+  });
+}
+
+/** "read", "look at": where room is short. @type {Record<string, string>} */
+const SHORT_VERBS = {
+  read: "read", write: "write", status: "look at", "read-status": "look at", "write-status": "change", run: "run", connect: "connect to",
+  lookup: "look up", environment: "see", system: "use",
+};
+
+/**
+ * "read id_rsa"
+ * @param {string} kind
+ * @param {string} name of placed()
+ */
+const deed = (kind, name) => (Object.hasOwn(SHORT_VERBS, kind) ? `${SHORT_VERBS[kind]} ${name}` : name);
+
+/**
+ * A row of a list: what tells rows apart comes first, since they are cut off at their end.
+ * @param {{ kind: string, resource: string }} row
+ * @param {{ home?: string, workspace?: string[] }} [options]
+ * @returns {{ name: string, place: string }} "id_rsa", "~/.ssh"; below a folder of the workspace "src/a"
+ */
+function placed({ kind, resource: what }, { home, workspace = [] } = {}) {
+  if (!PATHS.has(kind) || what === "/") return { name: kind === "vscode" && Object.hasOwn(PERMISSIONS, what) ? PERMISSIONS[what] : resource(kind, what), place: "" };
+  const top = workspace.find((folder) => what.startsWith(`${folder}/`));
+  const shown = text.escape(top === undefined ? text.tilde(what, home) : `./${what.slice(top.length + 1)}`);
+  const at = shown.lastIndexOf("/");
+  if (at < 0) return { name: text.plain(shown), place: "" };
+  return { name: text.plain(text.shorten(shown.slice(at + 1), 60)), place: text.plain(text.shortenPath(shown.slice(0, at) || "/", 60)) };
+}
 
 const REVIEW_REASONS = /** @type {Record<string, string>} */ ({
   new: "wants to run for the first time",
@@ -302,6 +450,10 @@ const stuck = (extensions) =>
   `${named(extensions)} did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.`;
 
 /** @param {Extension[]} extensions */
+const allowedLate = (extensions) =>
+  `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
+
+/** @param {Extension[]} extensions */
 const unstuck = (extensions) => `${named(extensions)} responds again, or has ended. It was not restarted.`;
 
 /**
@@ -312,6 +464,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  act, ask, asker, blocked, complaint, details, ended, endMessage, further, grantable, kindName, named, ofEditor, refused, remembered, resource, reviewReason, shortName,
-  stuck, through, unexpected, unstuck, who,
+  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, named, placed, refused, remembered, resource,
+  reviewReason, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

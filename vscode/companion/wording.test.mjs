@@ -18,7 +18,7 @@ test("a question says who wants what", () => {
   );
   assert.equal(
     wording.ask([prettier], question({ kind: "connect", resource: "example.org:443", program: "/usr/bin/curl" }), { home, more: 3 }),
-    "Prettier (esbenp.prettier-vscode) wants to connect to example.org:443, by running curl. (3 more questions waiting)",
+    "Prettier (esbenp.prettier-vscode) wants to connect to example.org:443, by running curl. (and 3 more questions)",
   );
 });
 
@@ -111,10 +111,40 @@ test("only what a grant can lift is offered", () => {
   assert.equal(may("system", "otherwise: deny"), false);
 });
 
-test("what every extension host does is told apart by the rule's end, which no entry can write", () => {
-  for (const rule of ["baseline: /opt/code-server/lib/vscode (VS Code)", "baseline: /tmp [scratch]"]) assert.ok(wording.ofEditor({ rule }), rule);
-  for (const rule of ["baseline: ${workspace} (/b/manifests/baseline-extension.json:9)", "baseline: /lib [@system] (/b/manifests/sets/system.json:3)",
-    "manifest: /x (VS Code) (/e/bulkhead.json:3)", "remembered answer: /x (VS Code)", "manifest: /x [scratch]", "otherwise: ask"]) assert.ok(!wording.ofEditor({ rule }), rule);
+test("what was done is told in groups, what few do first, and own code not at all", () => {
+  const compartment = { extensions: [{ id: "Acme.tool", version: "1", name: "Tool", folder: "/ext/acme.tool-1" }], workspace: ["/w"] };
+  const row = (kind, resource, more = {}) => ({ kind, resource, verdict: "allow", count: 1, program: "/node", rule: "manifest: x", ...more });
+  const groups = wording.deeds([
+    row("read", "/ext/acme.tool-1/main.js"), row("read", "/usr/lib/libc.so", { groundwork: true }), row("read", "/w/secret", { verdict: "deny" }),
+    row("vscode", "window", { count: 9 }), row("read", "/w/a.ts", { count: 3 }), row("read", "/w/a.ts", { program: "/usr/bin/git", count: 4 }), row("read", "/w/b.ts"),
+    row("read", "/wall/a"), row("write", "/w/a.ts"), row("write", "/data/globalStorage/acme.tool/x"), row("write", "/data/globalStorage/acme.other/x"),
+    row("write", "/ext/acme.tool-1/cache"), row("run", "/usr/bin/git"), row("connect", "a.example:443"), row("vscode", "terminal"), row("read", "/data/workspaceStorage/1f/acme.tool/y"),
+  ], compartment);
+  assert.deepEqual(groups.map(({ name, count, rows }) => [name, count, rows.map((one) => one.resource)]), [
+    ["powers", 1, ["terminal"]],
+    ["hosts", 1, ["a.example:443"]],
+    ["changed-code", 1, ["/ext/acme.tool-1/cache"]],
+    ["changed", 1, ["/data/globalStorage/acme.other/x"]],
+    ["ran", 1, ["/usr/bin/git"]],
+    ["read", 1, ["/wall/a"]],
+    ["changed-workspace", 1, ["/w/a.ts"]],
+    ["read-workspace", 8, ["/w/a.ts", "/w/b.ts"]],
+    ["kept", 2, ["/data/globalStorage/acme.tool/x", "/data/workspaceStorage/1f/acme.tool/y"]],
+    ["everyday", 9, ["window"]],
+  ]);
+});
+
+test("a row begins with what tells it apart", () => {
+  const placed = (kind, resource) => Object.values(wording.placed({ kind, resource }, { home: "/home/me" }));
+  assert.deepEqual(placed("read", "/home/me/.ssh/id_rsa"), ["id_rsa", "~/.ssh"]);
+  assert.deepEqual(Object.values(wording.placed({ kind: "read", resource: "/w/src/a.ts" }, { workspace: ["/w"] })), ["a.ts", "./src"]);
+  assert.deepEqual(Object.values(wording.placed({ kind: "read", resource: "/w/a.ts" }, { workspace: ["/w"] })), ["a.ts", "."]);
+  assert.deepEqual(placed("read", "/etc"), ["etc", "/"]);
+  assert.deepEqual(placed("read", "/"), ["/", ""]);
+  assert.deepEqual(placed("connect", "a.example:443"), ["a.example:443", ""]);
+  assert.deepEqual(placed("vscode", "terminal"), ["open terminals and type into them, outside its compartment", ""]);
+  assert.deepEqual(placed("read", "/x/$(alert)\u202etxt"), ["$\\x28alert)\\u{202e}txt", "/x"]);
+  assert.equal(wording.deed("write-status", "a"), "change a");
 });
 
 test("answers begin with what they are", () => {

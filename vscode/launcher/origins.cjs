@@ -4,6 +4,8 @@
 //   HASH.bulkhead.localhost    webviews: the pages in which extensions' scripts run. Each extension's kind of webview
 //                              has an origin of its own, from which the workbench, its token and the server's files
 //                              cannot be read. Here there are the frames that webviews stand in, and nothing else
+//   HASH.LABEL.…               the same, where the label says whose: what was granted to them may be reached (pages.cjs)
+//   kept, free.…               two pages that try whether this browser keeps the first off the network (trial.cjs)
 //   127.0.0.1, ::1, localhost  pages are sent on to the first
 //   anything else              a name of somebody's that leads here: refused
 //
@@ -14,10 +16,13 @@
 const fs = require("node:fs");
 const net = require("node:net");
 const path = require("node:path");
+const pages = require("./pages.cjs");
+const trial = require("./trial.cjs");
 
 const EDITOR = "bulkhead.localhost";
-/** VS Code's hash of the workbench's origin and the webview's own, base 32. */
-const WEBVIEW = /^[0-9a-v]{52}\.bulkhead\.localhost$/;
+/** VS Code's hash of the workbench's origin and the webview's own, base 32; and whose it is (workbench/pages.js). */
+const WEBVIEW = /^[0-9a-v]{52}(?:\.(open|[0-9a-f]{52}))?\.bulkhead\.localhost$/;
+const TRIAL = /^(kept|free)\.bulkhead\.localhost$/;
 const LOOPBACK = new Set(["127.0.0.1", "[::1]", "localhost"]);
 /** Where the server has the frames that webviews stand in. */
 const FRAMES = "out/vs/workbench/contrib/webview/browser/pre";
@@ -25,6 +30,8 @@ const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; ch
 const TOKEN = "vscode-tkn";
 /** Where the workbench asks for half of the key to extensions' secrets (half_key.cjs). */
 const KEY = /^(?:\/[^/]+)?\/mint-key$/;
+/** Where it has the browser tried. */
+const TRY = /^(?:\/[^/]+)?\/page-trial$/;
 /** Bytes. A browser keeps 180 cookies of 4 KiB for a name and those below it, where Node takes 16 KiB of headers. */
 const MOST_HEADERS = 1 << 20;
 const FRAME_SOURCES = "frame-src 'self' ";
@@ -40,10 +47,11 @@ function hostOf({ headers }) {
 const isPage = ({ method, headers }) => (method === "GET" || method === "HEAD") && (headers["sec-fetch-mode"] ?? "navigate") === "navigate";
 
 /**
- * What becomes of a request: "pass" to the server, "key" to be answered with the half of a key, "frame" with the name of a
- * file of FRAMES, "move" to the address that it names, or "refuse".
+ * What becomes of a request: "pass" to the server, "key" to be answered with the half of a key, "try" to have the browser
+ * tried, "trial" with the name of one, "frame" with the name of a file of FRAMES, "move" to the address that it names, or
+ * "refuse".
  * @param {Asked} asked
- * @returns {{ way: "pass" | "key" } | { way: "frame" | "move" | "refuse", to: string }}
+ * @returns {{ way: "pass" | "key" | "try" } | { way: "frame" | "trial" | "move" | "refuse", to: string }}
  */
 function decide(asked) {
   const { headers } = asked;
@@ -54,6 +62,7 @@ function decide(asked) {
     if (folder?.endsWith(`/${FRAMES}`) && asked.method === "GET" && headers.upgrade === undefined) return { way: "frame", to: file };
     return { way: "refuse", to: "webviews have nothing here but the frames that they stand in" };
   }
+  if (TRIAL.test(name)) return asked.method === "GET" && headers.upgrade === undefined ? { way: "trial", to: pathname.slice(1) } : { way: "refuse", to: "nothing is here" };
   if (LOOPBACK.has(name) && isPage(asked) && headers.upgrade === undefined) return { way: "move", to: `http://${EDITOR}${port}${asked.url}` };
   if (name !== EDITOR) return { way: "refuse", to: `the editor is at http://${EDITOR}${port}` };
   // Browsers say where a request comes from; programs that do not have no token.
@@ -66,6 +75,7 @@ function decide(asked) {
     if (asked.url?.includes("?")) return { way: "move", to: `http://${EDITOR}${port}${pathname}` };
   }
   if (asked.method === "POST" && headers.upgrade === undefined && KEY.test(pathname)) return { way: "key" };
+  if (asked.method === "POST" && headers.upgrade === undefined && TRY.test(pathname)) return { way: "try" };
   return { way: "pass" };
 }
 
@@ -102,11 +112,21 @@ const ownCookie = (cookies, token) => {
   return cookies?.split(/;\s*/).includes(own) ? own : undefined;
 };
 
-function sendFrame(request, response, folder, file) {
+/**
+ * What every answer has that is not the workbench's, whatever it says: a page can show each address of its own origin.
+ * @param {Asked} request
+ * @param {string} granted folder in which stands what pages may reach
+ * @returns {Record<string, string>}
+ */
+function confines(request, granted) {
+  const { name, port } = hostOf(request);
+  const [, label] = WEBVIEW.exec(name) ?? [];
+  const reach = TRIAL.exec(name)?.[1] === "free" ? { hosts: [], open: true } : pages.reachOf(granted, label);
+  return { "X-Content-Type-Options": "nosniff", "Origin-Agent-Cluster": "?1", ...pages.headersOf(`${EDITOR}${port}`, reach) };
+}
+
+function sendFrame(response, folder, file) {
   fs.readFile(path.join(folder, file), (error, content) => {
-    response.setHeader("X-Content-Type-Options", "nosniff");
-    response.setHeader("Origin-Agent-Cluster", "?1");
-    response.setHeader("Content-Security-Policy", `frame-ancestors 'self' http://${EDITOR}${hostOf(request).port}`);
     if (error) response.writeHead(404, { "Content-Type": "text/plain" }).end("no such file");
     else response.writeHead(200, { "Content-Type": TYPES[path.extname(file)], "Cache-Control": "no-cache" }).end(content);
   });
@@ -130,13 +150,33 @@ function sendKey(request, response, half) {
 }
 
 /**
+ * The page has the browser tried: the answer names a trial, or says of a named one why that browser does not keep pages off
+ * the network, "" where it does.
+ * @param {import("node:http").IncomingMessage} request with the page's own cookie, or none
+ * @param {import("node:http").ServerResponse} response
+ */
+async function sendTrial(request, response) {
+  const name = new URLSearchParams(request.url?.split("?")[1]).get("name");
+  const known = request.headers.cookie !== undefined;
+  const said = !known ? undefined : name === null ? await trial.begin() : await trial.verdictOf(name);
+  response.writeHead(said === undefined ? 403 : 200, { "Content-Type": "text/plain", "Cache-Control": "no-store" }).end(said);
+}
+
+/** @param {Asked} request @param {import("node:http").ServerResponse} response @param {string} name */
+function sendTrialPage(request, response, name) {
+  const page = trial.pageOf(name, hostOf(request).name.startsWith("free.") ? 1 : 0);
+  response.writeHead(page === undefined ? 404 : 200, { "Content-Type": TYPES[".html"], "Cache-Control": "no-store" }).end(page);
+}
+
+/**
  * Stands before a server that listens on TCP: it sees what decide() passes.
  * @param {import("node:http").Server} server
  * @param {string} frames folder of the frames that webviews stand in, as they are served
  * @param {string} token which opens it
  * @param {() => Buffer} half of the key to extensions' secrets
+ * @param {string} granted folder in which stands what pages may reach
  */
-function guard(server, frames, token, half) {
+function guard(server, frames, token, half, granted) {
   const emit = server.emit.bind(server);
   Object.assign(server, { maxHeaderSize: MOST_HEADERS });
   server.emit = (event, ...rest) => {
@@ -153,12 +193,22 @@ function guard(server, frames, token, half) {
       protect(request, answer);
       return emit(event, ...rest);
     }
+    if (decided.way !== "key" && decided.way !== "try")
+      for (const [name, value] of Object.entries(confines(request, granted))) answer.setHeader(name, value);
     if (decided.way === "key") sendKey(request, answer, half);
-    else if (decided.way === "frame") sendFrame(request, answer, frames, decided.to);
+    else if (decided.way === "try") void sendTrial(request, answer);
+    else if (decided.way === "frame") sendFrame(answer, frames, decided.to);
+    else if (decided.way === "trial") sendTrialPage(request, answer, decided.to);
     else if (decided.way === "move") answer.writeHead(302, { Location: decided.to }).end();
     else answer.writeHead(403, { "Content-Type": "text/plain; charset=utf-8" }).end(`${decided.to}\n`);
     return true;
   };
+  // What cannot be read as a request was perhaps a page's: its answer is one that has nothing.
+  server.on("clientError", (_error, socket) => {
+    const headers = Object.entries(confines({ headers: {} }, granted)).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    if (socket.writable) socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${headers}\r\n`);
+    else socket.destroy();
+  });
   // A browser tries ::1 first: another user's program must not be there.
   server.on("listening", () => {
     const address = server.address();

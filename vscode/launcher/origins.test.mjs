@@ -57,6 +57,20 @@ test("webviews have their frames, and nothing else", () => {
   assert.equal(asked(host, `${FRAMES}/index.html`, { upgrade: "websocket" }), "refuse");
 });
 
+test("so have those whose names say whose they are, and the two that try the browser", () => {
+  for (const label of ["open", "0f".repeat(26)]) {
+    const host = `${HASH}.${label}.bulkhead.localhost:3000`;
+    assert.deepEqual(decide({ method: "GET", url: `${FRAMES}/fake.html`, headers: { host } }), { way: "frame", to: "fake.html" });
+    assert.equal(asked(host), "refuse");
+  }
+  for (const name of ["kept", "free"]) {
+    assert.deepEqual(decide({ method: "GET", url: "/abc", headers: { host: `${name}.bulkhead.localhost:3000` } }), { way: "trial", to: "abc" });
+    assert.equal(asked(`${name}.bulkhead.localhost:3000`, "/abc", {}, "POST"), "refuse");
+  }
+  assert.equal(asked(EDITOR, "/code-1/page-trial?name=a", { origin: OWN, "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" }, "POST"), "try");
+  for (const origin of [`http://${HASH}.bulkhead.localhost:3000`, "http://kept.bulkhead.localhost:3000", "null"]) assert.equal(asked(EDITOR, "/code-1/page-trial", { origin }, "POST"), "refuse", origin);
+});
+
 test("other names are sent on or refused", () => {
   assert.deepEqual(decide({ method: "GET", url: "/code-1/?tkn=a&folder=/w", headers: { host: "127.0.0.1:3000" } }), { way: "move", to: `${OWN}/code-1/?tkn=a&folder=/w` });
   for (const host of ["localhost:3000", "[::1]:3000"]) {
@@ -65,7 +79,7 @@ test("other names are sent on or refused", () => {
     assert.equal(asked(host, "/x", { upgrade: "websocket" }), "refuse", host);
     assert.equal(asked(host, "/x", {}, "POST"), "refuse", host);
   }
-  for (const host of ["evil.example:3000", "bulkhead.localhost.evil.example", "x.bulkhead.localhost:3000", `x${HASH}.bulkhead.localhost`, `${HASH}.${HASH}.bulkhead.localhost`, "", undefined, "bulkhead.localhost:3000:1"])
+  for (const host of ["evil.example:3000", "bulkhead.localhost.evil.example", "x.bulkhead.localhost:3000", `x${HASH}.bulkhead.localhost`, `${HASH}.${HASH}.bulkhead.localhost`, `${HASH}.opened.bulkhead.localhost`, `open.bulkhead.localhost`, `${HASH}.open.open.bulkhead.localhost`, "", undefined, "bulkhead.localhost:3000:1"])
     assert.equal(asked(host), "refuse", host);
 });
 
@@ -75,7 +89,7 @@ test("a server behind it", async (t) => {
   const server = guard(http.createServer((request, response) => {
     response.writeHead(200, { "Content-Type": "text/html", "Content-Security-Policy": "default-src 'self'; frame-src 'self' data:;" });
     response.end(request.headers.cookie ?? `passed ${request.url}`);
-  }), frames, "t0ken", () => Buffer.from("half"));
+  }), frames, "t0ken", () => Buffer.from("half"), frames);
   let upgrades = 0;
   server.on("upgrade", (_request, socket) => {
     upgrades += 1;
@@ -120,7 +134,7 @@ test("a server behind it", async (t) => {
   assert.match(await key({ cookie: "vscode-tkn=t0ken", origin: `http://${HASH}.bulkhead.localhost:${port}` }), /^403 /);
   const frame = await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/index.html`);
   assert.equal(frame.body, "<p>frame</p>");
-  assert.equal(frame.headers["content-security-policy"], `frame-ancestors 'self' http://bulkhead.localhost:${port}`);
+  assert.match(frame.headers["content-security-policy"], new RegExp(`^default-src 'none'; .*frame-ancestors 'self' http://bulkhead\\.localhost:${port}$`));
   assert.equal((await get(`${HASH}.bulkhead.localhost`, `${FRAMES}/none.html`)).status, 404);
   assert.equal((await get(`${HASH}.bulkhead.localhost`, "/")).status, 403);
   assert.equal((await get("evil.example", "/")).status, 403);
@@ -140,6 +154,91 @@ test("a server behind it", async (t) => {
   assert.equal(upgrades, 0);
   await upgrade(`http://bulkhead.localhost:${port}`);
   assert.equal(upgrades, 1);
+});
+
+test("every answer that is not the workbench's keeps the page that it becomes off the network", async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-origins-"));
+  const granted = "0a".repeat(26);
+  fs.writeFileSync(path.join(folder, "index.html"), "<p>frame</p>");
+  fs.writeFileSync(path.join(folder, granted), JSON.stringify({ hosts: ["api.example.com:443", "*.example.org:*", "plain.example.com:80", "evil.example.com:443; script-src *"], open: false }));
+  fs.writeFileSync(path.join(folder, "0b".repeat(26)), JSON.stringify({ hosts: [], open: true }));
+  fs.writeFileSync(path.join(folder, "0c".repeat(26)), "{");
+  const server = guard(http.createServer((_request, response) => response.end()), folder, "t0ken", () => Buffer.from("half"), folder);
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  t.after(() => {
+    server.close();
+    fs.rmSync(folder, { recursive: true });
+  });
+  const ask = (label, url, method = "GET") => new Promise((resolve, reject) => {
+    const host = `${HASH}${label}.bulkhead.localhost:${port}`;
+    http.request({ port, path: url, method, headers: { host }, agent: false }, (answer) => {
+      answer.resume();
+      resolve({ status: answer.statusCode, list: answer.headers["connection-allowlist"], policy: answer.headers["content-security-policy"] });
+    }).on("error", reject).end();
+  });
+  const NOTHING = `(response-origin "https://file\\\\+.vscode-resource.vscode-cdn.net" "https://vscode-remote\\\\+bulkhead-002elocalhost-003a${port}.vscode-resource.vscode-cdn.net")`;
+  for (const label of ["", `.${"0c".repeat(26)}`, `.${"0d".repeat(26)}`])
+    for (const [url, status, method] of [[`${FRAMES}/index.html`, 200], [`${FRAMES}/none.html`, 404], [`${FRAMES}/service-worker.js`, 404], ["/", 403], ["/mint-key", 403, "POST"]]) {
+      const answer = await ask(label, url, method);
+      assert.equal(answer.status, status);
+      assert.equal(answer.list, NOTHING, `${label} ${url}`);
+      assert.match(answer.policy, /^default-src 'none'; /);
+      assert.ok(!answer.policy.includes("*:") && !/https?:(?!\/\/)/.test(answer.policy), answer.policy);
+    }
+  const some = await ask(`.${granted}`, "/");
+  assert.equal(some.list, NOTHING.replace(")", ' "https://api.example.com" "wss://api.example.com" "https://*.example.org:*" "wss://*.example.org:*" "http://*.example.org:*" "ws://*.example.org:*" "http://plain.example.com" "ws://plain.example.com")'));
+  assert.match(some.policy, /connect-src [^;]* https:\/\/api\.example\.com /);
+  assert.ok(!some.policy.includes("evil"), "a host is no more than a host");
+  for (const label of [".open", `.${"0b".repeat(26)}`]) {
+    const answer = await ask(label, "/");
+    assert.deepEqual([answer.list, answer.policy], [undefined, `frame-ancestors 'self' http://bulkhead.localhost:${port}`]);
+  }
+  await t.test("also where it is no request", async () => {
+    const text = await new Promise((resolve) => {
+      const socket = net.connect(port, "127.0.0.1", () => socket.write(`GET / HTTP/1.1\r\nHost: ${HASH}.bulkhead.localhost\r\nx: ${"a".repeat(1 << 21)}\r\n\r\n`));
+      let said = "";
+      socket.on("data", (part) => (said += part));
+      socket.on("error", () => {});
+      socket.on("close", () => resolve(said));
+    });
+    if (text !== "") assert.match(text, /^HTTP\/1\.1 400 [^]*\nConnection-Allowlist: \(response-origin [^]*\nContent-Security-Policy: default-src 'none'; /);
+  });
+});
+
+test("a browser is tried by two pages", async (t) => {
+  const server = guard(http.createServer((_request, response) => response.end()), "/", "t0ken", () => Buffer.from("half"), "/");
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  t.after(() => server.close());
+  const ask = (host, url, method = "GET", cookie = "vscode-tkn=t0ken") => new Promise((resolve, reject) => {
+    http.request({ port, path: url, method, headers: { host: `${host}:${port}`, cookie }, agent: false }, (answer) => {
+      let body = "";
+      answer.on("data", (part) => (body += part));
+      answer.on("end", () => resolve({ status: answer.statusCode, list: answer.headers["connection-allowlist"], body }));
+    }).on("error", reject).end();
+  });
+  const connect = (/** @type {number} */ to) => new Promise((resolve) => net.connect(to, "127.0.0.1").on("error", resolve).on("close", resolve));
+  const portsOf = (/** @type {string} */ page) => /** @type {number[]} */ (JSON.parse(/\)\(\.\.\.(\[.*?\])\);<\/script>$/.exec(page)?.[1] ?? "[]"));
+  assert.equal((await ask("bulkhead.localhost", "/code-1/page-trial", "POST", "")).status, 403, "no token");
+  assert.equal((await ask("kept.bulkhead.localhost", "/none")).status, 404);
+  /** @param {number[]} kept ways of the first page that come @param {number[]} free of the second */
+  const tried = async (kept, free) => {
+    const { body: name } = await ask("bulkhead.localhost", "/code-1/page-trial", "POST");
+    const [first, second] = [await ask("kept.bulkhead.localhost", `/${name}`), await ask("free.bulkhead.localhost", `/${name}`)];
+    assert.match(first.list, /^\(response-origin /);
+    assert.equal(second.list, undefined);
+    assert.equal(new Set([...portsOf(first.body), ...portsOf(second.body)]).size, 6);
+    for (const way of kept) await connect(portsOf(first.body)[way]);
+    for (const way of free) await connect(portsOf(second.body)[way]);
+    return (await ask("bulkhead.localhost", `/code-1/page-trial?name=${name}`, "POST")).body;
+  };
+  assert.equal(await tried([], [0, 1, 2]), "");
+  assert.equal(await tried([], [1, 2]), "", "nobody connects in advance here");
+  assert.match(await tried([2], [0, 1, 2]), /let a page out that may not: webrtc/);
+  assert.match(await tried([0], []), /let a page out that may not: preconnect/);
+  assert.match(await tried([], [0, 1]), /could not be tried: webrtc/);
+  assert.equal((await ask("bulkhead.localhost", "/code-1/page-trial?name=none", "POST")).body, "it was not tried");
 });
 
 test("a file of the workspace that is opened as a page has no origin", async (t) => {

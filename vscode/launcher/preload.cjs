@@ -8,7 +8,7 @@
 //                   owns the compartment and stands between the server and the host; a package's own script, as one is
 //                   installed or removed, does not start
 //   renaming        a package stays in the folder of extensions (extensions_folder.cjs)
-//   requests        pass origins.cjs, which keeps webviews apart from the workbench, and answers what code-server's own
+//   requests        pass origins.cjs, which keeps webviews apart from the workbench and off the network, and answers what code-server's own
 //                   front would (half_key.cjs)
 //
 // BULKHEAD_LAUNCH holds the path of a JSON file: { bulkhead, sockets, workbench, html, script, tag,
@@ -57,7 +57,7 @@ const said = (option) => process.argv[process.argv.indexOf(option) + 1];
 const token = fs.readFileSync(said("--connection-token-file"), "utf8");
 const half = () => halfKey(path.join(said("--server-data-dir"), "secrets-key"));
 const { createServer } = http;
-http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half);
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half, path.join(launch.sockets, "pages"));
 
 extensionsFolder.guard(fs, said("--extensions-dir"));
 

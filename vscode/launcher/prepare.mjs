@@ -10,6 +10,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { commandsOf, needsOf } from "../api/commands.mjs";
 import { extract } from "../api/extract.mjs";
 import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
@@ -134,6 +135,7 @@ export function diagnose(server) {
     { name: "packages", what: "what is read of packages", read: () => extensionPoints(source) },
     { name: "frames", what: "which frames the page may hold", read: () => requireFramePolicy(server) },
     { name: "page", what: "which workbench the page loads", read: () => requirePage(server) },
+    { name: "commands", what: "what commands reach, and which conditions there are", read: () => commandsOf(source) },
     { name: "methods", what: "what hosts and the workbench call, and with how many arguments", read: () => actorsOf(server) },
   ].map(({ name, what, read }) => {
     try {
@@ -167,6 +169,12 @@ function launchBefore(/** @type {string} */ file) {
 }
 
 /**
+ * What commands need that packages may name, but for those that are asked about.
+ * @param {string[]} unread those that nobody has read in this version
+ */
+const declarable = (unread) => Object.fromEntries(Object.entries(needsOf()).filter(([command, needs]) => needs !== "commands-foreign" && !unread.includes(command)));
+
+/**
  * @param {object} options
  * @param {string} options.server code-server's lib/vscode
  * @param {string} options.state bulkhead's state folder
@@ -180,10 +188,9 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
   // placement.js first: the others add to what it made.
-  const placed = ["placement.js", "declarations.js", "buttons.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
-  const { commands } = JSON.parse(fs.readFileSync(path.join(here, "../api/commands.json"), "utf8"));
+  const placed = ["placement.js", "declarations.js", "buttons.js", "pages.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   // A copy has passed what these say.
-  const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
+  const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json", "api/commands.json", "api/reach.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());
   const shipped = of(called, () => shippedIds(server));
   requireBuiltin(server, ids, shipped);
@@ -192,17 +199,19 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const edited = new Map([...of(called, () => editBuiltins(server))].filter(([name]) => !ids.includes(`vscode.${name}`)));
   const frames = of(called, () => editFrames(path.join(server, FRAMES)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, ...passed, JSON.stringify([ids, shipped, [...files], commands, [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
+  for (const part of [source, placed, ...passed, JSON.stringify([ids, shipped, [...files], [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   sweep(folder);
   process.once("exit", () => sweep(folder));
   const linked = linkExtensions(path.join(folder, "extensions"), server, files, edited);
   linkPackages(folder, server);
-  const told = { builtin: ids, shipped, companion: linked.companion, commands, ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
+  const launchFile = path.join(folder, "launch.json");
+  const before = launchBefore(launchFile);
+  const { unread, contexts } = before?.unread && before?.contexts ? before : of(called, () => commandsOf(source));
+  const told = { builtin: ids, shipped, companion: linked.companion, commands: declarable(unread), ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
-  const launchFile = path.join(folder, "launch.json");
   const launch = {
     bulkhead,
     sockets,
@@ -220,6 +229,8 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     compiled: path.join(folder, "compiled"),
     actors: /** @type {string[]} */ ([]),
     settingFamilies: told.settingFamilies,
+    unread,
+    contexts,
   };
   for (const each of [launch.compiled, launch.frames]) makeFolder(each);
   const whole = (file, text) => {
@@ -227,7 +238,6 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
     fs.writeFileSync(temporary, text, { mode: 0o600 });
     fs.renameSync(temporary, file);
   };
-  const before = launchBefore(launchFile);
   const framed = [...frames].map(([name, text]) => [path.join(launch.frames, name), text]);
   if (before && [launch.workbench, ...framed.map(([file]) => file)].every((file) => fs.existsSync(file))) {
     launch.actors = before.actors;

@@ -1,4 +1,4 @@
-// Clicks that come too soon, one after the other, or where a button was not.
+// Clicks that come too soon, one after the other, where a button was not, or of nobody.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import test from "node:test";
@@ -10,7 +10,8 @@ test("a button of ours takes a click where it has stood still, and nobody clicke
   let [now, look] = [0, () => {}];
   let ended = false;
   const bulkhead = { isAskers: (/** @type {string | undefined} */ id) => id === "bulkhead.companion" };
-  const context = vm.createContext({ bulkhead, performance: { now: () => now }, setInterval: (/** @type {() => void} */ run) => void (look = run), clearInterval: () => (ended = true) });
+  const lifted = /** @type {Record<string, (event: object) => void>} */ ({});
+  const context = vm.createContext({ bulkhead, performance: { now: () => now }, setInterval: (/** @type {() => void} */ run) => void (look = run), clearInterval: () => (ended = true), setTimeout: () => {}, addEventListener: (/** @type {string} */ type, /** @type {() => void} */ heard) => (lifted[type] = heard) });
   vm.runInContext(source, context);
   const made = () => {
     const place = { x: 1, y: 1 };
@@ -20,19 +21,22 @@ test("a button of ours takes a click where it has stood still, and nobody clicke
     now += time;
     look();
   };
-  const click = { type: "click" };
+  const click = { type: "click", isTrusted: true };
   const ours = made();
   bulkhead.watchButton("bulkhead.companion", ours);
   const meant = (event = click) => bulkhead.isMeant(ours, event);
   assert.equal(meant(), false, "it has just come");
-  assert.equal(meant({ type: "keydown" }), true);
+  assert.equal(meant({ type: "keydown", isTrusted: true }), false, "keys too");
   pass(499);
   assert.equal(meant(), false);
   pass(499);
   assert.equal(meant(), false, "clicks one after the other");
   pass(500);
   assert.equal(meant(), true);
+  assert.equal(meant({ type: "keydown", isTrusted: true }), true);
+  for (const nobodys of [undefined, { type: "click" }, { type: "keydown", isTrusted: false }, { type: "-monaco-gesturetap" }]) assert.equal(bulkhead.isMeant(ours, nobodys), false);
   ours.place = { x: 1, y: 2 };
+  lifted.touchend({ isTrusted: true });
   assert.equal(bulkhead.isMeant(ours, { type: "-monaco-gesturetap" }), true, "until then it was there");
   ours.getBoundingClientRect = () => ours.place;
   assert.equal(meant(), false, "what was above came down");
@@ -46,4 +50,26 @@ test("a button of ours takes a click where it has stood still, and nobody clicke
     bulkhead.watchButton(id, other);
     assert.equal(bulkhead.isMeant(other, click), true);
   }
+});
+
+test("an answer is one while a person presses one of our buttons, and never else", () => {
+  let now = 0;
+  const bulkhead = { isAskers: (/** @type {string | undefined} */ id) => id === "bulkhead.companion" };
+  vm.runInContext(source, vm.createContext({ bulkhead, performance: { now: () => now }, setInterval: () => 0, clearInterval() {} }));
+  const place = { x: 1, y: 1 };
+  const button = { isConnected: true, getBoundingClientRect: () => place };
+  bulkhead.watchButton("bulkhead.companion", button);
+  let answers = 0;
+  const answer = () => bulkhead.mayAnswer("bulkhead.companion") && (answers += 1);
+  now = 600;
+  bulkhead.press(button, { type: "click", isTrusted: false }, answer);
+  bulkhead.press({ ...button }, { type: "click", isTrusted: true }, answer);
+  answer();
+  assert.equal(answers, 0, "a script, another's button, a command");
+  assert.equal(bulkhead.mayAnswer("me.mine"), true);
+  bulkhead.press(button, { type: "click", isTrusted: true }, answer);
+  assert.equal(answers, 1);
+  assert.throws(() => bulkhead.press(button, { type: "click", isTrusted: true }, () => { throw new Error("x"); }));
+  answer();
+  assert.equal(answers, 1, "nor afterwards");
 });

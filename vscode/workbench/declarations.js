@@ -9,7 +9,7 @@
 (() => {
   "use strict";
   /**
-   * What the launcher wrote into the page: the companion's folder, commands.json's commands, the first names of
+   * What the launcher wrote into the page: the companion's folder, what commands need (commands.json), the first names of
    * the editor's own settings, and the points that this version's workbench reads of packages.
    */
   const { companion = "", commands = {}, settingFamilies = [], points = [] } = globalThis.bulkheadSettings ?? {};
@@ -25,13 +25,44 @@
   /** Types of chats that the window has without a package, as the broker has it (src/vscode/broker_parts.h). */
   const isEditorsChat = (/** @type {unknown} */ type) => typeof type !== "string" || /^(?:local$|copilot-growth$|agent-host-|remote-|vscode|chat)/i.test(type);
   /**
+   * Settings of text editors by their names: how text looks, and what the window does as a person writes. None of them runs or
+   * writes anything, has other keys mean something, or answers for a person ("accessibilitySupport" does).
+   */
+  const EDITORS_LOOKS = `editor\\.(?:${(
+    "acceptSuggestionOnCommitCharacter acceptSuggestionOnEnter allowVariableFonts allowVariableLineHeights " +
+    "autoClosing(?:Brackets|Comments|Delete|Overtype|Quotes) autoIndent(?:OnPaste\\w*)? autoSurround " +
+    "bracketPairColorization\\.\\w+ codeLens(?:FontFamily|FontSize)? colorDecorators(?:ActivatedOn|Limit)? " +
+    "columnSelection comments\\.\\w+ " +
+    "cursor(?:Blinking|Height|SmoothCaretAnimation|Style|SurroundingLines|SurroundingLinesStyle|Width) " +
+    "defaultColorDecorators definitionLinkOpensInPeek detectIndentation doubleClickSelectsBlock dragAndDrop " +
+    "emptySelectionClipboard fastScrollSensitivity " +
+    "find\\.(?:addExtraSpaceOnTop|autoFindInSelection|closeOnResult|cursorMoveOnType|findOnType|loop|seedSearchStringFromSelection) " +
+    "folding\\w* font(?:Family|Ligatures|Size|Variations|Weight) fullwidthCharacterWidth glyphMargin " +
+    "gotoLocation\\.multiple\\w* guides\\.\\w+ hideCursorInOverviewRuler " +
+    "hover\\.(?:above|delay|enabled|hidingDelay|sticky) indentSize inertialScroll inlayHints\\.\\w+ " +
+    "inlineSuggest\\.(?:enabled|fontFamily|showToolbar|syntaxHighlightingEnabled) insertSpaces " +
+    "language\\.(?:brackets|colorizedBracketPairs) letterSpacing lightbulb\\.enabled lineHeight lineNumbers " +
+    "linkedEditing links matchBrackets maxTokenizationLineLength minimap\\.\\w+ mouseWheelScrollSensitivity " +
+    "multiCursor\\w+ occurrencesHighlight\\w* overviewRulerBorder padding\\.\\w+ parameterHints\\.\\w+ " +
+    "peekWidgetDefaultFocus quickSuggestions(?:Delay)? renameOnType " +
+    "render(?:FinalNewline|IndentGuides|LineHighlight|LineHighlightOnlyWhenFocus|Whitespace) roundedSelection " +
+    "rulers scroll(?:BeyondLastColumn|BeyondLastLine|OnMiddleClick|PredominantAxis) scrollbar\\.\\w+ " +
+    "selectionHighlight\\w* semanticHighlighting\\.enabled semanticTokenColorCustomizations " +
+    "show(?:Deprecated|FoldingControls|Unused) smartSelect\\.\\w+ smoothScrolling snippetSuggestions " +
+    "stablePeek stickyScroll\\.\\w+ stickyTabStops suggest\\.\\w+ " +
+    "suggest(?:FontSize|LineHeight|OnTriggerCharacters|Selection) tabCompletion tabSize " +
+    "tokenColorCustomizations trimAutoWhitespace unfoldOnClickAfterEndOfLine unusualLineTerminators " +
+    "useTabStops wordBasedSuggestions(?:Mode)? wordBreak wordSegmenterLocales wordSeparators wordWrap\\w* " +
+    "wrapOnEscapedLineFeeds wrapping(?:Indent|Strategy) "
+  ).trim().split(" ").join("|")})`;
+  /**
    * Settings that change how text looks and is arranged and which files are shown, and no more: not what warns of signs that
    * look like others, nor what asks before files go, nor the window's colours and icons: a theme is what a person chose. Emmet
    * puts its preferences and variables into snippets.
    */
   const LOOKS = new RegExp(`^(?:${[
-    "(?:breadcrumbs|diffEditor|outline)\\..+", "workbench\\.tree\\.\\w+",
-    "editor\\.(?!unicodeHighlight(?:\\.|$)|renderControlCharacters$|codeActions|defaultFormatter$|dropIntoEditor|format|pasteAs).+",
+    "(?:breadcrumbs|diffEditor|outline)\\..+", "workbench\\.tree\\.(?:enableStickyScroll|expandMode|indent|renderIndentGuides)",
+    EDITORS_LOOKS,
     "emmet\\.(?:excludeLanguages|includeLanguages|show\\w+|triggerExpansionOnTab)",
     "explorer\\.(?:autoReveal\\w*|compactFolders|decorations\\.\\w+|excludeGitIgnore|fileNesting\\.\\w+|openEditors\\.\\w+|sortOrder\\w*)",
     "files\\.(?:associations|exclude|watcherExclude)",
@@ -130,16 +161,8 @@
   /** By what its conditions know where a menu stands. @type {[RegExp, string][]} */
   const MENUS = [[/^view\//, "view"], [/^(?:modalEditor\/)?editor/, "activeWebviewPanelId"], [/^webview\//, "webviewId"]];
 
-  /** As the broker has it: the longest pattern decides. */
-  function needsOf(command) {
-    if (has(commands, command)) return commands[command];
-    let [needs, longest] = ["commands-foreign", -1];
-    for (const [pattern, permission] of Object.entries(commands)) {
-      const prefix = pattern.slice(0, -1);
-      if (pattern.endsWith("*") && command.startsWith(prefix) && prefix.length > longest) [needs, longest] = [permission, prefix.length];
-    }
-    return needs;
-  }
+  /** As the broker has it: a command is known by its own name. */
+  const needsOf = (/** @type {string} */ command) => (has(commands, command) ? commands[command] : "commands-foreign");
 
   /**
    * Signs, or one word with signs about it: what languages have, and too little to say what to do. As the broker has it
@@ -191,13 +214,11 @@
   const stepsOf = (one, depth = 0) =>
     one?.command === "runCommands" && depth < 5 ? listOf(one.args?.commands).flatMap((each) => stepsOf(each, depth + 1)) : [typeof one === "string" ? { command: one } : one];
 
-  /** Commands that foreign packages declare: none of them is what a pattern like "cursor*" means. @type {Set<string>} */
-  let foreign = new Set();
   /**
    * What edits does so in whatever document has the focus: with arguments it would write there what they say.
    * @param {string} command @param {boolean} bare without arguments that somebody else chose
    */
-  const isHarmless = (command, bare) => !foreign.has(command) && HARMLESS.has(needsOf(command)) &&
+  const isHarmless = (command, bare) => HARMLESS.has(needsOf(command)) &&
     (bare || (!ARGUMENTS.test(command) && (needsOf(command) !== "workspace-edit" || command.startsWith("editor.action."))));
 
   /** Commands that exist before any extension has run: the editor's own. */
@@ -550,7 +571,6 @@
       const all = [...present, ...added];
       for (const description of added) globalThis.bulkhead.unmask(description);
       const theirs = editorsSettings(all);
-      foreign = new Set(all.filter(isForeign).flatMap(commandsOf).filter((id) => !has(commands, id) && !editorsCommands().has(id)));
       for (const description of added) {
         if (isCompanion(description)) {
           description.bulkheadNotStarted = notStarted;
@@ -684,7 +704,7 @@
       if (trusted.has(id)) return anyCommand;
       const found = names.get(id);
       if (!found) return [];
-      return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => !id.endsWith("*") && isHarmless(id, false))];
+      return [...[...found.own].filter((id) => !found.shared.has(id)), ...Object.keys(commands).filter((id) => isHarmless(id, false))];
     },
   });
 })();

@@ -5,11 +5,12 @@ import path from "node:path";
 import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
+import { needsOf } from "../api/commands.mjs";
 import { extensionPoints, settingFamilies } from "../launcher/prepare.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
-const { commands } = JSON.parse(read("../api/commands.json"));
+const commands = needsOf();
 
 /** A page with our scripts in it, and the commands that the editor has. */
 function page(points = ["commands", "newlyInvented"]) {

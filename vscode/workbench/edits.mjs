@@ -76,7 +76,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`NAME\.push\(new ${LOCATION}\);for\(let NAME of \1\)\{`),
       text: (locations, each) =>
-        `for(let affinity of globalThis.bulkhead.affinities())${locations}.push(new ${location}(affinity));` +
+        `for(let affinity of globalThis.bulkhead.affinities(this,()=>${START}))${locations}.push(new ${location}(affinity));` +
         `for(let ${each} of ${locations}){`,
     },
     {
@@ -171,7 +171,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`NAME=>\{this\._logService\.error\(\x60Error received from starting extension host \(kind: (\$\{NAME\(this\.kind\)\})\)\x60\),`),
       // Of a connection that never was, the server tells nothing.
-      text: (failure, kind) => `${failure}=>{this._logService.error(\`Error received from starting extension host (kind: ${kind})\`),this._extensionHost._onExtHostConnectionLost?.("none"),`,
+      text: (failure, kind) => `${failure}=>{this._logService.error(\`Error received from starting extension host (kind: ${kind})\`),globalThis.bulkhead.failed(this,${failure}),this._extensionHost._onExtHostConnectionLost?.("none"),`,
     },
     {
       name: "command-registry",
@@ -367,14 +367,51 @@ const others = (location) => {
     },
     {
       name: "notice-buttons",
-      what: "a button of Bulkhead's takes no click that was meant for what stood in its place",
+      what: "a button of Bulkhead's takes a person's own click or key, and none that was meant for what stood in its place",
       times: 1,
       shape: shape(
         String.raw`(renderButtons\(NAME\)\{[^]{0,900}?)this\.inputDisposables\.add\(NAME\.onDidClick\(NAME=>\{\4&&(NAME\.stop\(\4,!0\)),(NAME\.run\(NAME\))\}\)\)`,
       ),
       text: (before, notice, button, event, stop, _1, run) =>
         `${before}globalThis.bulkhead.watchButton(${notice}.sourceId,${button}.element),` +
-        `this.inputDisposables.add(${button}.onDidClick(${event}=>{${event}&&${stop},globalThis.bulkhead.isMeant(${button}.element,${event})&&${run}}))`,
+        `this.inputDisposables.add(${button}.onDidClick(${event}=>{${event}&&${stop},globalThis.bulkhead.press(${button}.element,${event},()=>${run})}))`,
+    },
+    {
+      name: "notice-answers",
+      what: "nothing else answers for it: no command, and no key that is meant for a command",
+      times: 1,
+      shape: shape(
+        String.raw`(_showMessage\(NAME,NAME,NAME,NAME\)\{return new Promise\(NAME=>\{let NAME=\4\.map\(NAME=>NAME\(\{id:\x60_extension_message_handle_\$\{\8\.handle\}\x60,label:\8\.title,enabled:!0,run:\(\)=>\()(\6\(\8\.handle\))`,
+      ),
+      text: (before, _1, _2, _3, options, _4, _5, _6, _7, answer) => `${before}globalThis.bulkhead.mayAnswer(${options}.source?.identifier.value)&&${answer}`,
+    },
+    {
+      name: "revealed-settings",
+      what: "a command that shows a setting writes none: whoever may only show one would set it to nothing",
+      times: 1,
+      shape: shape(String.raw`(revealSetting:\{key:NAME\.revealSetting\.key,edit:)NAME\(\2\.revealSetting\?\.edit\)\}`),
+      text: (before) => `${before}!1}`,
+    },
+    {
+      name: "notice-urgent",
+      what: "it is shown, and stays, where others are told not to disturb",
+      times: 1,
+      shape: shape(String.raw`NAME=(NAME\.URGENT_NOTIFICATION_SOURCES\.includes\((NAME\.id)\))\),`),
+      text: (urgent, listed, id) => `${urgent}=${listed}||globalThis.bulkhead.isAskers(${id})),`,
+    },
+    {
+      name: "notice-command",
+      what: "nor closes it, which is an answer too",
+      times: 1,
+      shape: shape(String.raw`(NAME=NAME\(NAME\.get\(NAME\)\)\|\|NAME\.notifications\.at\(0\);if\(!)\2(\)return;let NAME=)\2(\.actions\?\.primary)`),
+      text: (before, notice, _1, _2, _3, _4, middle, _5, after) => `${before}${notice}||globalThis.bulkhead.isAskers(${notice}.sourceId)${middle}${notice}${after}`,
+    },
+    {
+      name: "dialog-buttons",
+      what: "the same for Bulkhead's dialogs",
+      times: 1,
+      shape: shape(String.raw`(\$showMessage\(NAME,NAME,NAME,NAME\)\{return )(\4\.modal\?this\._showModalMessage\()`),
+      text: (before, _1, message, options, _2, after) => `${before}${options}.modal&&globalThis.bulkhead.asksModally(${options}.source?.identifier.value,${message}),${after}`,
     },
     {
       name: "hint-title",
@@ -487,6 +524,14 @@ const others = (location) => {
       text: () => 'this.options.webviewEndpoint&&new URL(this.options.webviewEndpoint,window.location.toString()).toString().replace("://","://{{uuid}}.")||',
     },
     {
+      name: "webview-label",
+      what: "an origin's name says whose it is, which decides what its pages may reach",
+      times: 1,
+      shape: shape(String.raw`(this\._encodedWebviewOriginPromise=NAME\(NAME\.origin,this\.origin\))\.then\(NAME=>this\._encodedWebviewOrigin=\4\)`),
+      text: (hash, _1, _2, name) =>
+        `${hash}.then(${name}=>globalThis.bulkhead.pageName(${name},this.extension?.id?.value,this._options)).then(${name}=>this._encodedWebviewOrigin=${name})`,
+    },
+    {
       name: "webview-keys",
       what: "keys that a webview says were pressed in it are known as its own",
       times: 1,
@@ -552,7 +597,7 @@ const others = (location) => {
       times: 1,
       shape: shape(String.raw`async validateLink\(NAME,NAME\)\{if\(!NAME\(\1,NAME\.http\)&&!\3\(\1,\4\.https\)\|\|\2\?\.fromWorkspace&&`),
       text: (link, options, matches, schemes) =>
-        `async validateLink(${link},${options}){if(!${matches}(${link},${schemes}.http)&&!${matches}(${link},${schemes}.https)||${options}?.fromWorkspace&&!globalThis.bulkhead.isOwnAddress(${link})&&`,
+        `async validateLink(${link},${options}){if(!${matches}(${link},${schemes}.http)&&!${matches}(${link},${schemes}.https)&&!globalThis.bulkhead.mustAsk(${link},${options})||${options}?.fromWorkspace&&!globalThis.bulkhead.isOwnAddress(${link})&&`,
     },
     {
       name: "goodbye",

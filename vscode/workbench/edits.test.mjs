@@ -138,10 +138,11 @@ test("a host that cannot be connected to has ended", async () => {
   const [, start] = /this\._proxy=(this\._extensionHost\.start\(\)\.then\([^]{0,1500}?,null\}\)),this\._proxy\.then/.exec(edited()) ?? [];
   const [, lost] = /\}(_onExtHostConnectionLost\(.*?\})async _createExtHostInitData/.exec(edited()) ?? [];
   for (const _terminating of [false, true]) {
-    const told = [];
+    const told = [], failures = [];
     const host = Object.assign(vm.runInNewContext(`({${lost}})`), { start: () => Promise.reject(new Error("took longer than 60s")), _onExit: { fire: (words) => told.push(words) }, _terminating });
-    await vm.runInNewContext(`(function(){return ${start}})`, { [/\$\{([\w$]+)\(this\.kind/.exec(start)?.[1]]: String }).call({ _extensionHost: host, _logService: { error() {} }, _telemetryService: { publicLog2() {} } });
+    await vm.runInNewContext(`(function(){return ${start}})`, { bulkhead: { failed: (_manager, error) => failures.push(error.message) }, [/\$\{([\w$]+)\(this\.kind/.exec(start)?.[1]]: String }).call({ _extensionHost: host, _logService: { error() {} }, _telemetryService: { publicLog2() {} } });
     assert.deepEqual(told.map(([code, token]) => [code, Boolean(token)]), _terminating ? [] : [[0, true]], "without a token nobody starts it");
+    assert.deepEqual(failures, ["took longer than 60s"]);
   }
 });
 
@@ -399,9 +400,10 @@ test("a shape that stands twice is refused", () => {
   assert.throws(() => edit(`${source};var ${shape}`, ""), EditError);
 });
 
-function placed(setTimeout = () => {}) {
-  const context = vm.createContext({ bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
+function placed(setTimeout = () => {}, now = Date.now) {
+  const context = vm.createContext({ Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
   vm.runInContext(placement, context);
+  context.bulkhead.keepsPages = async () => "yes"; // pages.js
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension };
 }
@@ -430,6 +432,7 @@ test("every third-party extension gets a host of its own, built-ins stay", async
   assert.match(main.BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
   assert.equal(own.BULKHEAD_WINDOW, main.BULKHEAD_WINDOW);
   assert.equal(own.BULKHEAD_FOLDER, "/a b");
+  assert.equal(own.BULKHEAD_PAGES, "yes");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
 });
 
@@ -527,6 +530,65 @@ test("browser-only extensions of others do not run", () => {
 
 /** A manager of the workbench, as far as placement looks at it. */
 const manager = (affinity, kind = 3) => ({ _extensionHost: { runningLocation: { kind, affinity } } });
+
+test("who should run in a compartment and has none is named, with the reason, and is started anew", async () => {
+  const { bulkhead, extension } = placed();
+  const commands = new Map();
+  bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run), getCommand: () => undefined };
+  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended"].map((id) => extension(id));
+  const affinities = all.map((one) => bulkhead.place(one, all));
+  const hosts = [manager(0), { ...manager(affinities[0]), isReady: true }, { ...manager(affinities[1]), isReady: false }, { ...manager(affinities[2]), isReady: false }];
+  const local = (id, more = {}) => ({ identifier: { id }, manifest: { name: id, main: "x.js", ...more.manifest }, location: { scheme: "vscode-remote", path: `/ext/${id}` }, ...more });
+  const installed = [local("a.ready"), local("f.lost"), local("g.off", { off: true }), local("h.theme", { manifest: { main: undefined } }), local("i.broken", { isValid: false }), local("acme.shipped")];
+  const stopped = [], added = [];
+  let starts = 0;
+  const service = {
+    _registry: { getSnapshot: () => ({ extensions: [...all, extension("vscode.git", { isBuiltin: true })] }), getExtensionDescription: (id) => all.find((one) => one.identifier.value === id) },
+    _extensionManagementService: { getInstalled: async (type) => (assert.equal(type, 1), installed) },
+    _safeInvokeIsEnabled: (one) => !one.off,
+    _extensionHostManagers: Object.assign(hosts, { stopOne: (one) => stopped.push(one._extensionHost.runningLocation.affinity) }),
+    _handleDeltaExtensions: async ({ toAdd }) => void added.push(...toAdd.map((one) => one.identifier.id)),
+  };
+  bulkhead.affinities(service, () => (starts += 1));
+  for (const affinity of [affinities[1], affinities[2]]) await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
+  bulkhead.afterEnd(manager(affinities[4]), { code: 1 }, () => {});
+  const told = async () => Object.fromEntries((await commands.get("_bulkhead.missing")()).map(({ id, why }) => [id, why]));
+  assert.deepEqual(await told(), {
+    "d.unasked": "no compartment was asked for",
+    "e.ended": "its compartment ended as it started, and starts again after a pause",
+    "f.lost": "the window was not told of it when it was loaded",
+  }, "who was asked for just now is waited for");
+  await commands.get("_bulkhead.startMissing")();
+  assert.deepEqual([starts, stopped, added], [1, [], ["f.lost"]]);
+  assert.ok(bulkhead.affinities().includes(affinities[4]), "nobody waits for a pause any more");
+});
+
+test("a host that does not answer is named after a while, with what went wrong, and made anew", async () => {
+  let time = 1_000_000;
+  const { bulkhead, extension } = placed(undefined, () => time);
+  const commands = new Map();
+  bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run) };
+  const one = extension("a.one");
+  const affinity = bulkhead.place(one, [one]);
+  const stopped = [];
+  const hosts = [{ ...manager(affinity), isReady: false }];
+  const service = {
+    _registry: { getSnapshot: () => ({ extensions: [one] }), getExtensionDescription: () => one }, _extensionManagementService: { getInstalled: async () => [] },
+    _extensionHostManagers: Object.assign(hosts, { stopOne: (each) => (stopped.push(each), hosts.splice(0)) }),
+  };
+  bulkhead.affinities(service, () => {});
+  await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
+  time += 19_000;
+  assert.deepEqual([...await commands.get("_bulkhead.missing")()], []);
+  time += 2_000;
+  const [found] = await commands.get("_bulkhead.missing")();
+  assert.equal(found.why, "its compartment was asked for 21 seconds ago and has not answered");
+  bulkhead.failed(hosts[0], new Error("the server is gone"));
+  await commands.get("_bulkhead.startMissing")();
+  assert.equal(stopped.length, 1);
+  const [again] = await commands.get("_bulkhead.missing")();
+  assert.equal(again.why, "no compartment was asked for: the server is gone");
+});
 
 test("a compartment that ended is back at once where that was wanted, and later each time otherwise", () => {
   const pauses = [];

@@ -12,7 +12,7 @@ const PAGE = "index.html";
 /** @type {Edit} */
 const hearing = {
   name: "webview-messages",
-  what: "a webview hears VS Code, its own scripts and the frames that stand in it, and nobody else",
+  what: "a webview hears VS Code, its own scripts and the frames that stand in it, and nobody else, and finds no WebRTC",
   times: 1,
   shape: /(contentDocument\.open\(\);)(\s*contentDocument\.write\(newDocument\);)/g,
   // After open(), which takes listeners away, and before there is a script that could listen. VS Code speaks to a document
@@ -22,7 +22,9 @@ const hearing = {
     `bulkheadPage.addEventListener("message", (event) => {` +
     `if (event.origin === window.origin) return;` +
     `for (let from = event.source; from && from !== from.parent; from = from.parent) if (from.parent === bulkheadPage) return;` +
-    `event.stopImmediatePropagation();}, true);${write}`,
+    `event.stopImmediatePropagation();}, true);` +
+    // A page that is kept off the network (launcher/pages.cjs) is ended by the browser where it tries WebRTC: an honest one finds none.
+    `if (!location.hostname.includes(".open.")) for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) delete bulkheadPage[name];${write}`,
 };
 
 /** How the page's own policy names its script. */

@@ -45,7 +45,12 @@ test("a webview hears its own origin and what stands in it", () => {
     assert.deepEqual([type, capture], ["message", true]);
     listener = given;
   };
-  vm.runInNewContext(listening, { window, contentDocument: { defaultView: document } });
+  const show = (/** @type {string} */ label) => {
+    document.RTCPeerConnection = document.webkitRTCPeerConnection = () => {};
+    vm.runInNewContext(listening, { window, location: { hostname: `0a${label}.bulkhead.localhost` }, contentDocument: { defaultView: document } });
+    return "RTCPeerConnection" in document || "webkitRTCPeerConnection" in document;
+  };
+  assert.deepEqual(["", ".0f", ".open"].map(show), [false, false, true], "one that is kept off the network finds no WebRTC");
   const hears = (/** @type {string} */ origin, /** @type {any} */ from) => {
     let stopped = false;
     listener?.({ origin, source: from, stopImmediatePropagation: () => (stopped = true) });

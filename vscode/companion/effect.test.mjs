@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import effectModule from "./effect.js";
+
+const { effect } = effectModule;
+const would = (method, args, about = JSON.stringify(args)) => effect({ kind: "vscode", detail: `MainThreadX.${method}`, about });
+
+test("a question says what would happen", () => {
+  for (const [method, args, expected] of [
+    ["$updateConfigurationOption", [2, "editor.fontSize", 12], "set “editor.fontSize” to 12"],
+    ["$updateConfigurationOption", [5, "a.b", "x"], "set “a.b” of the workspace to x"],
+    ["$removeConfigurationOption", [null, "a.b"], "take back what is set for “a.b”"],
+    ["$executeCommand", ["git.checkout", ["main"]], "run the command “git.checkout” with [\"main\"]"],
+    ["$executeCommand", ["git.fetch", []], "run the command “git.fetch”"],
+    ["$createTerminal", ["id", { shellPath: "/bin/sh", shellArgs: ["-c", "id"] }], "open a terminal that runs “/bin/sh -c id”"],
+    ["$createTerminal", ["id", { name: "Build", initialText: "rm -rf" }], "open a terminal “Build”, with “rm -rf” in it"],
+    ["$sendText", [1, "make", true], "type “make” into a terminal and run it"],
+    ["$sendText", [1, "make", false], "type “make” into a terminal"],
+    ["$executeTask", [{ name: "build", execution: { process: "/bin/make", args: ["all"] } }], "run the task “build”, which starts “/bin/make all”"],
+    ["$startDebugging", [null, { type: "node", name: "Launch" }], "start debugging “Launch”"],
+    ["$openUri", [{ scheme: "https", authority: "a.example", path: "/x", query: "y" }, "https://good.example", {}], "open “https://a.example/x?y” outside the editor"],
+    ["$getSession", ["github", ["repo", "user"]], "sign in as you at “github” for “repo user”"],
+  ])
+    assert.equal(would(method, args), expected, method);
+});
+
+test("what counts is shown where a call says it in several ways", () => {
+  assert.match(would("$executeTask", [{ name: "t", execution: { process: "/bin/true", commandLine: "curl evil" } }]), /true.*curl evil/);
+});
+
+test("what is in another shape, cut off or unknown is not made up", () => {
+  for (const [method, args] of [["$openUri", [null]], ["$createTerminal", [1]], ["$executeTask", []], ["$unknown", []], ["constructor", []]]) assert.equal(would(method, args), undefined, method);
+  assert.equal(would("$updateConfigurationOption", [], '[2,"a.b","xxx…'), undefined);
+  assert.equal(would("$executeCommand", [], '["git.x",["yyy…'), 'run a command: ["git.x",["yyy…');
+  assert.equal(effect({ kind: "read", detail: "MainThreadFileSystem.$readFile", about: "[]" }), undefined);
+});
+
+test("texts of others are escaped", () => {
+  const evil = "\u202ex](command:evil)$(alert)\n";
+  for (const [method, args] of [["$updateConfigurationOption", [2, evil, evil]], ["$executeCommand", [evil, [evil]]], ["$createTerminal", [1, { shellPath: evil, shellArgs: [evil], initialText: evil }]], ["$openUri", [{ scheme: evil, path: evil }]], ["$sendText", [1, evil]]])
+    assert.doesNotMatch(would(method, args), /[\u202e\n]|\]\(|\$\(/, method);
+});

@@ -1,0 +1,78 @@
+// Pages of extensions (webviews): whose each is, by its name; whether this browser keeps them off the network; and that a click
+// in one is what its scripts say. Loaded before the workbench, after placement.js; trusted.
+(() => {
+  "use strict";
+  const { bulkhead } = /** @type {any} */ (globalThis);
+  /** Milliseconds until it counts as one that does not, so that no compartment waits longer. */
+  const PATIENCE = 12_000;
+  const TRIED = "bulkhead: tried";
+  const server = new URL("page-trial", location.href);
+
+  /** @param {string} [name] of a trial */
+  async function ask(name) {
+    const answer = await fetch(`${server}${name === undefined ? "" : `?name=${name}`}`, { method: "POST" });
+    if (!answer.ok) throw new Error(`the server says ${answer.status}`);
+    return answer.text();
+  }
+
+  /** Shows a page until its script has run. @param {string} which @param {string} name */
+  const show = (which, name) =>
+    new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      frame.style.display = "none";
+      frame.src = `${location.protocol}//${which}.${location.host}/${name}`;
+      addEventListener("message", function hear({ source, data }) {
+        if (source !== frame.contentWindow || data !== TRIED) return;
+        removeEventListener("message", hear);
+        resolve(frame);
+      });
+      document.documentElement.append(frame);
+    });
+
+  /** "yes", or why not: the page that is kept tries everything before the other does. */
+  async function keeps() {
+    const frames = [];
+    try {
+      const name = await ask();
+      for (const which of ["kept", "free"]) frames.push(await show(which, name));
+      return (await ask(name)) || "yes";
+    } finally {
+      for (const frame of frames) frame.remove();
+    }
+  }
+  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, "it took too long"));
+  const tried = Promise.race([keeps(), late])
+    .catch((error) => `it could not be tried: ${error.message}`)
+    .then((found) => {
+      if (found !== "yes") console.warn(`bulkhead: this browser does not keep pages of extensions off the network (${found}); you are asked before they are shown`);
+      return found;
+    });
+
+  Object.assign(bulkhead, {
+    /** Whether this browser does: "yes", or why not. @returns {Promise<string>} */
+    keepsPages: () => tried,
+    /**
+     * The name of a page's origin: VS Code's hash, and whose it is. "open" is the editor's own, by what it came with; the
+     * digest is an extension's; without either it is nobody's, notebooks' and chats', and reaches nothing.
+     * @param {string} hash
+     * @param {string | undefined} id of its extension
+     * @param {{ disableServiceWorker?: boolean, purpose?: string } | undefined} options of the workbench's
+     */
+    async pageName(hash, id, options) {
+      // What the workbench shows by itself, packages' descriptions and what is new, loads no files.
+      if (id === undefined) return options?.disableServiceWorker && options.purpose === undefined ? `${hash}.open` : hash;
+      const whose = id.toLowerCase();
+      if (bulkhead.runsOutside(whose)) return `${hash}.open`;
+      const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(whose));
+      return `${hash}.${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("").slice(0, 52)}`;
+    },
+    /** How a link is opened that was clicked in its page. @param {string} [id] of the extension, none for notebooks */
+    clickedIn: (id) => (id !== undefined && bulkhead.runsOutside(id.toLowerCase()) ? { fromWorkspace: true } : { bulkheadUnproven: true }),
+    /**
+     * Whether a link opens only where a person says so, or trusts its domain. Commands of a page were looked through.
+     * @param {unknown} link a text or VS Code's URI
+     * @param {{ bulkheadUnproven?: boolean } | undefined} options
+     */
+    mustAsk: (link, options) => options?.bulkheadUnproven === true && !/^command:/i.test(String(link)),
+  });
+})();
