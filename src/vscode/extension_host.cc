@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/path.h"
+#include "policy/git_settings.h"
 #include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
@@ -413,6 +414,8 @@ std::string Host::home_store(const Confinement& confinement) const {
     packages.push_back(each.package.folder);
   std::string store = store_of(state, subject);
   Status made = make_store_of(state, subject, packages);
+  // Git goes without where it cannot be had.
+  if (made.ok()) (void)share_git_settings(confinement.inputs.variables.home, store);
   if (made.ok())
     if (auto home = plan_home(policy, store, "/"); !home.ok()) made = std::move(home).error();
   if (made.ok()) return store;

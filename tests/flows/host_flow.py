@@ -46,7 +46,7 @@ class Hosting(Flow):
             self.skipTest("needs node-modules")
         self.logs = self.folder("logs")
         self.script = self.file("server/host.cjs", HOST)
-        self.launch = self.file("launch.json", json.dumps({"server": self.folder("server"), "extensions": self.folder("links"), "shipped": [], "actors": [], "settingFamilies": []}))
+        self.launch = self.file("launch.json", json.dumps({"server": self.folder("server"), "extensions": self.folder("links"), "shipped": [], "actors": [], "settingFamilies": [], "contexts": [], "unread": []}))
         for name in ("one", "two"):
             self.file(f"packages/{name}/package.json", json.dumps({"publisher": "a", "name": name, "version": "1.0.0", "main": "./main.js", "engines": {"vscode": "*"}}))
             self.file(f"packages/{name}/main.js")

@@ -178,7 +178,7 @@ class Refusing(Flow):
         self.assertEqual(self.bulkhead("review", self.project).stdout.splitlines()[0], "pub.foo 1.0.0")
         self.file("one/package.json", json.dumps({
             "name": "one", "publisher": "pub", "version": "1.0.0", "engines": {"vscode": "*"}}))
-        self.assertIn("\n1 file, ", self.bulkhead("review", os.path.join(self.root, "one")).stdout)
+        self.assertIn("\n1 file, ", self.bulkhead("review", "--details", os.path.join(self.root, "one")).stdout)
         done = self.bulkhead("review", "--workspace", "/nonexist", self.project)
         self.assertEqual(done.returncode, 125)
         self.assertIn("--workspace /nonexist", done.stderr)

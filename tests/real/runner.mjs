@@ -19,7 +19,7 @@ import * as tools from "./tools.mjs";
 import { markdown, summary } from "./table.mjs";
 
 /** How long an extension may take for its first result, from the moment at which the window is there. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 /** What nobody answers is asked for by then, if it is asked at all. */
 const SETTLE = 2_000;
 
@@ -131,9 +131,13 @@ async function main() {
   const modes = options.modes.split(",");
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "bulkhead-real-"));
   const rows = [];
+  // The browser's driver takes these signals for itself and would leave the next job to begin.
+  let stopped = false;
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopped = true));
   try {
     const packages = packagesOf(folder, scratch);
     for (const job of JOBS) {
+      if (stopped) break;
       if (only && !only.some((word) => job.name.toLowerCase().includes(word))) continue;
       const missing = job.extensions.filter((id) => !packages.has(id));
       const row = { name: job.name, version: packages.get(job.extensions[0])?.version, job: job.job, needs: job.needs, missing };

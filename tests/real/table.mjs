@@ -13,7 +13,8 @@ export function judge(row) {
   if (plain.error) return { word: `plain: ${plain.error}`, ok: false };
   const same = !compartments.error && plain.result === compartments.result;
   const word = same ? "same" : compartments.error ? "no result" : "another result";
-  if (row.needs) return { word: same ? word : `waits for ${row.needs}`, ok: compartments.questions <= 1 };
+  // Nothing and no question would leave a person with an extension that does not work and no word about it.
+  if (row.needs && !same) return { word: compartments.questions > 0 ? `waits for ${row.needs}` : `not without ${row.needs}, and nobody is told`, ok: compartments.questions === 1 };
   return { word, ok: same && compartments.questions === 0 };
 }
 

@@ -18,3 +18,8 @@ childProcess.exec = function (command, ...rest) {
   return undefined;
 };
 syncBuiltinESMExports();
+
+// Tools that look for a newer version of themselves at each start would have a person asked for the
+// network each time.
+process.env.NO_UPDATE_NOTIFIER ??= "1";
+process.env.npm_config_update_notifier ??= "false";
