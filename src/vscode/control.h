@@ -44,7 +44,7 @@ class Control final : public Asker {
     // An extension host whose main thread asks stands still, and so do completions and saving.
     std::chrono::milliseconds main_patience{2000};
     // Everybody else: long enough for who is there, and not for who is not.
-    std::chrono::milliseconds patience{4000};
+    std::chrono::milliseconds patience{5000};
     // A person is asked this often at most: so many at once, then one more each `refill`.
     int burst = 12;
     std::chrono::seconds refill{10};

@@ -243,8 +243,8 @@ TEST_F(ControlTest, AfterTheEndNoLateAnswerComes) {
 TEST_F(ControlTest, TheMainThreadIsHeldForLessThanOthers) {
   open();
   EXPECT_EQ(control_->patience(Waits::kMain), std::chrono::seconds(2));
-  EXPECT_EQ(control_->patience(Waits::kProgram), std::chrono::seconds(4));
-  EXPECT_EQ(control_->patience(Waits::kNobody), std::chrono::seconds(4));
+  EXPECT_EQ(control_->patience(Waits::kProgram), std::chrono::seconds(5));
+  EXPECT_EQ(control_->patience(Waits::kNobody), std::chrono::seconds(5));
 }
 
 TEST_F(ControlTest, CancellingAnswersNoNowAndLater) {

@@ -162,7 +162,7 @@ for (const mode of modes) {
           await new Promise((resolve) => setTimeout(resolve, 1000)); // it comes by a movement
           const bait = (await button("Click me", "Again").boundingBox()) ?? assert.fail("no button");
           const [x, y] = [bait.x + 5, bait.y + bait.height / 2]; // where "Always" will be
-          for (let clicks = 0; clicks < 25; clicks += 1) {
+          for (let clicks = 0; clicks < 15; clicks += 1) {
             await page.mouse.click(x, y);
             await new Promise((resolve) => setTimeout(resolve, 100));
           }
