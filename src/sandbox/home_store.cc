@@ -29,6 +29,12 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPassing = "run-";
 constexpr size_t kMostWhose = size_t{1} << 20U;
 
+// As mkdtemp makes them. A subject's ends in "-" and a longer digest, whatever it is called.
+bool is_passing(const std::string& folder) {
+  const std::string_view name = last_of(folder);
+  return name.size() == kPassing.size() + 6 && name.starts_with(kPassing);
+}
+
 std::string homes_in(const std::string& state) { return join(state, "homes"); }
 
 Fd locked(const std::string& folder) {
@@ -149,6 +155,8 @@ void remove_orphaned_stores(const std::string& state) {
   for (fs::directory_iterator each(homes_in(state), error), end; !error && each != end;
        each.increment(error)) {
     const std::string folder = each->path().string();
+    // In a passing one all is the program's own word.
+    if (is_passing(folder) || !is_own_folder(folder)) continue;
     const auto whose = read_file(folder + "/whose", kMostWhose);
     if (!whose.ok()) continue;
     std::vector<std::string> lines = lines_of(*whose);
@@ -169,7 +177,7 @@ Result<PassingStore> PassingStore::make(const std::string& state) {
   for (fs::directory_iterator each(homes, error), end; !error && each != end && !store.lock_;
        each.increment(error)) {
     store.path_ = each->path().string();
-    if (last_of(store.path_).starts_with(kPassing)) store.lock_ = locked(store.path_);
+    if (is_passing(store.path_)) store.lock_ = locked(store.path_);
   }
   if (store.lock_) store.empty();
   while (!store.lock_) {  // whoever looks for one may be faster

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,7 @@ Status make_file(int at, const std::string& name) {
     return errno_error("rename " + name);
   if (type != 0 && type != S_IFDIR) (void)::unlinkat(at, name.c_str(), 0);
   const Fd file(::openat(at, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0));
+  if (!file && errno == EEXIST && type_of(at, name) == S_IFREG) return {};  // another was faster
   if (!file || ::fchmod(file.get(), kPlaceMode) != 0) return errno_error("make the file " + name);
   return {};
 }
@@ -234,10 +236,13 @@ Result<PrivateHome> plan_home(const Policy& policy, std::string store, const std
   return planned;
 }
 
-Status make_places(const PrivateHome& home) {
-  const Fd store = open_folder(AT_FDCWD, home.store());
+Result<Fd> make_places(const PrivateHome& home) {
+  Fd store(::open(home.store().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!store) return errno_error("open " + home.store());
-  remove_old_places(store.get(), home);
+  // Removing a place takes away what another compartment with this store has mounted there, so each
+  // holds a lock for as long as it runs. (A passing store is locked by its run, and empty.)
+  if (::flock(store.get(), LOCK_EX | LOCK_NB) == 0) remove_old_places(store.get(), home);
+  (void)::flock(store.get(), LOCK_SH | LOCK_NB);
   for (const std::string& tree : home.real()) {
     const auto mode = mode_of(tree);
     if (!mode) return Error{fmt::format("{} is gone", escape_for_display(tree)), ENOENT};
@@ -252,7 +257,7 @@ Status make_places(const PrivateHome& home) {
       }
     }
   }
-  return {};
+  return store;
 }
 
 std::vector<std::string> own_folders(const PrivateHome& home) {

@@ -51,7 +51,7 @@ class PrivateHome {
 Result<PrivateHome> plan_home(const Policy& policy, std::string store, const std::string& folder);
 
 // Makes the places for what is mounted in the store. What the program left in their way goes.
-Status make_places(const PrivateHome& home);
+Result<Fd> make_places(const PrivateHome& home);
 // Folders of the store that nothing of the machine's is mounted in, by their names in the home.
 std::vector<std::string> own_folders(const PrivateHome& home);
 

@@ -218,7 +218,10 @@ class Killing {
 
 Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
   BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
-  if (plan.home) BULKHEAD_CHECK(make_places(*plan.home));
+  Fd places;  // until all that is mounted there has gone
+  if (plan.home) {
+    BULKHEAD_TRY(places, make_places(*plan.home));
+  }
   NameCache names;
   std::vector<std::string> foreign_proc;
   // Before signals are blocked: the program inherits this thread's mask.
@@ -238,7 +241,8 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   RenameLock own_renames;
   RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
   std::optional<HomeSize> home_size;
-  if (plan.home) home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
+  if (plan.home)
+    home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
                       options.home_bytes);
   Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
   service.home_size = home_size ? &*home_size : nullptr;
