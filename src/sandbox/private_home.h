@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "policy/policy.h"
 
