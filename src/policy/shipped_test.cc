@@ -427,6 +427,7 @@ TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
                                            state + "packages/x",
                                            state + "run/x",
                                            state + "node-cache/0/x",
+                                           state + "homes/a.b-0/home/x",
                                            data + "token-7",
                                            data + "secrets-key",
                                            "/run/user/1000/bulkhead/x",
