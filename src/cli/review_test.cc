@@ -80,8 +80,9 @@ TEST_F(ReviewVerb, AsksUntilItIsApprovedAndAgainWhenItWidens) {
   const std::string workspace = root_ + "/project";
   EXPECT_EQ(review({folder(), "--workspace", workspace}), 1) << err_;
   EXPECT_THAT(out_, HasSubstr("(acme.tool) 1.0.0"));
-  EXPECT_THAT(out_, HasSubstr("It reads your workspace. It cannot read your keys and passwords,"));
-  EXPECT_THAT(out_, HasSubstr("use the network.\nNothing unusual.\n"));
+  EXPECT_THAT(out_,
+              HasSubstr("It reads your workspace and keeps data of its own. It cannot read your "
+                        "keys and passwords or use the network.\nNothing unusual.\n"));
   EXPECT_THAT(out_, HasSubstr("Not approved: it does not run"));
   EXPECT_THAT(out_, HasSubstr("bulkhead review --details " + folder()));
   EXPECT_THAT(out_, HasSubstr("bulkhead review --approve " + folder()));

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "sandbox/kernel.h"
 
@@ -385,7 +387,9 @@ TEST_F(PlanTest, TheKernelDecidesOnlyInFoldersThatWereThereAtTheStart) {
   index_kernel_decides(plan);
   EXPECT_TRUE(kernel_decides(plan, Kind::kRead, replaced + "/x"));
   EXPECT_FALSE(kernel_decides(plan, Kind::kRead, late + "/x"));
-  // By somebody outside: nobody withdraws it. The next folder may well get the same inode number.
+  // By somebody outside: nobody withdraws it. The next folder may well get the same inode number,
+  // and file systems tell when one was made to a tick of the clock.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   ASSERT_EQ(::rmdir(replaced.c_str()), 0);
   EXPECT_FALSE(kernel_decides(plan, Kind::kRead, replaced + "/x"));
   ASSERT_EQ(make_folder(replaced) + make_folder(late), 0);

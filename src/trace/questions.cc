@@ -4,6 +4,15 @@
 
 namespace bulkhead {
 
+namespace {
+
+// What "Once" is for: who is called counts, as well as with what.
+std::string call_of(const Question& question) {
+  return question.kind == Kind::kVscode ? question.detail + '\0' + question.about : question.about;
+}
+
+}  // namespace
+
 std::optional<Questions::Result> Questions::known_locked(const Key& key) const {
   if (const auto found = answers_.find(key); found != answers_.end()) return Result{found->second};
   if (stopped_) return Result{};
@@ -31,8 +40,9 @@ std::optional<std::chrono::milliseconds> Questions::hold_locked(Waits waits) con
 
 Questions::Result Questions::ask(Question question) {
   const Key key{question.kind, question.resource};
+  const std::string call = call_of(question);
   Lock lock(mutex_);
-  if (const auto lent = lent_.find(key); lent != lent_.end() && lent->second == question.about) {
+  if (const auto lent = lent_.find(key); lent != lent_.end() && lent->second == call) {
     lent_.erase(lent);
     return Result{Answer::kOnce};
   }
@@ -45,17 +55,17 @@ Questions::Result Questions::ask(Question question) {
     const std::shared_ptr<Open> open = found->second;
     const auto ended = [&] { return open->answer || stopped_; };
     ++waiting_;
-    if (open->about == question.about) ++open->waiting;
+    if (open->call == call) ++open->waiting;
     if (hold)
       changed_.wait_until(lock, until, ended);
     else
       changed_.wait(lock, ended);
     --waiting_;
-    if (open->about == question.about) --open->waiting;
+    if (open->call == call) --open->waiting;
     if (!ended()) return Result{Answer::kLater};
     const Answer answer = open->answer.value_or(Answer::kNobody);
     // Of what would do something else a person has not been asked.
-    if (answer != Answer::kOnce || open->about == question.about) return Result{answer};
+    if (answer != Answer::kOnce || open->call == call) return Result{answer};
   }
   if (hold) question.hold = *hold;
   return put(lock, key, question, !hold);
@@ -64,7 +74,7 @@ Questions::Result Questions::ask(Question question) {
 // The first of those who ask: its thread puts the question.
 Questions::Result Questions::put(Lock& lock, const Key& key, const Question& question,
                                  bool in_turn) {
-  const auto open = std::make_shared<Open>(Open{question.about, std::nullopt, false, 0});
+  const auto open = std::make_shared<Open>(Open{call_of(question), std::nullopt, false, 0});
   open_.emplace(key, open);
   ++waiting_;
   Result result;
@@ -83,7 +93,10 @@ Questions::Result Questions::put(Lock& lock, const Key& key, const Question& que
   if (in_turn) std::erase(turns_, open.get());
   if (result.answer == Answer::kLater) {
     // Perhaps it was answered since: then settle() has done the rest.
-    if (open->answer) return Result{*open->answer};
+    if (open->answer) {
+      if (*open->answer == Answer::kOnce) lent_.erase(key);  // it is for this very call
+      return Result{*open->answer};
+    }
     open->late = true;
     unanswered_ = Clock::now();
     return Result{Answer::kLater};
@@ -113,7 +126,7 @@ void Questions::settle(const Question& question, Answer answer) {
   unanswered_.reset();  // somebody is there
   const std::shared_ptr<Open> open = found->second;
   if (answer == Answer::kOnce && open->waiting == 0 && lent_.size() < bounds_.answered)
-    lent_[key] = open->about;
+    lent_[key] = open->call;
   close(key, open, answer);
 }
 

@@ -64,7 +64,7 @@ class Questions {
   using Clock = std::chrono::steady_clock;
   using Lock = std::unique_lock<std::mutex>;
   struct Open {
-    std::string about;  // for which "once" is meant
+    std::string call;  // for which "once" is meant
     std::optional<Answer> answer;
     bool late = false;   // who put it has gone on
     size_t waiting = 0;  // others, for the same

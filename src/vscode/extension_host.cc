@@ -348,8 +348,7 @@ Status Host::open_control() {
   };
   handlers.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
     // A name has no port, and a grant has one: of a host that was refused when it was looked up.
-    if (kind == Kind::kLookup && grant)
-      return remember(Kind::kConnect, resource + ":443", true);
+    if (kind == Kind::kLookup && grant) return remember(Kind::kConnect, resource + ":443", true);
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
@@ -538,7 +537,8 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
   PageReach reach = reviewed_ ? PageReach::of(arbiter_->policy()) : PageReach();
   if (options_.trace) reach.open = true;  // recorded, not enforced
-  BULKHEAD_CHECK(write_page_reach(places_.sockets() + "/pages", options.extensions, reach));
+  BULKHEAD_CHECK(write_page_reach(places_.sockets() + (options_.trace ? "/pages-trace" : "/pages"),
+                                  options.extensions, reach));
   options.actors = launch_.actors;
   options.commands = commands_;
   options.setting_families = launch_.setting_families;

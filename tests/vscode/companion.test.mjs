@@ -27,7 +27,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.answer("wants to run for the first time", "Review");
       const frame = await keys.frameWith("section.card");
       assert.equal(await frame.locator("section.card").getAttribute("aria-labelledby"), await frame.locator("section.card h2").getAttribute("id"));
-      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It reads your workspace[^]*Unusual[^]*Run cat/);
+      assert.match(await frame.locator("section.card").innerText(), /Asker[^]*It reads your workspace[^]*It cannot read your keys and passwords[^]*nusual/);
       const details = frame.locator("details");
       assert.equal(await details.getByText("It cannot").isVisible(), false);
       await frame.locator("body").focus();

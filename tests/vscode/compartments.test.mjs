@@ -83,7 +83,7 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
         return shown.length > 0 && shown.every((each) => each.endsWith("refused.txt"));
       });
       await frame.locator("#kind").focus();
-      await page.keyboard.type(await frame.locator("#kind option").last().innerText());
+      await page.keyboard.type((await frame.locator("#kind option").allInnerTexts()).findLast((kind) => kind !== "read") ?? "");
       await until("none of another kind", () => frame.locator("#note").isVisible());
       await keys.press("Home");
       await frame.locator("#text").fill("");
@@ -109,9 +109,9 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
       await until("them gone", async () => (await libraries()) === 0);
     });
     await step("what it did is told in groups", async () => {
-      await keys.row("Asker");
-      await keys.row("Did");
-      await keys.row("Read outside of the workspace");
+      const did = await keys.row("Did");
+      if ((await did.getAttribute("aria-expanded")) === "false") await keys.press("ArrowRight");
+      await page.locator(".pane-body .monaco-list-row", { hasText: "Used the editor" }).first().waitFor({ timeout: PATIENCE });
       await keys.picture("deeds");
     });
     await step("the journal of one extension", async () => {

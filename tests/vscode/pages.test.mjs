@@ -34,21 +34,26 @@ async function listen(came) {
 
 /**
  * A browser that nobody drives: it connects in advance, as people's do, and where it ends a page that tried WebRTC, Playwright
- * would take that for the end of the window around it.
+ * would take that for the end of the window around it. The window before it, and its host, are gone.
  */
 async function browseAlone(world, editor) {
+  const ready = () => world.read("home/projects/app/.proof/pages.ready");
+  await editor.page.goto("about:blank");
+  await until("nobody to listen", async () => {
+    provoke(world, "pages", "nothing");
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return world.read("home/projects/app/.proof/pages.go") !== undefined;
+  });
+  fs.rmSync(world.path("home/projects/app/.proof/pages.go"));
   await editor.browser.close();
-  const before = world.read("home/projects/app/.proof/pages.ready");
+  const before = ready();
   const browser = spawn(process.env.BULKHEAD_CHROMIUM ?? "/usr/bin/chromium", ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1280,900",
     `--user-data-dir=${world.path("profile")}`, "--remote-debugging-port=0", editor.address], { stdio: "ignore", detached: true });
-  const gone = new Promise((resolve) => browser.once("exit", resolve));
-  await until("the next window's host", () => world.read("home/projects/app/.proof/pages.ready") !== before, 60_000);
-  return {
-    async end() {
-      process.kill(-browser.pid, "SIGTERM");
-      await gone;
-      await editor.browse();
-    },
+  await until("the next window's host", () => ready() !== before, 60_000);
+  return async () => {
+    const gone = new Promise((resolve) => browser.once("exit", resolve));
+    process.kill(-browser.pid, "SIGTERM");
+    await gone;
   };
 }
 
@@ -59,6 +64,7 @@ for (const mode of (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",
     const listening = [];
     const came = new Set();
     let editor;
+    let close = async () => {};
     const step = steps(t, () => editor);
     try {
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({ ...world.facts(), ports }));
@@ -80,29 +86,6 @@ for (const mode of (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",
         }, JSON.stringify(answer));
         ({ names } = answer);
       });
-      await step(mode === "plain" ? "one that wants to gets out" : "no page gets out", async () => {
-        for (const way of names) {
-          const port = await listen(() => came.add(way));
-          listening.push(port);
-          ports[way] = port.port;
-        }
-        const last = names.filter((way) => ENDS.test(way));
-        const told = [];
-        const alone = await browseAlone(world, editor);
-        for (const only of [names.filter((way) => !last.includes(way)), ...last.map((way) => [way])]) {
-          tell({ only, longest: only.length > 1 ? 14_000 : 4000 });
-          fs.rmSync(world.path("home/projects/app/.proof/pages.ways.json"), { force: true });
-          told.push(await attack(world, "pages", "ways"));
-        }
-        await alone.end();
-        const missing = () => names.filter((way) => !came.has(way) && !SILENT.includes(way));
-        if (mode === "plain") await until(() => `${missing()}; ${JSON.stringify(told)}`, () => missing().length === 0, 10_000);
-        else {
-          await new Promise((resolve) => setTimeout(resolve, 1000));
-          assert.deepEqual([...came], [], JSON.stringify(told));
-          assert.match(told[0].value, /"reason":"done"/, "it lived to try them all");
-        }
-      });
       await step("a link that nobody clicked", async () => {
         const opened = [];
         editor.context.on("page", (page) => opened.push(page));
@@ -123,7 +106,30 @@ for (const mode of (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",
           assert.deepEqual([[...came], opened.length], [[], 0]);
         }
       });
+      await step(mode === "plain" ? "one that wants to gets out" : "no page gets out", async () => {
+        for (const way of names) {
+          const port = await listen(() => came.add(way));
+          listening.push(port);
+          ports[way] = port.port;
+        }
+        const last = names.filter((way) => ENDS.test(way));
+        const told = [];
+        close = await browseAlone(world, editor);
+        for (const only of [names.filter((way) => !last.includes(way)), ...last.map((way) => [way])]) {
+          tell({ only, longest: only.length > 1 ? 14_000 : 4000 });
+          fs.rmSync(world.path("home/projects/app/.proof/pages.ways.json"), { force: true });
+          told.push(await attack(world, "pages", "ways"));
+        }
+        const missing = () => names.filter((way) => !came.has(way) && !SILENT.includes(way));
+        if (mode === "plain") await until(() => `${missing()}; ${JSON.stringify(told)}`, () => missing().length === 0, 10_000);
+        else {
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          assert.deepEqual([...came], [], JSON.stringify(told));
+          assert.match(told[0].value, /"reason":"done"/, "it lived to try them all");
+        }
+      });
     } finally {
+      await close();
       for (const each of listening) each.close();
       await editor?.end();
       await world.destroy();

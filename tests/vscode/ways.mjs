@@ -405,7 +405,7 @@ export const WAYS = [
       for (const whom of ["its extension", "its frame", "a frame of its frame"]) await inFrame(editor, `heard ${whom}`);
       if (editor.mode === "compartments") {
         await editor.command("Show Journal");
-        await inFrame(editor, "All but environment");
+        await inFrame(editor, "What every host needs");
       }
       world.write("home/projects/app/.vscode/tasks.json", JSON.stringify({
         version: "2.0.0",

@@ -27,6 +27,9 @@ function started(execution) {
   return [word(execution[said[0]]), ...(Array.isArray(execution.args) ? execution.args.map(word) : [])].join(" ");
 }
 
+/** Whether its options say more than what it starts: another shell, variables. @param {any} execution */
+const altered = (execution) => Object.values(execution?.options ?? {}).some(has);
+
 /** An address from its parts, which count, whatever else stands beside them. @param {any} uri */
 const address = ({ scheme, authority, path, query, fragment }) =>
   `${scheme}:${authority ? `//${authority}` : ""}${path ?? ""}${query ? `?${query}` : ""}${fragment ? `#${fragment}` : ""}`;
@@ -36,15 +39,19 @@ const EFFECTS = {
   $updateConfigurationOption: ([target, key, value]) => `set ${quoted(key)}${TARGETS[target] ?? ""} to ${shown(value)}`,
   $removeConfigurationOption: ([target, key]) => `take back what is set for ${quoted(key)}${TARGETS[target] ?? ""}`,
   $executeCommand: ([command, args]) => `run the command ${quoted(command)}${has(args) ? ` with ${shown(args)}` : ""}`,
-  $createTerminal: ([, { shellPath, shellArgs, initialText, name }]) => {
+  $createTerminal: ([, { shellPath, shellArgs, initialText, name, env, cwd }]) => {
     const runs = [shellPath, list(shellArgs)].filter(has).join(" ");
-    return `open a terminal${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
+    return `open a terminal${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(cwd) ? `, in ${shown(cwd?.path ?? cwd)}` : ""}${has(env) ? `, with the variables ${shown(env)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
   },
   $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false ? "" : " and run it"}`,
-  $executeTask: ([task]) => (has(task.execution) ? `run the task ${quoted(task.name, 40)}, which starts ${quoted(started(task.execution))}` : `run the task ${quoted(task.name ?? task.id, 40)}`),
+  // With both of these VS Code takes it for a task that it knows, whatever else is said of it.
+  $executeTask: ([task]) =>
+    typeof task.id === "string" && has(task.workspaceFolder) ? `run the task ${quoted(task.id)} as it is defined`
+    : has(task.execution) ? `run the task ${quoted(task.name, 40)}, which starts ${quoted(altered(task.execution) ? task.execution : started(task.execution), 200)}`
+    : `run the task ${quoted(task.name ?? task.id, 40)}`,
   $provideTasks: () => "offer tasks, which run outside its compartment when you choose one",
   $resolveTask: ([, task]) => `complete the task ${quoted(task.name, 40)}, which runs outside its compartment`,
-  $startDebugging: ([, config]) => `start debugging ${quoted(typeof config === "string" ? config : config?.name ?? config?.type)}`,
+  $startDebugging: ([, config]) => `start debugging ${typeof config === "string" ? quoted(config) : shown(config, 160)}`,
   $provideDebugConfigurations: () => "offer ways to debug, which start programs outside its compartment when you choose one",
   $resolveDebugConfiguration: ([, , config]) => `make up what is debugged as ${quoted(config.type, 40)}, outside its compartment`,
   $openUri: ([uri]) => `open ${quoted(address(uri))} outside the editor`,

@@ -17,7 +17,11 @@ test("a question says what would happen", () => {
     ["$sendText", [1, "make", true], "type “make” into a terminal and run it"],
     ["$sendText", [1, "make", false], "type “make” into a terminal"],
     ["$executeTask", [{ name: "build", execution: { process: "/bin/make", args: ["all"] } }], "run the task “build”, which starts “/bin/make all”"],
-    ["$startDebugging", [null, { type: "node", name: "Launch" }], "start debugging “Launch”"],
+    ["$startDebugging", [null, { type: "node", name: "Launch" }], 'start debugging {"type":"node","name":"Launch"}'],
+    ["$startDebugging", [null, "Launch"], "start debugging “Launch”"],
+    ["$createTerminal", ["id", { name: "Build", env: { LD_PRELOAD: "/w/evil.so" } }], 'open a terminal “Build”, with the variables {"LD_PRELOAD":"/w/evil.so"}'],
+    ["$executeTask", [{ id: "user.deploy", workspaceFolder: {}, name: "test", execution: { commandLine: "npm test" } }], "run the task “user.deploy” as it is defined"],
+    ["$executeTask", [{ name: "test", execution: { commandLine: "npm test", options: { executable: "/w/evil" } } }], 'run the task “test”, which starts “{"commandLine":"npm test","options":{"executable":"/w/evil"}}”'],
     ["$openUri", [{ scheme: "https", authority: "a.example", path: "/x", query: "y" }, "https://good.example", {}], "open “https://a.example/x?y” outside the editor"],
     ["$getSession", ["github", ["repo", "user"]], "sign in as you at “github” for “repo user”"],
   ])

@@ -45,7 +45,7 @@ const DETAILS = { title: "Details…", answer: undefined };
 
 /** The next compartment of the same extensions, as they are now. @param {Compartment} compartment */
 const successor = ({ extensions }) => JSON.stringify(extensions.map(({ id, version }) => `${id.toLowerCase()}@${version}`).sort());
-const about = (/** @type {Question} */ { kind, resource, about: what }) => `${kind}\0${resource}\0${what}`;
+const about = (/** @type {Question} */ { kind, resource, detail, about: what }) => `${kind}\0${resource}\0${kind === "vscode" ? detail : ""}\0${what}`;
 
 /** @typedef {{ open: Set<number>, shown: number[], waiting: boolean, listed: boolean, missed: boolean }} Host */
 

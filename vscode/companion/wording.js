@@ -195,7 +195,13 @@ function wishes(questions, options) {
   const resources = new Set(questions.map((one) => one.resource));
   const verbs = [...new Set(questions.map((one) => one.kind))].map((kind) => (Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"));
   const doing = [...new Set(verbs)].join(" and ");
-  if (resources.size === 1 || !PATHS.has(first.kind)) return `${doing} ${resource(first.kind, first.resource, options)}`;
+  if (resources.size === 1) return `${doing} ${resource(first.kind, first.resource, options)}`;
+  if (!PATHS.has(first.kind)) {
+    // A yes to a host's name is one to its web ports.
+    const all = [...resources].filter((one) => !/:(?:443|80)$/.test(one) || !resources.has(one.replace(/:\d+$/, "")));
+    const more = all.length > SHOWN ? ` and ${all.length - SHOWN} more` : "";
+    return `${doing} ${all.slice(0, SHOWN).map((one) => resource(first.kind, one, options)).join(", ")}${more}`;
+  }
   const names = [...resources].map((one) => text.plain(text.shorten(text.escape(path.basename(one)), 32)));
   const rest = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
   const place = first.kind === "run" ? "" : ` in ${resource(first.kind, shortest(questions), options)}`;

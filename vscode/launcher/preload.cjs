@@ -57,7 +57,7 @@ const said = (option) => process.argv[process.argv.indexOf(option) + 1];
 const token = fs.readFileSync(said("--connection-token-file"), "utf8");
 const half = () => halfKey(path.join(said("--server-data-dir"), "secrets-key"));
 const { createServer } = http;
-http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half, path.join(launch.sockets, "pages"));
+http.createServer = (...rest) => origins.guard(createServer(...rest), launch.frames, token, half, path.join(launch.sockets, process.env.BULKHEAD_TRACE ? "pages-trace" : "pages"));
 
 extensionsFolder.guard(fs, said("--extensions-dir"));
 

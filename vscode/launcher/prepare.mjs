@@ -190,7 +190,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   // placement.js first: the others add to what it made.
   const placed = ["placement.js", "declarations.js", "buttons.js", "pages.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   // A copy has passed what these say.
-  const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json", "api/commands.json", "api/reach.json"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
+  const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json", "api/commands.json", "api/reach.json", "api/bundle.mjs", "api/follower.mjs", "api/reach.mjs", "api/commands.mjs"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());
   const shipped = of(called, () => shippedIds(server));
   requireBuiltin(server, ids, shipped);
