@@ -33,7 +33,8 @@ export interface Limits {
   time?: Duration;
   /** Time of one call by the clock on the wall, from asking to the settled answer, what a promise
    *  of the guest waits for included. Default: none for a promise; ten times `time` and a second
-   *  for each stretch of guest code. */
+   *  for each stretch of guest code. It ends the waiting: a guest that goes on by promises of the
+   *  host's is ended by `cpu`, or by dispose(). */
   wall?: Duration;
   /** CPU time of all calls together. Default: none. */
   cpu?: Duration;

@@ -4,6 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
+const { MAX_OBJECTS } = require('./limit.cjs');
 const { errorClasses, viewClasses } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
@@ -86,6 +87,7 @@ function decodeNested(endpoint, tag) {
     endpoint.nesting = 0;
     throw new WireError('nesting');
   }
+  if (++endpoint.objects > MAX_OBJECTS) throw new WireError('objects');
   const value = decodeDeep(endpoint, tag);
   endpoint.nesting--;
   return value;
@@ -106,7 +108,7 @@ function decodeDeep(endpoint, tag) {
       for (let i = 0; i < length; i++) {
         const item = reader.u8();
         if (item === Tag.HOLE) array.length = i + 1;
-        else define(array, i, decodeTagged(endpoint, item));
+        else P.ArrayPush(array, decodeTagged(endpoint, item));
       }
       return array;
     }

@@ -4,6 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, Kind } = require('./wire.cjs');
+const { LimitError, MAX_OBJECTS } = require('./limit.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 
 const MAX_NESTING = 100;
@@ -24,6 +25,7 @@ const errorPrototypes = [];
 for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorPrototypes, globalThis[errorClasses[i]].prototype);
 
 function encodeObject(endpoint, value) {
+  if (++endpoint.objects > MAX_OBJECTS) throw new LimitError('ERR_SANDBOX_OUTPUT', `more than ${MAX_OBJECTS} objects in one message`);
   const { link, policy } = endpoint;
   const { writer } = link;
   const record = endpoint.standIns.get(value);

@@ -8,4 +8,6 @@ class LimitError extends RangeError {
     this.code = code;
   }
 }
-module.exports = { LimitError };
+// Objects that one message may make, whatever its bytes: so long a host that reads it does nothing else.
+const MAX_OBJECTS = 1 << 20;
+module.exports = { LimitError, MAX_OBJECTS };

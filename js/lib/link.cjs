@@ -146,15 +146,28 @@ class Link {
     if (endpoint === undefined) throw this.broken(new WireError('sandbox'));
     this.level++;
     try {
-      const reply = serve(endpoint, endpoint.open(length));
+      const reply = endpoint.closed ? this.ended(endpoint) : serve(endpoint, endpoint.open(length));
       if (this.lost !== undefined) throw this.lost;
       this.stamp();
       return reply;
     } catch (error) {
-      throw this.broken(error);
+      if (this.lost !== undefined) throw this.lost;
+      if (error instanceof WireError) throw this.broken(error);
+      // Disposed by what it called: others of its worker go on.
+      if (endpoint.closed) return this.ended(endpoint);
+      // A request without an answer would leave the worker, and all who wait for it, waiting.
+      throw this.lose(new errors.LostError('a request of the guest could not be answered'));
     } finally {
       this.level--;
     }
+  }
+
+  // The answer to a guest whose sandbox is there no more, for the rest of its turn.
+  ended(endpoint) {
+    endpoint.begin(Op.ENDED, 0, 0);
+    const length = endpoint.finish();
+    this.stamp();
+    return length;
   }
 
   // ------------------------------------------------------------------- without waiting

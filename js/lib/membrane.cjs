@@ -18,6 +18,7 @@ const INDEX_MASK = (1 << INDEX_BITS) - 1;
 const GENERATIONS = 1 << 10;
 const MAX_RELEASES = 4000;
 const MAX_REGISTERED = 1000;
+const MAX_SYMBOL_TEXT = 256;
 
 const wellKnown = [];
 for (const name of ['iterator', 'asyncIterator', 'hasInstance', 'isConcatSpreadable', 'toPrimitive', 'toStringTag',
@@ -63,6 +64,7 @@ class Endpoint {
     this.backs = null;
     this.depth = 0;
     this.nesting = 0;
+    this.objects = 0;
     this.wellKnown = wellKnown;
     // Methods of the language that run on the other side, by path, and their paths.
     this.forwarders = undefined;
@@ -84,6 +86,7 @@ class Endpoint {
     writer.view.setUint32(12, target, true);
     writer.at = HEADER;
     this.nesting = 0;
+    this.objects = 0;
     this.newKeys = null;
     this.seen = null;
     this.journal = [];
@@ -134,6 +137,7 @@ class Endpoint {
     reader.end = start;
     this.backs = null;
     this.nesting = 0;
+    this.objects = 0;
     return header;
   }
 
@@ -173,6 +177,7 @@ class Endpoint {
   }
   // An answer. What it says besides of promises is told once all of it is read.
   hear(length, read) {
+    if (this.closed) throw this.policy.closedError();
     const header = this.open(length);
     if (header.op === Op.ENDED) throw this.policy.endedError(this, header.flags);
     if (header.op !== Op.RETURN && header.op !== Op.THROW) throw new WireError('answer');
@@ -399,12 +404,19 @@ class Endpoint {
     writer.u8(Tag.MY_SYMBOL);
     writer.u32(mine);
     const description = P.SymbolDescription(symbol);
+    if (description !== undefined) this.boundSymbol(description, false);
     if (description === undefined) writer.u8(Tag.UNDEFINED);
     else this.encodeText(description);
   }
 
+  boundSymbol(name, heard) {
+    if (name.length <= MAX_SYMBOL_TEXT) return;
+    if (heard) throw new WireError('symbol');
+    throw new LimitError('ERR_SANDBOX_HANDLES', `a symbol's text of more than ${MAX_SYMBOL_TEXT} characters crosses the membrane`);
+  }
   // The engine keeps what is registered for ever, in the realm of whoever hears of it.
   countRegistered(name, heard) {
+    this.boundSymbol(name, heard);
     if (this.registered.has(name)) return;
     if (this.registered.size >= MAX_REGISTERED) {
       if (heard) throw new WireError('symbols');
@@ -442,9 +454,12 @@ class Endpoint {
     return decodeTagged(this, this.link.reader.u8());
   }
   decodeText() {
-    const value = this.decode();
-    if (typeof value !== 'string') throw new WireError('text');
-    return value;
+    return this.decodeTextOf(this.link.reader.u8());
+  }
+  // By these tags alone: others lead back here, deeper than nesting counts.
+  decodeTextOf(tag) {
+    if (tag !== Tag.TEXT1 && tag !== Tag.TEXT2) throw new WireError('text');
+    return decodeTagged(this, tag);
   }
   decodeKey() {
     const key = this.decode();
@@ -469,8 +484,9 @@ class Endpoint {
       if (id >= this.symbols.length) throw new WireError('symbol');
       return this.symbols[id];
     }
-    const description = this.decode();
-    if (description !== undefined && typeof description !== 'string') throw new WireError('symbol');
+    const tag = reader.u8();
+    const description = tag === Tag.UNDEFINED ? undefined : this.decodeTextOf(tag);
+    if (description !== undefined) this.boundSymbol(description, true);
     let symbol;
     symbol = this.theirSymbols.get(id);
     if (symbol === undefined) {

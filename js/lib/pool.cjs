@@ -90,7 +90,8 @@ class Worker {
       this.link.lose(new errors.DisposedError());
       return;
     }
-    this.link.post(endpoint, Op.DISPOSE, 0, undefined, () => undefined).then(() => {
+    // By an end of its own: what is in flight for this one ends first, and is heard by nobody.
+    this.link.post(new Endpoint(this.link, endpoint.number, nobody), Op.DISPOSE, 0, undefined, () => undefined).then(() => {
       this.link.endpoints.delete(endpoint.number);
       this.free.push(endpoint.number);
     }, () => {});

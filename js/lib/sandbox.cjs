@@ -228,10 +228,21 @@ class Sandbox extends EventEmitter {
         writer.u8(okay ? 1 : 0);
         endpoint.encode(what);
       };
-      const { link } = this.#worker;
-      link.post(endpoint, Op.SETTLE, 0, message(ok, item), nothing)
-        .catch((error) => (this.#gone ? undefined : link.post(endpoint, Op.SETTLE, 0, message(false, String(error?.message)), nothing)))
+      this.#settle(endpoint, message(ok, item))
+        .catch((error) => {
+          // What waits for it waits for ever once all processor time is used.
+          if (!this.#gone && !(error instanceof errors.TimeLimitError)) return this.#settle(endpoint, message(false, String(error?.message)));
+        })
         .catch(nothing);
+    }
+  }
+  // What waited goes on, in a turn of its own, which counts as a call does.
+  async #settle(endpoint, message) {
+    const before = this.#clock();
+    try {
+      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing);
+    } finally {
+      this.#count(before);
     }
   }
   // What was let go of is told with the next message, or by one of its own when there is none.

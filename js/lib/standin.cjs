@@ -6,6 +6,8 @@ const P = require('./primordials.cjs');
 const { Op, Kind, Tag, WireError } = require('./wire.cjs');
 
 const MAX_ARGUMENTS = 60000;
+// Each is a request.
+const MAX_LOCKED = 10000;
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
@@ -201,6 +203,7 @@ class LiveHandler extends Import {
   // The target becomes what it stands for: the language compares the two from now on.
   lock(target) {
     const keys = this.keys();
+    if (keys.length > MAX_LOCKED) throw new P.RangeError('an object of too many properties is frozen across the membrane');
     for (let i = 0; i < keys.length; i++) {
       const descriptor = this.describe(keys[i]);
       if (descriptor !== undefined) P.defineProperty(target, keys[i], descriptor);
@@ -209,11 +212,9 @@ class LiveHandler extends Import {
     P.setPrototypeOf(target, isObject(prototype) ? prototype : null);
     // An arrow function has a name and a length, and a target of ours must not have what it does not.
     const own = P.ownKeys(target);
-    for (let i = 0; i < own.length; i++) {
-      let known = false;
-      for (let k = 0; k < keys.length; k++) known ||= keys[k] === own[i];
-      if (!known) P.deleteProperty(target, own[i]);
-    }
+    const known = new P.SafeSet();
+    for (let i = 0; i < keys.length; i++) known.add(keys[i]);
+    for (let i = 0; i < own.length; i++) if (!known.has(own[i])) P.deleteProperty(target, own[i]);
     P.preventExtensions(target);
   }
   apply(target, self, args) {

@@ -10,7 +10,6 @@ function webHost(sandbox) {
     const timer = timers.get(id);
     timers.delete(id);
     clearTimeout(timer);
-    clearInterval(timer);
   };
   sandbox.once('lost', () => { for (const id of [...timers.keys()]) stop(id); });
   sandbox.once('disposed', () => { for (const id of [...timers.keys()]) stop(id); });
@@ -20,11 +19,16 @@ function webHost(sandbox) {
       if (timers.size >= MOST_TIMERS) throw new RangeError('too many timers');
       const id = next++;
       const wait = Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
+      const least = repeat ? Math.max(wait, 4) : wait;
+      // The next time begins when this one has ended: calls that take longer than their interval do not pile up.
       const run = () => {
-        if (!repeat) timers.delete(id);
-        sandbox.call(task).catch(() => {});
+        sandbox.call(task).catch(() => {}).finally(() => {
+          if (!timers.has(id)) return;
+          if (repeat) timers.set(id, setTimeout(run, least));
+          else timers.delete(id);
+        });
       };
-      timers.set(id, repeat ? setInterval(run, Math.max(wait, 4)) : setTimeout(run, wait));
+      timers.set(id, setTimeout(run, least));
       return id;
     },
     clearTimer: (id) => { stop(id); },

@@ -1,7 +1,10 @@
 // Programs that take what they were not given. Each must end within its limit, and the next call work.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Sandbox, TimeLimitError, MemoryLimitError, OutputLimitError, HandleLimitError, SandboxError, GuestError } from '../index.mjs';
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import webHostModule from '../lib/web-host.cjs';
+import { Sandbox, DisposedError, TimeLimitError, MemoryLimitError, OutputLimitError, HandleLimitError, SandboxError, GuestError } from '../index.mjs';
 
 const limits = { memory: '32 MiB', time: '100 ms', stack: '256 KiB' };
 // Ended by one of these, or refused by the engine itself.
@@ -98,6 +101,78 @@ test('handles', async () => {
   assert.equal(await sandbox.run('1'), 1);
   await assert.rejects(sandbox.run('Array.from({ length: 5000 }, (_, i) => Symbol.for("s" + i))'), HandleLimitError);
   assert.equal(await sandbox.run('2'), 2);
+});
+
+test('objects of one message, and texts of symbols', async () => {
+  await using sandbox = await Sandbox.create({ memory: '256 MiB', output: '64 MiB', time: '20 s' });
+  await assert.rejects(sandbox.run('Array.from({ length: 1.1e6 }, () => ({}))'), OutputLimitError);
+  assert.equal((await sandbox.run('Array.from({ length: 1e4 }, () => ({}))')).length, 1e4);
+  for (const make of ['Symbol.for', 'Symbol']) {
+    await assert.rejects(sandbox.run(`${make}("x".repeat(257))`), HandleLimitError);
+    assert.equal(typeof await sandbox.run(`${make}("x".repeat(256))`), 'symbol');
+  }
+});
+
+test('an object of many properties is not frozen request by request', () => {
+  using sandbox = Sandbox.createSync({ time: '20 s' });
+  const frozen = (count) => sandbox.runSync(`Object.freeze(Object.assign(() => 1, Object.fromEntries(Array.from({ length: ${count} }, (_, i) => ['k' + i, i]))))`);
+  assert.ok(Object.isFrozen(frozen(20)));
+  assert.throws(() => Object.isFrozen(frozen(10001)), /too many properties/);
+});
+
+test('timers of a guest wait for each other', async () => {
+  const host = Object.assign(new EventEmitter(), { calls: 0, call() { this.calls++; return new Promise((resolve) => { this.done = resolve; }); } });
+  const web = webHostModule.webHost(host);
+  const id = web.setTimer(() => {}, 1, true);
+  await sleep(80);
+  assert.equal(host.calls, 1, 'one call is not done yet');
+  host.done();
+  await sleep(40);
+  assert.equal(host.calls, 2);
+  web.clearTimer(id);
+  host.done();
+  await sleep(40);
+  assert.equal(host.calls, 2);
+  web.setTimer(() => {}, 1, false);
+  await sleep(20);
+  host.done();
+  await sleep(20);
+  assert.equal(host.calls, 3);
+});
+
+test('processor time of what goes on by the host\'s promises', async () => {
+  let calls = 0;
+  const pause = () => { calls++; return sleep(1); };
+  await using sandbox = await Sandbox.create({ cpu: '150 ms', expose: { pause } });
+  await assert.rejects(sandbox.run('(async () => { for (;;) { await pause(); for (const end = Date.now() + 5; Date.now() < end;); } })()', { wall: '50 ms' }), TimeLimitError);
+  let before;
+  const end = Date.now() + 10_000;
+  do {
+    before = calls;
+    await sleep(300);
+  } while (calls !== before && Date.now() < end);
+  assert.equal(calls, before, 'the guest goes on');
+  assert.ok(calls > 1);
+});
+
+test('a sandbox that is disposed by what its guest calls', async () => {
+  for (const [name, runs] of Object.entries({
+    'without waiting': (sandbox, source) => assert.rejects(sandbox.run(source), DisposedError),
+    waiting: (sandbox, source) => assert.throws(() => sandbox.runSync(source), DisposedError),
+  }))
+    for (const tenant of [undefined, `disposed ${name}`]) {
+      const sibling = await Sandbox.create({ tenant });
+      for (const source of ['bye(); 1', 'for (let i = 0; i < 9; i++) try { bye({ m() {} }) } catch {} ({ m() {} })', '(async () => bye())()']) {
+        const sandbox = await Sandbox.create({ tenant });
+        const more = () => 1;
+        await sandbox.set('bye', () => { sandbox.disposeSync(); return [more, sandbox]; });
+        await runs(sandbox, source);
+        assert.ok(sandbox.disposed);
+        const answer = await Promise.race([sibling.run('[1, () => 2]'), sleep(3000, 'no answer', { ref: false })]);
+        assert.equal(answer[0], 1, `${name}, ${tenant}, ${source}: ${answer} ${sibling.lost}`);
+      }
+      await sibling.dispose();
+    }
 });
 
 test('memory is counted, and the heap is usable after', async () => {

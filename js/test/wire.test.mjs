@@ -125,6 +125,27 @@ test('an intrinsic is called on nothing but what was given', () => {
   }
 });
 
+test('what has no end of its own has one here', () => {
+  const many = (count, piece, end) => Buffer.concat([Buffer.alloc(count * piece.length, Buffer.from(piece)), Buffer.from(end)]);
+  const empties = (count) => Buffer.concat([Buffer.from([Tag.ARRAY]), u32(count), many(count, [Tag.ARRAY, 0, 0, 0, 0], [])]);
+  const long = 'x'.repeat(257);
+  const bodies = {
+    'keys in keys': many(50000, [Tag.NEW_KEY, 0, 0], text('a')), 'symbols in symbols': many(50000, [Tag.MY_SYMBOL, 0, 0, 0, 0], text('a')),
+    'bigints in bigints': many(50000, [Tag.BIGINT], text('1')), 'registered in registered': many(50000, [Tag.REGISTERED], text('a')),
+    'paths in paths': many(50000, [Tag.INTRINSIC], text('eval')), 'more objects than a message may have': empties(1 << 20),
+    'a long registered symbol': Buffer.concat([Buffer.from([Tag.REGISTERED]), text(long)]),
+    'a long symbol': Buffer.concat([Buffer.from([Tag.MY_SYMBOL, 0, 0, 0, 0]), text(long)]),
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
+    assert.throws(() => run(endpoint), /broke the protocol \((text|objects|symbol)\)/, name);
+  }
+  const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), empties(1000)]));
+  assert.equal(run(endpoint).length, 1000);
+  const holes = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY, 4, 0, 0, 0, Tag.HOLE, Tag.NULL, Tag.HOLE, Tag.TRUE])]));
+  assert.deepEqual(run(holes.endpoint), [, null, , true]);
+});
+
 // What the host answers to `requests`, which a worker sends instead of an answer of its own.
 function asked(encode, ...requests) {
   const replies = [];
