@@ -4,7 +4,10 @@
 // nothing but data all the way down), Date, RegExp, Map, Set, Error, buffers and typed arrays are
 // copied: the other side gets real ones. Promises become promises. Functions, and objects that have
 // methods or are of a class, stay where they are; the other side gets a stand-in, and
-// whoever hands a stand-in back hands back the original.
+// whoever hands a stand-in back hands back the original. What the language itself has is the guest's own
+// inside, and a stand-in for the guest's own when the guest hands it over: `constructor` of a guest's
+// object is one (undefined for a list). A host's function that a guest calls with `this` undefined or
+// null has an empty frozen object as `this`.
 //
 // Two faces of one sandbox. The asynchronous one (`run`, `call`) never makes the event loop wait: a
 // guest's function becomes a function that returns a promise, and a guest's object that has methods

@@ -76,7 +76,8 @@ function encodeObject(endpoint, value) {
   if ((kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) || (told & NATIVE) !== 0 || endpoint.forwarded.has(value)) {
     const table = intrinsics();
     const path = table.paths.get(value);
-    if (path !== undefined) return endpoint.encodeIntrinsic(path);
+    // A guest's is a handle like everything else of it: what it hands over must not become the host's.
+    if (path !== undefined && policy.isHost) return endpoint.encodeIntrinsic(path);
     const forwarded = endpoint.forwarded.get(value);
     if (forwarded !== undefined) return endpoint.encodeIntrinsic(forwarded);
     if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);

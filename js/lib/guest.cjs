@@ -228,6 +228,8 @@ class Guest {
   }
 }
 
+for (const { prototype } of [GuestPolicy, GuestLink, Guest]) P.setPrototypeOf(prototype, null);
+
 const nothing = () => {};
 const define = (name, value) =>
   P.defineProperty(globalThis, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });

@@ -1,7 +1,9 @@
 'use strict';
 // Every object and function that the language itself has, by the path that leads to it. Both ends
-// name them by path: an intrinsic of one side is the same intrinsic of the other, or nothing. None
-// is ever a handle, because through one method of the host everything else of the host is reached.
+// name them by path: an intrinsic of the host is the guest's own, or nothing, and never a handle, because
+// through one method of the host everything else of the host is reached. A guest's own become the host's
+// only as prototypes; handed over they are handles, because a host that is given its own `eval` to call
+// or its own Object.prototype to fill runs and changes what the guest says.
 
 const {
   SafeMap, SafeSet, ObjectPrototype, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, SymbolDescription, ArrayPush, StringStartsWith,
@@ -100,5 +102,12 @@ function isForwarded(path) {
   return false;
 }
 
+// What makes code of a text is nobody's prototype.
+const evaluators = ['eval', 'Function', '%Generator.constructor', '%AsyncFunction.constructor', '%AsyncGenerator.constructor'];
+function isEvaluator(path) {
+  for (let i = 0; i < evaluators.length; i++) if (evaluators[i] === path) return true;
+  return false;
+}
+
 let made;
-module.exports = { isForwarded, intrinsics: () => (made ??= walk(globalThis)) };
+module.exports = { isForwarded, isEvaluator, intrinsics: () => (made ??= walk(globalThis)) };

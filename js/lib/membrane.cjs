@@ -4,7 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
-const { intrinsics, isForwarded } = require('./intrinsics.cjs');
+const { intrinsics, isForwarded, isEvaluator } = require('./intrinsics.cjs');
 const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
@@ -45,6 +45,8 @@ class Endpoint {
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.standIns = new P.SafeWeakMap();
     this.yourSymbols = new P.SafeMap();
+    this.theirSymbols = new P.SafeMap();
+    this.registered = new P.SafeSet();
     this.releases = [];
     this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
     // Property names that were sent, and received.
@@ -265,8 +267,8 @@ class Endpoint {
 
   // A promise of ours that the other side waits for.
   exportPromise(promise) {
-    const known = this.exported[View.LIVE].has(promise);
-    const id = this.exportHandle(promise, View.LIVE, Kind.PROMISE);
+    const known = this.exported[View.READONLY].has(promise);
+    const id = this.exportHandle(promise, View.READONLY, Kind.PROMISE);
     if (known) return id;
     const outcome = this.link.outcome(promise);
     if (outcome !== undefined) {
@@ -403,7 +405,6 @@ class Endpoint {
 
   // The engine keeps what is registered for ever, in the realm of whoever hears of it.
   countRegistered(name, heard) {
-    if (this.registered === undefined) this.registered = new P.SafeSet();
     if (this.registered.has(name)) return;
     if (this.registered.size >= MAX_REGISTERED) {
       if (heard) throw new WireError('symbols');
@@ -471,7 +472,6 @@ class Endpoint {
     const description = this.decode();
     if (description !== undefined && typeof description !== 'string') throw new WireError('symbol');
     let symbol;
-    if (this.theirSymbols === undefined) this.theirSymbols = new P.SafeMap();
     symbol = this.theirSymbols.get(id);
     if (symbol === undefined) {
       if (this.theirSymbols.size >= this.policy.handles) throw new WireError('symbols');
@@ -484,7 +484,22 @@ class Endpoint {
   decodeIntrinsic() {
     const path = this.decodeText();
     const found = intrinsics().objects.get(path);
-    return typeof found === 'function' && isForwarded(path) ? this.forwarder(path, found) : found;
+    if (typeof found === 'function' && isForwarded(path)) return this.forwarder(path, found);
+    if (this.policy.isHost && found !== undefined) throw new WireError('intrinsic');
+    return found;
+  }
+  // The one place where an intrinsic of a guest is the host's: what an object inherits from.
+  encodePrototype(prototype) {
+    const path = prototype === null ? undefined : intrinsics().paths.get(prototype);
+    if (path === undefined || isEvaluator(path)) return this.encode(prototype);
+    this.encodeIntrinsic(path);
+  }
+  decodePrototype() {
+    const tag = this.link.reader.u8();
+    if (tag !== Tag.INTRINSIC) return decodeTagged(this, tag);
+    const path = this.decodeText();
+    if (isEvaluator(path)) throw new WireError('intrinsic');
+    return intrinsics().objects.get(path);
   }
   // Runs where the object is that it is called on.
   forwarder(path, method) {
@@ -527,5 +542,8 @@ class Endpoint {
     this.count = 0;
   }
 }
+
+// Object.prototype is the guest's to change: a getter there would be handed the membrane as `this`.
+P.setPrototypeOf(Endpoint.prototype, null);
 
 module.exports = { Endpoint };

@@ -45,6 +45,11 @@ const views = {
 
 const revoked = new WeakSet();
 const noop = () => {};
+// A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON.
+const quiet = (promise) => {
+  P.PromiseThen(promise, undefined, noop);
+  return promise;
+};
 const makeNothing = { construct: () => ({}) };
 const isConstructor = (value) => {
   try {
@@ -128,7 +133,7 @@ class HostPolicy {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
   onPromise(promise) {
-    P.PromiseThen(promise, undefined, noop);
+    quiet(promise);
   }
   onError(error, className, name, message, stack) {
     errors.ofGuests.add(error);
@@ -146,7 +151,7 @@ class HostPolicy {
   callable(record) {
     if (record.kind !== Kind.FUNCTION && record.kind !== Kind.CONSTRUCTOR) return Object.freeze({});
     const { sandbox } = this;
-    return (...args) => sandbox.callRecord(record, undefined, args, undefined);
+    return (...args) => quiet(sandbox.callRecord(record, undefined, args, undefined));
   }
   snapshot(endpoint, id, object, methods) {
     endpoint.admit();
@@ -154,7 +159,7 @@ class HostPolicy {
     const { sandbox } = this;
     for (const name of methods) {
       P.defineProperty(object, name, {
-        __proto__: null, value: (...args) => sandbox.invoke(record, name, args), writable: false, enumerable: true,
+        __proto__: null, value: (...args) => quiet(sandbox.invoke(record, name, args)), writable: false, enumerable: true,
         configurable: false,
       });
     }
@@ -210,6 +215,8 @@ class HostPolicy {
     throw new WireError('copy');
   }
 }
+
+P.setPrototypeOf(HostPolicy.prototype, null);
 
 const revoke = (value) => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) throw new TypeError('an object is revoked');

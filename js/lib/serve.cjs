@@ -61,6 +61,10 @@ function reply(endpoint, op, flags, write) {
 
 const value = (result) => (endpoint) => endpoint.encode(result);
 
+// A sloppy function of the host makes its own global object of a `this` that is nothing.
+const nobody = P.ObjectFreeze(P.ObjectCreate(null));
+const somebody = (policy, self) => (policy.isHost && (self === undefined || self === null) ? nobody : self);
+
 // What is reached through an object that is reached by reference is by reference too, under its view.
 const within = (view, result) => (endpoint) => {
   if (endpoint.policy.isHost) {
@@ -87,10 +91,12 @@ function perform(endpoint, header) {
   const { view, kind } = entry;
   const { policy } = endpoint;
   const { op } = header;
+  // What was copied is not there to be asked: a host's error has a stack, and its promise others wait for.
+  if (policy.isHost && (kind === Kind.PROMISE || kind === Kind.ERROR)) throw new WireError('a copy is asked');
   switch (op) {
     case Op.GET: {
       const key = endpoint.decodeKey();
-      const receiver = hasMore(endpoint) ? endpoint.decode() : object;
+      const receiver = hasMore(endpoint) ? somebody(policy, endpoint.decode()) : object;
       policy.check(object);
       return within(view, policy.get(endpoint, object, key, receiver));
     }
@@ -121,7 +127,7 @@ function perform(endpoint, header) {
     case Op.GET_PROTOTYPE: {
       policy.check(object);
       const prototype = policy.prototypeOf(endpoint, object);
-      return within(View.READONLY, prototype);
+      return policy.isHost ? within(View.READONLY, prototype) : () => endpoint.encodePrototype(prototype);
     }
     case Op.SET_PROTOTYPE: {
       const prototype = endpoint.decode();
@@ -162,7 +168,7 @@ function perform(endpoint, header) {
       const args = decodeArguments(endpoint);
       policy.check(object);
       if (kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) throw new WireError('no function');
-      return given(view, P.apply(object, self, args));
+      return given(view, P.apply(object, somebody(policy, self), args));
     }
     case Op.CONSTRUCT: {
       const newTarget = endpoint.decode();
@@ -176,6 +182,8 @@ function perform(endpoint, header) {
       policy.check(object);
       return policy.copy(endpoint, object);
     case Op.INVOKE: {
+      // For the host's asynchronous face alone: by any name, a host's own `constructor` is reached as well.
+      if (policy.isHost) throw new WireError('invoke');
       const name = endpoint.decodeText();
       const args = decodeArguments(endpoint);
       policy.check(object);

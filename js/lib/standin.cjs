@@ -69,7 +69,10 @@ function decodeDescriptor(endpoint) {
   return descriptor;
 }
 
+P.setPrototypeOf(Import.prototype, null);
+
 const readValue = (endpoint) => endpoint.decode();
+const readPrototype = (endpoint) => (endpoint.policy.isHost ? endpoint.decodePrototype() : endpoint.decode());
 const readDescriptor = (endpoint) => (endpoint.link.reader.u8() === 0 ? undefined : decodeDescriptor(endpoint));
 const readKeys = (endpoint) => {
   const count = endpoint.link.reader.count(1);
@@ -86,6 +89,9 @@ class LiveHandler extends Import {
   value(op, write) {
     return this.endpoint.ask(op, this.id, write, readValue, false);
   }
+  prototype() {
+    return this.endpoint.ask(Op.GET_PROTOTYPE, this.id, undefined, readPrototype, false);
+  }
   truth(op, write) {
     return this.value(op, write) === true;
   }
@@ -100,6 +106,8 @@ class LiveHandler extends Import {
   }
   get(target, key, receiver) {
     if (this.hides(key)) return undefined;
+    // By which the language makes what map, filter and concat give: the host's is the host's own.
+    if (key === 'constructor' && this.kind === Kind.ARRAY && this.endpoint.policy.isHost) return undefined;
     const self = this.isSelf(receiver);
     return this.value(Op.GET, (endpoint) => {
       endpoint.encodeKey(key);
@@ -119,7 +127,7 @@ class LiveHandler extends Import {
   setFor(key, value, receiver) {
     const found = this.describe(key);
     if (found === undefined) {
-      const prototype = this.value(Op.GET_PROTOTYPE);
+      const prototype = this.prototype();
       if (isObject(prototype)) return P.reflectSet(prototype, key, value, receiver);
     } else if (found.get !== undefined || found.set !== undefined) {
       if (found.set === undefined) return false;
@@ -150,7 +158,7 @@ class LiveHandler extends Import {
     return this.keys();
   }
   getPrototypeOf(target) {
-    const prototype = this.value(Op.GET_PROTOTYPE);
+    const prototype = this.prototype();
     if (!P.isExtensible(target)) return P.getPrototypeOf(target);
     return isObject(prototype) ? prototype : null;
   }
@@ -197,7 +205,7 @@ class LiveHandler extends Import {
       const descriptor = this.describe(keys[i]);
       if (descriptor !== undefined) P.defineProperty(target, keys[i], descriptor);
     }
-    const prototype = this.value(Op.GET_PROTOTYPE);
+    const prototype = this.prototype();
     P.setPrototypeOf(target, isObject(prototype) ? prototype : null);
     // An arrow function has a name and a length, and a target of ours must not have what it does not.
     const own = P.ownKeys(target);

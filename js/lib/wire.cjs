@@ -3,7 +3,7 @@
 // and in every guest's own realm: everything that it uses of the language is taken before any
 // guest's code runs (primordials.cjs).
 
-const { StringCharCodeAt, DataViewOf } = require('./primordials.cjs');
+const { StringCharCodeAt, DataViewOf, setPrototypeOf } = require('./primordials.cjs');
 
 const HEADER = 16;
 
@@ -163,5 +163,8 @@ class Writer {
     return true;
   }
 }
+
+setPrototypeOf(Reader.prototype, null);
+setPrototypeOf(Writer.prototype, null);
 
 module.exports = { HEADER, Op, End, Flag, Tag, Kind, WireError, Reader, Writer };

@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
-import { Sandbox, live } from '../index.mjs';
+import { Sandbox, isGuest, live } from '../index.mjs';
 import intrinsicsModule from '../lib/intrinsics.cjs';
 import internals from '../lib/sandbox.cjs';
 
@@ -102,6 +102,96 @@ test('known ways out lead nowhere', () => {
       result = `threw ${error.name}`;
     }
     assert.match(String(result), /^(undefined|undefinedundefined|null|threw TypeError)$/, `${name}: ${String(result)}`);
+  }
+});
+
+test('what a guest hands over is its own, however much it is the language\'s', () => {
+  const given = [];
+  const init = (o) => { o.ready = true; };
+  const take = (value) => { given.push(value); };
+  const store = { set(k, v) { this[k] = v; } };
+  const map = (list, f) => list.map((x) => f(x));
+  for (const [name, value] of Object.entries({ init, take, store, map })) sandbox.setSync(name, value);
+  assert.equal(run('map(["typeof process"], eval)[0]'), 'undefined');
+  assert.equal(run('map(["return typeof process"], Function)[0]()'), 'undefined');
+  assert.equal(run('map(["return typeof process"], (() => {}).constructor)[0]()'), 'undefined');
+  for (const source of ['init(Object.prototype)', 'init(Array.prototype)', 'init(Function.prototype)', 'store.set.call(Object.prototype, "ready", 1)',
+    'store.set.call({}.__proto__, "ready", 1)'])
+    run(source);
+  try {
+    assert.equal({}.ready, undefined);
+    assert.equal([].ready, undefined);
+    assert.equal((() => {}).ready, undefined);
+  } finally {
+    for (const object of [Object.prototype, Array.prototype, Function.prototype]) delete object.ready;
+  }
+  // On every way: an argument, in a list, what is asked of an object, what a function gives and throws.
+  const { paths } = intrinsicsModule.intrinsics();
+  run('take(eval); take([eval, { f: Reflect.apply }]); take({ m() {}, f: eval }); take({ m() {} }.constructor); take(new (class extends Function {})().constructor)');
+  given.push(run('eval'), run('({ m() {}, Object })').Object, run('({ m() {} })').__proto__, run('[() => 1]')[0].constructor, run('() => () => Function')()());
+  for (const source of ['throw eval', 'throw Object.prototype']) try { run(source); } catch (error) { given.push(error); }
+  const flat = given.flatMap((value) => (Array.isArray(value) ? [value[0], value[1].f] : [value, value.f]));
+  for (const value of flat) assert.ok(!paths.has(value), `the host was given its own ${paths.get(value)}`);
+  // What it inherits from is the language's own, but nothing that makes code of a text.
+  assert.equal(Object.getPrototypeOf(run('({ m() {} })')), Object.prototype);
+  assert.equal(Object.getPrototypeOf(run('class A extends Map {}; A')), Map);
+  assert.ok(!paths.has(Object.getPrototypeOf(run('class B extends Function {}; B'))));
+});
+
+test('what the host makes of a guest\'s list stays with the host', () => {
+  const list = run(`globalThis.kept = []; class List extends Array { static get [Symbol.species]() { return function () { const a = []; kept.push(a); return a } } }
+    List.from([1, 2, 3])`);
+  const made = Array.prototype.map.call(list, (x) => ({ secret: x }));
+  assert.deepEqual(made, [{ secret: 1 }, { secret: 2 }, { secret: 3 }]);
+  assert.equal(isGuest(made), false);
+  assert.equal(isGuest(Array.prototype.concat.call(list, ['secret'])), false);
+  assert.equal(run('kept.length'), 0);
+});
+
+test('the host\'s functions are called on nothing of the host\'s own', () => {
+  const store = { get(k) { return this[k]; } };
+  const self = live(Object.create({}, { all: { get: new Function('return this'), enumerable: true } }));
+  sandbox.setSync('store', store);
+  sandbox.setSync('self', self);
+  sandbox.setSync('tell', function (k) { return typeof this + typeof this[k]; });
+  sandbox.setSync('sloppyTell', new Function('k', 'return typeof this + typeof this[k]'));
+  assert.equal(run('{ const { get } = store; typeof get("process") }'), 'undefined');
+  assert.equal(run('typeof Reflect.apply(store.get, null, ["process"])'), 'undefined');
+  assert.equal(run('typeof Reflect.get(self, "all", undefined).process'), 'undefined');
+  assert.equal(run('typeof Reflect.get(self, "all", null).process'), 'undefined');
+  assert.equal(run('typeof Object.getOwnPropertyDescriptor(self, "all").get.call(undefined).process'), 'undefined');
+  assert.equal(run('tell("process") + sloppyTell("process")'), 'objectundefinedobjectundefined');
+  assert.equal(store.get.call({ process: 1 }, 'process'), 1);
+});
+
+test('the membrane inside gives itself to nobody', () => {
+  sandbox.setSync('hear', () => Symbol.for('said'));
+  assert.equal(run(`{
+    const caught = new Set();
+    const names = ['registered', 'theirSymbols', 'resolve', 'handles', 'guest', 'io', 'endpoint', 'forwarders', 'seen', 'backs'];
+    for (const name of names)
+      Object.defineProperty(Object.prototype, name, { configurable: true, get() { caught.add(this); return undefined } });
+    try { hear(Symbol.for('asked'), Symbol('own'), [1], {}, () => 1, new Error('x'), Promise.resolve(1)) } catch {}
+    for (const name of names) delete Object.prototype[name];
+    [...caught].filter((x) => typeof x.ask === 'function' || typeof x.putText === 'function' || typeof x.perform === 'function').length
+  }`), 0);
+});
+
+test('a rejection of a guest that nobody waits for', async () => {
+  const unhandled = [];
+  const listener = (error) => { unhandled.push(error); };
+  process.on('unhandledRejection', listener);
+  try {
+    const result = await sandbox.run('({ toJSON() { throw 1 }, f: () => { throw 2 }, n: 1 })');
+    JSON.stringify(result);
+    result.f();
+    (await sandbox.run('() => { throw 3 }'))();
+    await assert.rejects(result.f(), (error) => error === 2);
+    await sandbox.run('1');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(unhandled, []);
+  } finally {
+    process.off('unhandledRejection', listener);
   }
 });
 

@@ -6,6 +6,7 @@ import linkModule from '../lib/link.cjs';
 import membrane from '../lib/membrane.cjs';
 import policyModule from '../lib/policy-host.cjs';
 import wire from '../lib/wire.cjs';
+import intrinsics from '../lib/intrinsics.cjs';
 import errors from '../lib/errors.cjs';
 
 const { Link } = linkModule;
@@ -122,6 +123,66 @@ test('an intrinsic is called on nothing but what was given', () => {
     const { endpoint } = hostOf(() => (left-- > 0 ? call(path, self) : null));
     assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(() => 1), (e) => e.decode(), false), /broke the protocol/, path);
   }
+});
+
+// What the host answers to `requests`, which a worker sends instead of an answer of its own.
+function asked(encode, ...requests) {
+  const replies = [];
+  const { endpoint, link } = hostOf((said) => {
+    replies.push(said);
+    return requests[replies.length - 1] ?? null;
+  });
+  assert.throws(() => endpoint.ask(Op.RUN, 0, encode, (e) => e.decode(), false), errors.LostError);
+  return { message: link.lost.message, replies: replies.slice(1) };
+}
+const invoke = (name) => Buffer.concat([header(Op.INVOKE), text(name), Buffer.from([1, 0]), text('return process')]);
+
+test('a host calls no method by a name that its worker says', () => {
+  for (const name of ['constructor', '__defineGetter__', 'call', 'f']) {
+    const { message, replies } = asked((e) => e.encode(Object.assign(() => 1, { f() { assert.fail('called'); } })), invoke(name));
+    assert.match(message, /broke the protocol \(invoke\)/, name);
+    assert.deepEqual(replies, [], name);
+  }
+});
+
+test('a host takes no intrinsic but what an object inherits from', () => {
+  const intrinsic = (path) => Buffer.from([Tag.INTRINSIC, ...text(path)]);
+  for (const path of ['eval', 'Function', 'Object', 'Object.prototype', 'Array.prototype.push', '%AsyncFunction.constructor', 'Reflect.apply'])
+    for (const body of [intrinsic(path), Buffer.concat([Buffer.from([Tag.ARRAY, 1, 0, 0, 0]), intrinsic(path)])]) {
+      const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
+      assert.throws(() => run(endpoint), /broke the protocol \(intrinsic\)/, path);
+    }
+  for (const [path, allowed] of [['Object.prototype', true], ['Map', true], ['eval', false], ['Function', false], ['%Generator.constructor', false],
+    ['%AsyncFunction.constructor', false], ['%AsyncGenerator.constructor', false]]) {
+    const { endpoint } = hostOf((said) => Buffer.concat([header(Op.RETURN), said[0] === Op.RUN ? Buffer.from([Tag.MINE, 0, 0, 0, 0, 0]) : intrinsic(path)]));
+    const standIn = run(endpoint);
+    if (allowed) assert.ok(intrinsics.intrinsics().paths.has(Object.getPrototypeOf(standIn)), path);
+    else assert.throws(() => Object.getPrototypeOf(standIn), /broke the protocol \(intrinsic\)/, path);
+  }
+  // Evaluators are known by their paths.
+  for (const [path, value] of [['%Generator.constructor', (function* () {}).constructor], ['%AsyncFunction.constructor', (async () => {}).constructor],
+    ['%AsyncGenerator.constructor', (async function* () {}).constructor], ['Function', Function], ['eval', eval]])
+    assert.equal(intrinsics.intrinsics().objects.get(path), value);
+});
+
+test('what was copied is not asked', () => {
+  const error = Object.assign(new Error('boom'), { config: 'secret' });
+  const promise = Promise.resolve(1);
+  const all = {
+    'the stack of an error': Buffer.concat([header(Op.GET), text('stack')]), 'its own properties': Buffer.concat([header(Op.GET), text('config')]),
+    keys: header(Op.KEYS), describe: Buffer.concat([header(Op.DESCRIBE), text('stack')]),
+    'another then': Buffer.concat([header(Op.SET), text('then'), Buffer.from([Tag.NULL])]),
+    'a property of one\'s own': Buffer.concat([header(Op.DEFINE), text('then'), Buffer.from([1, 0, Tag.NULL])]), prototype: header(Op.GET_PROTOTYPE),
+  };
+  for (const value of [error, promise])
+    for (const [name, bytes] of Object.entries(all)) assert.match(asked((e) => e.encode(value), bytes).message, /broke the protocol/, name);
+  assert.ok(!Object.hasOwn(promise, 'then'));
+  // Nor could it be written to.
+  const { endpoint } = hostOf(() => null);
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => {
+    e.encode(promise);
+    assert.equal(e.entries[0].view, 0);
+  }, () => undefined, false));
 });
 
 test('a host that is asked for ever more, nested', () => {
