@@ -26,8 +26,7 @@ LandlockSupport landlock_support();
 // The oldest that is enough: it judges links and renames between folders. What later ones add is
 // held without them as well. ABI 3, truncating: truncate(2) is served, and an open that truncates
 // counts as writing, by its registers. ABI 5, ioctl on devices: the filter names each command.
-// ABI 6, scopes: the pid namespace has no number for a process outside, and the network namespace
-// no abstract socket of it.
+// ABI 6, scopes, is required for now: a process group may reach out of a pid namespace.
 inline constexpr int kOldestLandlock = 2;
 
 // What E2BIG of landlock_restrict says.

@@ -270,9 +270,11 @@ std::vector<Feature> probe_features() {
   }
   add("landlock", "denies files behind everything that the supervisor says", kRequired, denial,
       fmt::format("ABI {}", landlock.abi), mend);
-  add("landlock-scopes", "keeps signals and abstract unix sockets inside once more", false,
-      in_child(0, try_signal_scope), "tried",
-      "Linux 6.12 has it; without it pid and network namespace do");
+  const int scopes = in_child(0, try_signal_scope);
+  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired, scopes,
+      "tried",
+      scopes == E2BIG ? fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent)
+                      : "Landlock ABI 6 is needed (Linux 6.12)");
 
   add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors", kRequired,
       in_child(0, try_injection), "tried", "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");

@@ -82,6 +82,7 @@ def without(namespace):
 FEATURES = {
     "landlock": [Missing(LANDLOCK_CREATE_RULESET, errno.ENOSYS),
                  Missing(LANDLOCK_CREATE_RULESET, errno.EOPNOTSUPP)],
+    "landlock-scopes": [],  # `make kernels` has a kernel without
     "seccomp-notify": [Missing(IOCTL, errno.EINVAL, 1, NOTIF_ADDFD),
                        Missing(SECCOMP, errno.EINVAL, 1, NEW_LISTENER, NEW_LISTENER)],
     "seccomp-killable": [Missing(SECCOMP, errno.EINVAL, 1, WAIT_KILLABLE, WAIT_KILLABLE)],
