@@ -69,10 +69,11 @@ Status check_kernel() {
         "named in the boot parameter lsm=; see `bulkhead doctor`"};
   }
   if (landlock.abi < kOldestLandlock) {
-    return Error{fmt::format(
-        "this kernel's Landlock has ABI {}, and {} is needed (feature \"landlock\", Linux 5.19); see "
-        "`bulkhead doctor`",
-        landlock.abi, kOldestLandlock)};
+    return Error{
+        fmt::format("this kernel's Landlock has ABI {}, and {} is needed (feature \"landlock\", "
+                    "Linux 5.19); see "
+                    "`bulkhead doctor`",
+                    landlock.abi, kOldestLandlock)};
   }
   // Namespaces do not do it alone: the program's process group may hold processes outside.
   if (!landlock.scopes) {

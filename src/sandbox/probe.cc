@@ -266,7 +266,8 @@ std::vector<Feature> probe_features() {
   if (denial == E2BIG) {
     mend = fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent);
   } else if (landlock.abi > 0 && landlock.abi < kOldestLandlock) {
-    mend = fmt::format("ABI {} is needed (Linux 5.19), and this is {}", kOldestLandlock, landlock.abi);
+    mend =
+        fmt::format("ABI {} is needed (Linux 5.19), and this is {}", kOldestLandlock, landlock.abi);
   }
   add("landlock", "denies files behind everything that the supervisor says", kRequired, denial,
       fmt::format("ABI {}", landlock.abi), mend);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <linux/kcmp.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -150,27 +149,7 @@ std::string Processes::program(pid_t tid) {
 std::optional<pid_t> Processes::outer(pid_t tid, pid_t inner) const {
   const Fd space(::open(ProcPath(tid, "ns/pid").text, O_RDONLY | O_CLOEXEC));
   const int number = space ? ::ioctl(space.get(), kNsGetPidFromPidns, inner) : -1;
-  if (number > 0) return number;
-  struct stat wanted;
-  const bool unknown_call = space && errno == ENOTTY;  // before Linux 6.11
-  if (!unknown_call || ::fstat(space.get(), &wanted) != 0) return std::nullopt;
-  return search(wanted, inner);
-}
-
-std::optional<pid_t> Processes::search(const struct stat& space, pid_t inner) const {
-  const Fd all(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  for (const pid_t process : numbers_in(all.get(), ".").value_or(std::vector<pid_t>())) {
-    struct stat its;
-    if (::stat(ProcPath(process, "ns/pid").text, &its) != 0 || its.st_ino != space.st_ino ||
-        its.st_dev != space.st_dev)
-      continue;
-    const std::string tasks = fmt::format("{}/task", process);
-    for (const pid_t thread : numbers_in(all.get(), tasks.c_str()).value_or(std::vector<pid_t>())) {
-      const auto read = status(thread);
-      if (read && read->inner_thread == inner) return thread;
-    }
-  }
-  return std::nullopt;
+  return number > 0 ? std::optional<pid_t>(number) : std::nullopt;
 }
 
 Result<Fd> Processes::borrow(pid_t tid, int number) const {
@@ -179,11 +158,7 @@ Result<Fd> Processes::borrow(pid_t tid, int number) const {
   Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, tid, kPidfdThread)));
   if (!pidfd) {
     const auto read = status(tid);
-    const pid_t leader = read ? read->process : tid;
-    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, leader, 0)));
-    // Before Linux 6.9 there are leaders' only: the number must mean the same descriptor there.
-    if (leader != tid && ::syscall(SYS_kcmp, tid, leader, KCMP_FILES, 0UL, 0UL) != 0)
-      return Error{"the caller's descriptors are its own, and this kernel tells its leader's", EBADF};
+    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, read ? read->process : tid, 0)));
   }
   if (!pidfd) return errno_error("open the caller", ESRCH);
   Fd duplicate(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), number, 0)));

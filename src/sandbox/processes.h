@@ -6,7 +6,6 @@
 // the notification that it was read for is still valid afterwards (Listener::still_valid).
 #pragma once
 
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -127,8 +126,6 @@ class Processes {
     uint64_t ticks;  // that it had spent on a processor when it was told
   };
   static bool has_left(const Fork& fork);
-  // outer() by looking at every process of this user's: for kernels that cannot be asked.
-  std::optional<pid_t> search(const struct stat& space, pid_t inner) const;
 
   int proc_;
   std::atomic<bool> changed_identity_ = false;
