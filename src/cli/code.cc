@@ -93,8 +93,8 @@ int become_launcher(const std::vector<std::string>& arguments) {
     return kExitFailed;
   }
   remove_orphaned_stores(places->state);
-  std::vector<std::string> said = {"--bulkhead", places->program, "--state", places->state,
-                                   "--sockets", places->sockets()};
+  std::vector<std::string> said = {"--bulkhead",  places->program, "--state",
+                                   places->state, "--sockets",     places->sockets()};
   said.insert(said.end(), arguments.begin(), arguments.end());
   // Of an installed bulkhead each user has the editor's packages in a copy of their own.
   const std::string installed = places->data + "/scripts/editor";

@@ -18,7 +18,7 @@ struct PolicyOptions {
   std::string manifest;
   std::vector<std::string> workspace, read, write, connect, run, environment, unblock;
   std::string otherwise;
-  std::optional<std::string> private_home;           // its folder; empty: for the run
+  std::optional<std::string> private_home;                 // its folder; empty: for the run
   std::string memory, cpu_time, wall_time, written, home;  // with units
   std::optional<double> cpu;
   std::optional<uint32_t> processes, files;

@@ -120,7 +120,7 @@ struct ToldRule {
     kStartTerminal,    // who did not make it has no say in whether it starts
     kTask,             // with "tasks"; its own may be terminals
     kEnvironment,      // without what other extensions give to terminals
-    kAsked,   // with `permission`, for which a person is asked; else the answer is `instead`
+    kAsked,          // with `permission`, for which a person is asked; else the answer is `instead`
     kConfiguration,  // the same of a debugger's; else the answer is what was asked
     kSecret,         // if it is of its own extensions
     kRenderer,       // the same, of a page in notebooks

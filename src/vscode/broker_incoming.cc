@@ -269,8 +269,8 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
     if (const ToldRule* rule = table_.find_told(actor_of(*request), request->method);
-        rule != nullptr && (rule->way == ToldRule::Way::kAsked ||
-                            rule->way == ToldRule::Way::kConfiguration)) {
+        rule != nullptr &&
+        (rule->way == ToldRule::Way::kAsked || rule->way == ToldRule::Way::kConfiguration)) {
       pass_asked(*request, *rule, body, false, outbox);
       return {};
     }
