@@ -250,7 +250,7 @@ function decodePromise(endpoint) {
       record.reject = reject;
     });
     // A rejection that nobody waits for is not the end of a host.
-    endpoint.policy.onPromise(promise);
+    endpoint.policy.onPromise(promise, record);
     return promise;
   });
 }

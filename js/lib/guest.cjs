@@ -3,7 +3,7 @@
 // a guest that breaks it harms itself.
 
 const P = require('./primordials.cjs');
-const { Op, Flag, Tag, Kind, WireError, Reader, Writer } = require('./wire.cjs');
+const { Op, Flag, Settle, Tag, Kind, WireError, Reader, Writer } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
@@ -190,8 +190,10 @@ class Guest {
       }
       case Op.SETTLE: {
         const id = reader.u32();
-        const ok = reader.u8() !== 0;
-        endpoint.settle(id, ok, endpoint.decode());
+        const how = reader.u8();
+        const item = endpoint.decode();
+        if (how === Settle.NEVER) endpoint.waiting(id);
+        else endpoint.settle(id, how === Settle.FULFILLED, item);
         return nothing;
       }
       case Op.EXPOSE: {

@@ -101,6 +101,8 @@ class HostPolicy {
     return this.sandbox.failure();
   }
   endedError(endpoint, why) {
+    const over = endpoint.link.over();
+    if (over !== undefined && why !== End.MEMORY) return over;
     if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
     if (why === End.TIME) return new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended');
     // Most often because its stack was full. What it had heard of names is not sure any more.
@@ -132,8 +134,18 @@ class HostPolicy {
   makeBuffer(bytes) {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
-  onPromise(promise) {
-    quiet(promise);
+  // What a call waits for, it waits for no longer than it goes on.
+  onPromise(promise, record) {
+    const { call } = record.endpoint.link;
+    if (call === undefined || !call.bounded) return void quiet(promise);
+    const over = (error) => {
+      const { reject } = record;
+      record.resolve = record.reject = undefined;
+      reject?.(error);
+    };
+    const done = () => call.offOver(over);
+    call.onOver(over);
+    P.PromiseThen(promise, done, done);
   }
   onError(error, className, name, message, stack) {
     errors.ofGuests.add(error);

@@ -2,12 +2,13 @@
 // Sandbox: what a user of the package holds. Workers are in pool.cjs, what crosses in membrane.cjs.
 
 const { EventEmitter } = require('node:events');
-const { Op, Tag, Kind } = require('./wire.cjs');
+const { Op, Tag, Kind, Settle } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { HostPolicy } = require('./policy-host.cjs');
 const { encodeArguments } = require('./standin.cjs');
 const { readOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
+const { Call } = require('./call.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
@@ -26,7 +27,8 @@ class Sandbox extends EventEmitter {
   #disposed = false;
   #used = 0;
   #made = false;  // by the pool, in advance
-  #call;        // limits of the call that is about to begin
+  #life = new Call();  // ends with the sandbox
+  #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
 
   constructor(key, options) {
@@ -41,8 +43,8 @@ class Sandbox extends EventEmitter {
     const worker = await pool.acquire(options);
     sandbox.#attach(worker);
     try {
-      if (!sandbox.#made) await worker.link.post(sandbox.#endpoint, Op.CREATE, 0, pool.createMessage(options), nothing);
-      await worker.link.post(sandbox.#endpoint, Op.INIT, 0, sandbox.#initMessage, nothing);
+      if (!sandbox.#made) await sandbox.#post(Op.CREATE, 0, pool.createMessage(options));
+      await sandbox.#post(Op.INIT, 0, sandbox.#initMessage);
     } catch (error) {
       sandbox.disposeSync();
       throw error;
@@ -96,7 +98,7 @@ class Sandbox extends EventEmitter {
   // ------------------------------------------------------------------- running
 
   async run(source, options = {}) {
-    return this.#within(options, Op.RUN, 0, this.#runMessage(source, options));
+    return this.#within(this.begin(options), Op.RUN, 0, this.#runMessage(source, options));
   }
   runSync(source, options = {}) {
     return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), value, false));
@@ -127,10 +129,17 @@ class Sandbox extends EventEmitter {
   }
   // For the membrane: a guest's function is called from the asynchronous face.
   async callRecord(record, self, args, options = {}) {
-    return this.#within(options, Op.APPLY, record.id, applyMessage(self, args));
+    return this.#within(this.begin(options), Op.APPLY, record.id, applyMessage(self, args));
+  }
+  // What a call goes on with later: a timer's function.
+  async resume(call, target) {
+    return this.#within(call, Op.APPLY, this.#recordOf(target).id, applyMessage(undefined, []));
+  }
+  get calling() {
+    return this.#worker.link.call;
   }
   async invoke(record, name, args) {
-    return this.#within({}, Op.INVOKE, record.id, (endpoint) => {
+    return this.#within(this.begin(), Op.INVOKE, record.id, (endpoint) => {
       endpoint.encodeText(name);
       encodeArguments(endpoint, args);
     });
@@ -145,7 +154,7 @@ class Sandbox extends EventEmitter {
     return this.#endpoint.ask(Op.COPY, record.id, undefined, value, false);
   }
   async set(name, item) {
-    return this.#worker.link.post(this.#endpoint, Op.EXPOSE, 0, exposeMessage(name, item), nothing);
+    return this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
   }
   setSync(name, item) {
     this.#endpoint.ask(Op.EXPOSE, 0, exposeMessage(name, item), nothing, false);
@@ -154,44 +163,50 @@ class Sandbox extends EventEmitter {
   // ------------------------------------------------------------------- limits
 
   // What the turn that begins now may take (link.cjs).
-  turnLimits(call = this.#call) {
-    const { time, wall, memory, buffers, wasm, cpu } = this.#options;
+  turnLimits(call) {
+    const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
     if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#used));
-    const least = Math.min(wall === 0 ? Infinity : wall, call?.wall ?? Infinity);
-    return {
-      time: most,
-      wall: least === Infinity ? 0 : least,
-      resident: this.#worker.resident(memory, buffers, wasm),
-    };
+    return { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
   }
-  #limitsOf(options) {
-    if (options.time === undefined && options.wall === undefined) return undefined;
-    return {
-      time: options.time === undefined ? undefined : Math.max(1, duration('time', options.time)),
-      wall: options.wall === undefined ? undefined : Math.max(1, duration('wall', options.wall)),
-    };
+  // A call that begins; without limits of its own it is as long as the sandbox lets it.
+  begin({ time, wall, signal } = {}) {
+    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal: an AbortSignal');
+    const least = Math.min(wall === undefined ? Infinity : Math.max(1, duration('wall', wall)), this.#options.wall || Infinity);
+    if (time === undefined && signal === undefined && least === Infinity) return this.#life;
+    return new Call({
+      time: time === undefined ? undefined : Math.max(1, duration('time', time)),
+      wall: least === Infinity ? undefined : least,
+      signal,
+    }, this.#life);
+  }
+  // The call that requests which wait are of.
+  given() {
+    return this.#call;
   }
   #withinSync(options, task) {
-    this.#call = this.#limitsOf(options);
+    const outer = this.#call;
+    this.#call = this.begin(options);
     const before = this.#clock();
     try {
       return task();
     } finally {
-      this.#call = undefined;
+      this.#call = outer;
       this.#count(before);
     }
   }
-  async #within(options, op, target, write) {
-    const limits = this.#limitsOf(options);
+  async #within(call, op, target, write, read = value) {
+    const over = call.over();
+    if (over !== undefined && !this.#gone) throw over;
     const before = this.#clock();
-    const pending = this.#worker.link.post(this.#endpoint, op, target, write, value, limits);
-    const wall = Math.min(limits?.wall ?? Infinity, this.#options.wall || Infinity);
     try {
-      return wall === Infinity ? await pending : await deadline(pending, wall);
+      return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
     } finally {
       this.#count(before);
     }
+  }
+  #post(op, target, write, read = nothing) {
+    return this.#worker.link.post(this.#endpoint, op, target, write, read, this.begin());
   }
   // Only where a sum of all calls is limited, which costs a system call each.
   #clock() {
@@ -206,7 +221,7 @@ class Sandbox extends EventEmitter {
 
   async stats() {
     const { link } = this.#worker;
-    const [heap, buffers] = await link.post(this.#endpoint, Op.STATS, 0, undefined, ({ link: { reader } }) => [reader.f64(), reader.f64()]);
+    const [heap, buffers] = await this.#post(Op.STATS, 0, undefined, ({ link: { reader } }) => [reader.f64(), reader.f64()]);
     return {
       heap, buffers, cpu: link.native.processorTime(), exported: this.#endpoint.count,
       imported: this.#endpoint.imports[0].size + this.#endpoint.imports[1].size,
@@ -222,25 +237,31 @@ class Sandbox extends EventEmitter {
   sendSettled(endpoint) {
     const { settled } = endpoint;
     endpoint.settled = [];
-    for (const { id, ok, value: item } of settled) {
-      const message = (okay, what) => ({ link: { writer } }) => {
+    for (const { id, ok, value: item, call = this.begin() } of settled) {
+      const message = (how, what) => ({ link: { writer } }) => {
         writer.u32(id);
-        writer.u8(okay ? 1 : 0);
+        writer.u8(how);
         endpoint.encode(what);
       };
-      this.#settle(endpoint, message(ok, item))
+      // Nothing waits for it any more: it may be forgotten inside.
+      if (call.over() !== undefined) {
+        this.#settle(endpoint, message(Settle.NEVER, undefined), this.begin()).catch(nothing);
+        continue;
+      }
+      this.#settle(endpoint, message(ok ? Settle.FULFILLED : Settle.REJECTED, item), call)
         .catch((error) => {
-          // What waits for it waits for ever once all processor time is used.
-          if (!this.#gone && !(error instanceof errors.TimeLimitError)) return this.#settle(endpoint, message(false, String(error?.message)));
+          // What waits for it waits for ever once its call is over or all processor time is used.
+          if (!this.#gone && call.over() === undefined && !(error instanceof errors.TimeLimitError))
+            return this.#settle(endpoint, message(Settle.REJECTED, String(error?.message)), call);
         })
         .catch(nothing);
     }
   }
   // What waited goes on, in a turn of its own, which counts as a call does.
-  async #settle(endpoint, message) {
+  async #settle(endpoint, message, call) {
     const before = this.#clock();
     try {
-      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing);
+      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing, call);
     } finally {
       this.#count(before);
     }
@@ -251,7 +272,7 @@ class Sandbox extends EventEmitter {
     this.#releasing = true;
     setTimeout(() => {
       this.#releasing = false;
-      if (!this.#gone && endpoint.releases.length > 0) this.#worker.link.post(endpoint, Op.PUMP, 0, undefined, nothing).catch(nothing);
+      if (!this.#gone && endpoint.releases.length > 0) this.#post(Op.PUMP, 0, undefined).catch(nothing);
     }, 50).unref();
   }
   holds(standIn) {
@@ -276,6 +297,7 @@ class Sandbox extends EventEmitter {
     if (this.#gone) return;
     this.#lost = error;
     this.#endpoint.close();
+    this.#life.stop(error);
     alive.delete(this);
     this.emit('lost', error);
   }
@@ -289,6 +311,7 @@ class Sandbox extends EventEmitter {
     if (this.#worker === undefined) return;
     this.#worker.leave(this, this.#endpoint);
     this.#endpoint.close();
+    this.#life.stop(new errors.DisposedError());
     this.emit('disposed');
   }
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
@@ -310,13 +333,6 @@ const exposeMessage = (name, item) => {
     endpoint.encode(item);
   };
 };
-
-function deadline(pending, wall) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new errors.TimeLimitError(`no answer within ${wall} ms`)), wall + 20);
-    pending.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
 
 function isGuest(item) {
   if ((typeof item !== 'object' && typeof item !== 'function') || item === null) return false;

@@ -21,6 +21,9 @@ const End = { __proto__: null, TIME: 1, MEMORY: 2, UNKNOWN: 3 };
 
 const Flag = { __proto__: null, BY_VALUE: 1, LIMIT: 2, SETTLED: 4 };
 
+// How a promise of the host's was settled.
+const Settle = { __proto__: null, REJECTED: 0, FULFILLED: 1, NEVER: 2 };
+
 const Tag = {
   __proto__: null,
   UNDEFINED: 0, NULL: 1, TRUE: 2, FALSE: 3, INT: 4, NUMBER: 5, TEXT1: 6, TEXT2: 7, BIGINT: 8,
@@ -167,4 +170,4 @@ class Writer {
 setPrototypeOf(Reader.prototype, null);
 setPrototypeOf(Writer.prototype, null);
 
-module.exports = { HEADER, Op, End, Flag, Tag, Kind, WireError, Reader, Writer };
+module.exports = { HEADER, Op, End, Flag, Settle, Tag, Kind, WireError, Reader, Writer };

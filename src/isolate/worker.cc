@@ -76,7 +76,8 @@ size_t Worker::exchange(const Guest& guest, size_t length) {
     MessageHeader header;
     std::memcpy(&header, channel_.incoming(), sizeof header);
     if (header.op >= kOpReturn)
-      return header.sandbox == guest.number() && !is_ending() ? received : 0;
+      return header.sandbox == guest.number() && header.op != kOpEnded && !is_ending() ? received
+                                                                                       : 0;
     dispatch(received);
   }
 }
