@@ -64,6 +64,9 @@ function decodeTagged(endpoint, tag) {
     case Tag.MY_SYMBOL: return endpoint.decodeSymbol(false);
     case Tag.YOUR_SYMBOL: return endpoint.decodeSymbol(true);
     case Tag.BIGINT: return decodeBigInt(endpoint);
+    case Tag.LIMIT:
+      if (endpoint.policy.isHost) throw new WireError('limit');
+      return endpoint.policy.limit;
     default: return decodeNested(endpoint, tag);
   }
 }

@@ -43,6 +43,11 @@ const views = {
   byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true, true) : value),
 };
 
+// Stands for what each guest has of its own.
+const limit = () => {
+  throw new TypeError('limit() is for guests: hand it over by expose or modules');
+};
+
 const revoked = new WeakSet();
 const noop = () => {};
 // A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON.
@@ -95,6 +100,7 @@ class HostPolicy {
     this.isHost = true;
     this.sandbox = sandbox;
     this.handles = handles;
+    this.limit = limit;
   }
 
   closedError() {
@@ -235,4 +241,4 @@ const revoke = (value) => {
   revoked.add(Box.is(value) ? value.value : value);
 };
 
-module.exports = { HostPolicy, kindOf, views, revoke };
+module.exports = { HostPolicy, kindOf, views, revoke, limit };

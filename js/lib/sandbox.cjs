@@ -9,6 +9,7 @@ const { encodeArguments } = require('./standin.cjs');
 const { readOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
 const { Call } = require('./call.cjs');
+const { Modules, drive, driveSync, moduleName } = require('./modules.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
@@ -21,6 +22,7 @@ const endpoints = new WeakMap();  // for tests of the membrane
 
 class Sandbox extends EventEmitter {
   #options;
+  #modules;
   #worker;
   #endpoint;
   #lost;
@@ -35,6 +37,8 @@ class Sandbox extends EventEmitter {
     if (key !== secret) throw new TypeError('a sandbox is made by Sandbox.create() or Sandbox.createSync()');
     super();
     this.#options = options;
+    if (options.modules !== undefined)
+      this.#modules = new Modules(options.modules, (name, importer, allowed) => this.emit('module', name, importer, allowed));
   }
 
   static async create(given) {
@@ -80,6 +84,13 @@ class Sandbox extends EventEmitter {
     writer.u32(output);
     writer.u8(frozen ? 1 : 0);
     endpoint.encode(globals);
+    if (this.#modules === undefined) {
+      writer.u8(Tag.UNDEFINED);
+    } else {
+      writer.u8(Tag.MINE);
+      writer.u32(endpoint.exportHandle(this.#load, 0, Kind.FUNCTION));
+      writer.u8(Kind.FUNCTION);
+    }
     if (globals === 'ecmascript' || globals === 'none') {
       writer.u8(Tag.UNDEFINED);
     } else {
@@ -113,6 +124,35 @@ class Sandbox extends EventEmitter {
       endpoint.encodeText(filename);
     };
   }
+
+  // The namespace of a module, and of all that it asks for, once they are evaluated.
+  async import(specifier, options = {}) {
+    const name = this.#moduleOf(specifier);
+    const call = this.begin(options);
+    await this.#loadWithin(call, name, '');
+    return this.#within(call, Op.IMPORT, 0, (endpoint) => endpoint.encodeText(name));
+  }
+  importSync(specifier, options = {}) {
+    const name = this.#moduleOf(specifier);
+    return this.#withinSync(options, () => {
+      driveSync(this.#modules.load(name, ''), ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
+      return this.#endpoint.ask(Op.IMPORT, 0, (endpoint) => endpoint.encodeText(name), value, false);
+    });
+  }
+  #moduleOf(specifier) {
+    if (typeof specifier !== 'string') throw new TypeError('import: the specifier is a text');
+    if (this.#modules === undefined) throw new errors.SandboxError('ERR_SANDBOX_MODULE', 'this sandbox has no modules: name them by the option "modules"');
+    return moduleName(specifier, '');
+  }
+  #loadWithin(call, name, importer) {
+    return call.wait(drive(this.#modules.load(name, importer), ({ op, write, read }) => this.#within(call, op, 0, write, read)));
+  }
+  // What a guest's import() asks for. Both are its words.
+  #load = async (specifier, importer) => {
+    const call = this.calling;
+    if (typeof specifier !== 'string' || typeof importer !== 'string') throw new TypeError('import: a text');
+    await this.#loadWithin(call, moduleName(specifier, importer), importer);
+  };
 
   async call(target, args = [], options = {}) {
     return this.callRecord(this.#recordOf(target), options.this, args, options);

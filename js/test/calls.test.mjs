@@ -63,6 +63,13 @@ test('a call that is over is refused the host, and cannot catch that', async () 
   assert.equal(await sandbox.run('ask(9)'), 1);
 });
 
+test('no code of a call runs once it is over', async () => {
+  await using sandbox = await Sandbox.create({ expose: { later: () => sleep(60) } });
+  await assert.rejects(sandbox.run('globalThis.ran = 0; (async () => { try { await later() } finally { ran++ } })()', { wall: '20 ms' }), TimeLimitError);
+  await sleep(120);
+  assert.equal(await sandbox.run('ran'), 0);
+});
+
 test('other calls of the sandbox go on', async () => {
   const { counts, expose } = host();
   await using sandbox = await Sandbox.create({ expose });
