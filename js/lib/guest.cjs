@@ -246,8 +246,9 @@ class Guest {
         return this.make(name);
       }
       case Op.IMPORT: {
-        const promise = this.evaluate(endpoint.decodeText());
-        return (again) => again.encode(promise);
+        const name = endpoint.decodeText();
+        const result = reader.u8() === 0 ? this.evaluate(name) : this.evaluateNow(name);
+        return (again) => again.encode(result);
       }
     }
     return undefined;
@@ -314,8 +315,17 @@ class Guest {
     return new P.Promise((resolve, reject) => {
       const { number } = this.modules.get(name);
       const done = this.io.evaluateModule(number, this.resolve);
-      this.io.whenSettled(done, () => resolve(this.io.moduleNamespace(number)), reject);
+      // V8 keeps null for what a limit ended.
+      this.io.whenSettled(done, () => resolve(this.io.moduleNamespace(number)),
+        (error) => reject(error === null ? new P.Error('a module that it needs was ended while it was evaluated') : error));
     });
+  }
+  evaluateNow(name) {
+    const { number } = this.modules.get(name);
+    const outcome = this.io.outcome(this.io.evaluateModule(number, this.resolve));
+    if (outcome === undefined) throw new P.TypeError(`module "${name}" awaits something: it cannot be imported at once`);
+    if (!outcome[0]) throw outcome[1];
+    return this.io.moduleNamespace(number);
   }
   // import() of a guest.
   import(specifier, from, attributes) {

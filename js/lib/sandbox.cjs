@@ -130,13 +130,13 @@ class Sandbox extends EventEmitter {
     const name = this.#moduleOf(specifier);
     const call = this.begin(options);
     await this.#loadWithin(call, name, '');
-    return this.#within(call, Op.IMPORT, 0, (endpoint) => endpoint.encodeText(name));
+    return this.#within(call, Op.IMPORT, 0, importMessage(name, false));
   }
   importSync(specifier, options = {}) {
     const name = this.#moduleOf(specifier);
     return this.#withinSync(options, () => {
       driveSync(this.#modules.load(name, ''), ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
-      return this.#endpoint.ask(Op.IMPORT, 0, (endpoint) => endpoint.encodeText(name), value, false);
+      return this.#endpoint.ask(Op.IMPORT, 0, importMessage(name, true), value, false);
     });
   }
   #moduleOf(specifier) {
@@ -365,6 +365,10 @@ class Sandbox extends EventEmitter {
 const applyMessage = (self, args) => (endpoint) => {
   endpoint.encode(self);
   encodeArguments(endpoint, args);
+};
+const importMessage = (name, atOnce) => (endpoint) => {
+  endpoint.encodeText(name);
+  endpoint.link.writer.u8(atOnce ? 1 : 0);
 };
 const exposeMessage = (name, item) => {
   if (typeof name !== 'string') throw new TypeError('set: a name is a text');

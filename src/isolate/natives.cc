@@ -201,8 +201,8 @@ void use_importer(const Info& info) {
 
 void run_microtasks(const Info& info) { info.GetIsolate()->PerformMicrotaskCheckpoint(); }
 
-// within(milliseconds, function): calls it, then runs microtasks, in so much processor time at most:
-// [ended, milliseconds used]. All that it put off and had no time for is forgotten.
+// within(milliseconds, function): calls it, then runs microtasks, in so much processor time at
+// most: [ended, milliseconds used]. All that it put off and had no time for is forgotten.
 void within(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
@@ -213,10 +213,8 @@ void within(const Info& info) {
   {
     const v8::TryCatch caught(isolate);
     worker.limiter().start(static_cast<uint64_t>(most * 1e6));
-    const bool done = !info[1]
-                           .As<v8::Function>()
-                           ->Call(context, v8::Undefined(isolate), 0, nullptr)
-                           .IsEmpty();
+    const bool done =
+        !info[1].As<v8::Function>()->Call(context, v8::Undefined(isolate), 0, nullptr).IsEmpty();
     if (done || !caught.HasTerminated()) isolate->PerformMicrotaskCheckpoint();
     spent = worker.limiter().finish();
     if (spent.over) isolate->CancelTerminateExecution();
@@ -295,17 +293,22 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
   const struct {
     const char* name;
     v8::FunctionCallback function;
-  } functions[] = {
-      {"exchange", exchange},        {"kind", kind},       {"putString", put_string},
-      {"getString", get_string},     {"run", run},         {"runMicrotasks", run_microtasks},
-      {"whenSettled", when_settled}, {"outcome", outcome}, {"memory", memory},
-      {"collect", collect},
-      {"within", within},
-      {"compileModule", compile_module},
-      {"makeModule", make_module},
-      {"evaluateModule", evaluate_module},
-      {"moduleNamespace", module_namespace},
-      {"useImporter", use_importer}};
+  } functions[] = {{"exchange", exchange},
+                   {"kind", kind},
+                   {"putString", put_string},
+                   {"getString", get_string},
+                   {"run", run},
+                   {"runMicrotasks", run_microtasks},
+                   {"whenSettled", when_settled},
+                   {"outcome", outcome},
+                   {"memory", memory},
+                   {"collect", collect},
+                   {"within", within},
+                   {"compileModule", compile_module},
+                   {"makeModule", make_module},
+                   {"evaluateModule", evaluate_module},
+                   {"moduleNamespace", module_namespace},
+                   {"useImporter", use_importer}};
   for (const auto& [key, function] : functions) {
     v8::Local<v8::Function> made;
     if (!v8::Function::New(context, function, data, 0, v8::ConstructorBehavior::kThrow)
