@@ -87,11 +87,16 @@ def check(root, names):
                 types.setdefault(type_, f"{name}:{number}")
 
 
+def allowed(folder):
+    """The folders of src/ that this one may include, or None."""
+    return [folder, *BELOW[folder]] if folder in BELOW else None
+
+
 def check_includes(name, folder, lines):
-    if folder not in BELOW:
+    may = allowed(folder)
+    if may is None:
         yield name, 0, f"src/{folder} has no place in the order of folders"
         return
-    allowed = [folder, *BELOW[folder]]
     for number, line in enumerate(lines, 1):
         match = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
         if not match:
@@ -102,7 +107,7 @@ def check_includes(name, folder, lines):
             yield name, number, f'include "{target}" from the root of src/: "{folder}/{target}"'
         elif ".." in target.split("/"):
             yield name, number, f'include "{target}" leaves its folder; name it from src/'
-        elif '"' in line and first in BELOW and first not in allowed:
+        elif '"' in line and first in BELOW and first not in may:
             yield name, number, f"src/{folder} includes src/{first}, which does not stand below it"
 
 
