@@ -16,6 +16,7 @@
 #include "policy/homes.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
+#include "policy/shipped.h"
 #include "policy/units.h"
 
 namespace bulkhead {
@@ -219,23 +220,6 @@ std::vector<std::string> names_of_manifest(const std::string& folder, const std:
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   return names_of(path);
-}
-
-// The sets that are asked for by name.
-std::vector<std::string> sets_named(const PolicyInputs& inputs) {
-  std::vector<std::string> names;
-  const auto take = [&names](const Entry& entry) {
-    const std::string_view text = entry.text;
-    if (text.starts_with('@') && text != kPrograms) names.emplace_back(text.substr(1));
-  };
-  const auto take_all = [&take](const Manifest& manifest) {
-    std::for_each(manifest.files.read.begin(), manifest.files.read.end(), take);
-    std::for_each(manifest.run.begin(), manifest.run.end(), take);
-  };
-  take_all(inputs.manifest);
-  if (inputs.baseline) take_all(*inputs.baseline);
-  for (const Extra& extra : inputs.extras) take(extra.entry);
-  return names;
 }
 
 }  // namespace

@@ -393,4 +393,19 @@ Result<Blocklist> parse_blocklist(const ManifestBytes& bytes, Blocklist::Source 
 
 Result<Sets> parse_set(const ManifestBytes& bytes) { return whole(draft_set(bytes)); }
 
+Limits with_limits(Limits limits, const Limits& over) {
+  const auto take = [](auto& into, const auto& from) {
+    if (from) into = from;
+  };
+  take(limits.memory, over.memory);
+  take(limits.cpu, over.cpu);
+  take(limits.cpu_time, over.cpu_time);
+  take(limits.wall_time, over.wall_time);
+  take(limits.processes, over.processes);
+  take(limits.files, over.files);
+  take(limits.written, over.written);
+  take(limits.home, over.home);
+  return limits;
+}
+
 }  // namespace bulkhead

@@ -64,6 +64,9 @@ struct Limits {                                       // an unset limit is not e
   std::optional<uint64_t> home;       // bytes in a private home, whose default is kMostOfHome
 };
 
+// `limits`, and in their place those that are set in `over`.
+Limits with_limits(Limits limits, const Limits& over);
+
 // A private home is kept small where no limit says more or less.
 inline constexpr uint64_t kMostOfHome = uint64_t{1} << 30U;
 

@@ -3,10 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <system_error>
 
 #include "sandbox/caller/identity.h"
+#include "sandbox/kernel/interrupt.h"
 
 namespace bulkhead {
 
@@ -38,8 +38,7 @@ size_t Pool::most_threads(uint64_t descriptors) noexcept {
   return std::clamp<uint64_t>((std::max(descriptors, kRest) - kRest) / kEach, 16, kMostThreads);
 }
 
-Pool::Pool(Listener& listener, Job job)
-    : listener_(listener), job_(std::move(job)), most_(most_threads(own_descriptors())) {}
+Pool::Pool(Listener& listener, Job job) : listener_(listener), job_(std::move(job)) {}
 
 void Pool::submit(const Notification& notification) {
   const std::lock_guard lock(mutex_);
@@ -57,7 +56,8 @@ void Pool::grow() {
       return true;
     });
   ended_ = 0;
-  while (idle_ < queue_.size() && workers_.size() < most_) {
+  const size_t most = most_threads(own_descriptors());
+  while (idle_ < queue_.size() && workers_.size() < most) {
     Worker& worker = workers_.emplace_back();
     try {
       worker.thread = std::thread([this, &worker] { run(worker); });
@@ -100,7 +100,7 @@ void Pool::tick() {
     if (!worker.busy) continue;
     // At the end whatever blocks: that a close does not wait (SO_LINGER), say, nobody promises.
     if (stopping_ || (worker.waiting && !listener_.still_valid(worker.notification)))
-      pthread_kill(worker.thread.native_handle(), kInterruptSignal);
+      interrupt(worker.thread.native_handle());
   }
 }
 

@@ -2,9 +2,6 @@
 // thread never does.
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,9 +15,6 @@
 
 namespace bulkhead {
 
-// Does nothing, but interrupts a blocking system call of the thread that gets it.
-inline constexpr int kInterruptSignal = SIGURG;
-
 class Pool {
  public:
   using Job = std::function<void(const Notification&)>;
@@ -32,7 +26,7 @@ class Pool {
   // that the supervisor opens: without any it would not see what the program uses.
   static size_t most_threads(uint64_t descriptors) noexcept;
 
-  // `job` runs on a thread of the pool, for each submitted notification.
+  // `job` runs on a thread of the pool, for each submitted notification. take_interrupt() first.
   Pool(Listener& listener, Job job);
   ~Pool() { stop(); }
   Pool(const Pool&) = delete;
@@ -62,7 +56,6 @@ class Pool {
 
   Listener& listener_;
   Job job_;
-  const size_t most_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Notification> queue_;

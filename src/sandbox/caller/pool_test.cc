@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <future>
 
+#include "sandbox/kernel/interrupt.h"
+
 namespace bulkhead {
 namespace {
 
@@ -22,10 +24,7 @@ TEST(Pool, LeavesDescriptorsForAllElse) {
 
 // As closing a socket does by SO_LINGER: a call that nobody expected to wait.
 TEST(Pool, StopsWhateverAJobIsBlockedIn) {
-  struct sigaction interrupt {};
-  struct sigaction before {};
-  interrupt.sa_handler = [](int) {};
-  ASSERT_EQ(::sigaction(kInterruptSignal, &interrupt, &before), 0);
+  ASSERT_TRUE(take_interrupt().ok());
   const Fd let_go(::eventfd(0, EFD_CLOEXEC));
   Listener nobody(Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
   std::atomic<bool> blocked = false;
@@ -41,7 +40,6 @@ TEST(Pool, StopsWhateverAJobIsBlockedIn) {
   const uint64_t one = 1;
   ASSERT_EQ(::write(let_go.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
   stopped.wait();
-  ::sigaction(kInterruptSignal, &before, nullptr);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ struct Service {
   Processes& processes;
   RenameLock& renames;
   const HomeSize* home_size = nullptr;  // of a private home
+  // In place of the plan's limit; 0: that holds.
+  std::atomic<uint32_t> most_processes = 0;
   SocketPaths socket_paths{};
 };
 

@@ -18,13 +18,14 @@ Reply serve_fork(Call& call) {
     if ((call.arg(0) & kNew) != 0) return serve_refusal(call);
     if ((call.arg(0) & CLONE_THREAD) != 0) return Reply::go_on();
   }
-  const auto& limit = call.service().plan.limits.processes;
-  if (!limit) return Reply::go_on();
+  if (!call.service().plan.limits.processes) return Reply::go_on();
+  const uint32_t changed = call.service().most_processes.load(std::memory_order_relaxed);
+  const uint32_t limit = changed != 0 ? changed : *call.service().plan.limits.processes;
   Processes& processes = call.service().processes;
   // The kernel forks after the answer, so that others that were just told to go on may not show
   // yet. These first: what ends in between counts twice, and not never.
   const uint32_t under_way = processes.forks_under_way(call.tid());
-  if (processes.count() + under_way >= *limit) {
+  if (processes.count() + under_way >= limit) {
     call.note_refusal(Kind::kSystem, "fork", "limits.processes is reached");
     return Reply::error(EAGAIN);
   }

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/units.h"
@@ -75,7 +77,8 @@ cpu_set_t choose_cores(const Cores& from, unsigned count) {
     if (CPU_ISSET(i, &from.set)) all.push_back(i);
   cpu_set_t chosen;
   CPU_ZERO(&chosen);
-  const size_t begin = static_cast<size_t>(::getpid()) % all.size();
+  static std::atomic<size_t> next = static_cast<size_t>(::getpid());
+  const size_t begin = next.fetch_add(count) % all.size();
   for (size_t i = 0; i < count; ++i) CPU_SET(all[(begin + i) % all.size()], &chosen);
   return chosen;
 }
@@ -171,6 +174,47 @@ class Keeper final : public LimitKeeper {
     return breach_;
   }
 
+  Result<UsedNow> used() override {
+    BULKHEAD_TRY(const std::vector<pid_t> pids, proc_->processes());
+    static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+    UsedNow now;
+    uint64_t ticks = 0;
+    for (const pid_t pid : pids) {
+      if (pid == 1) continue;  // init
+      ProcReader::Resident memory;
+      if (proc_->resident(pid, &memory)) now.memory += memory.pages + memory.swapped;
+      if (const auto stat = proc_->stat(pid)) ticks += stat->own_ticks + stat->children_ticks;
+      ++now.processes;
+    }
+    now.cpu_time = std::chrono::milliseconds(ticks * 1000 / kTicks);
+    return now;
+  }
+
+  Status change(const Limits& to) override {
+    const auto cannot = [](const char* name, const char* why) {
+      return Error{fmt::format("cannot change the limit {}: {}", name, why), EINVAL};
+    };
+    constexpr const char* kNone = "it was not set at the start";
+    if (to.memory && !limits_.memory) return cannot("memory", kNone);
+    if (to.cpu && how_.cpu != Mechanism::kCgroup)
+      return cannot("cpu", limits_.cpu ? "no cgroup keeps it" : kNone);
+    if (to.cpu_time && !limits_.cpu_time) return cannot("cpu-time", kNone);
+    if (to.cpu_time && *to.cpu_time > first_cpu_time_)
+      return cannot("cpu-time", "it was less at the start, and each process keeps that");
+    if (to.wall_time && !limits_.wall_time) return cannot("wall-time", kNone);
+    if (to.written && !limits_.written) return cannot("written", kNone);
+    if (to.processes && !limits_.processes) return cannot("processes", kNone);
+    if (to.files || to.home)
+      return cannot(to.files ? "files" : "home", "it is kept from the start");
+    const Limits before = std::exchange(limits_, with_limits(limits_, to));
+    if (const Status written = write_cgroups(to); !written.ok()) {
+      limits_ = before;
+      return written;
+    }
+    set_timer(kFastest);
+    return {};
+  }
+
   std::optional<LimitBreached> ended_by_kernel() override {
     if (!breach_ && how_.memory != Mechanism::kNone) check_kernel_kills();
     return breach_;
@@ -191,13 +235,21 @@ class Keeper final : public LimitKeeper {
 
   Status limit_memory_by_cgroup() {
     BULKHEAD_TRY(memory_cgroup_, cgroup_with("memory"));
+    BULKHEAD_CHECK(write_memory());
+    how_.memory = Mechanism::kCgroup;
+    return {};
+  }
+
+  Status write_memory() {
     const Cgroup* const cgroup = &cgroups_[memory_cgroup_];
     const std::string bytes = fmt::format("{}", *limits_.memory);
     if (cgroup->version() == 1) {
-      BULKHEAD_CHECK(cgroup->write("memory.limit_in_bytes", bytes));
+      // With swap it may not be less than without: one of these orders is the right one.
+      const bool first = cgroup->write("memory.limit_in_bytes", bytes).ok();
       if (cgroup->has("memory.memsw.limit_in_bytes"))
         BULKHEAD_CHECK(cgroup->write("memory.memsw.limit_in_bytes", bytes));
-      else
+      if (!first) BULKHEAD_CHECK(cgroup->write("memory.limit_in_bytes", bytes));
+      if (!cgroup->has("memory.memsw.limit_in_bytes"))
         samples_memory_ = machine_swaps();  // what is swapped out must count as well
     } else {
       BULKHEAD_CHECK(cgroup->write("memory.max", bytes));
@@ -208,7 +260,12 @@ class Keeper final : public LimitKeeper {
       // The kernel then kills all of it, not the process that looks worst.
       if (cgroup->has("memory.oom.group")) BULKHEAD_CHECK(cgroup->write("memory.oom.group", "1"));
     }
-    how_.memory = Mechanism::kCgroup;
+    return {};
+  }
+
+  Status write_cgroups(const Limits& to) {
+    if (to.memory && how_.memory == Mechanism::kCgroup) BULKHEAD_CHECK(write_memory());
+    if (to.cpu) BULKHEAD_CHECK(write_cpu());
     return {};
   }
 
@@ -238,19 +295,24 @@ class Keeper final : public LimitKeeper {
   }
 
   Status limit_cpu_by_cgroup() {
+    BULKHEAD_TRY(cpu_quota_cgroup_, cgroup_with("cpu"));
+    BULKHEAD_CHECK(write_cpu());
+    how_.cpu = Mechanism::kCgroup;
+    return {};
+  }
+
+  Status write_cpu() {
     // The kernel's least quota is 1 ms, of a period of at most 1 s (sched-bwc.rst).
     const int64_t period = *limits_.cpu < 0.02 ? 1'000'000 : 100'000;
     const auto quota =
         std::max(int64_t{1000}, static_cast<int64_t>(*limits_.cpu * static_cast<double>(period)));
-    BULKHEAD_TRY(const size_t index, cgroup_with("cpu"));
-    const Cgroup* const cgroup = &cgroups_[index];
+    const Cgroup* const cgroup = &cgroups_[cpu_quota_cgroup_];
     if (cgroup->version() == 1) {
       BULKHEAD_CHECK(cgroup->write("cpu.cfs_period_us", fmt::format("{}", period)));
       BULKHEAD_CHECK(cgroup->write("cpu.cfs_quota_us", fmt::format("{}", quota)));
     } else {
       BULKHEAD_CHECK(cgroup->write("cpu.max", fmt::format("{} {}", quota, period)));
     }
-    how_.cpu = Mechanism::kCgroup;
     return {};
   }
 
@@ -579,11 +641,12 @@ class Keeper final : public LimitKeeper {
     soon(std::clamp<Microseconds>(left, kFastest, slowest));
   }
 
-  const Limits limits_;
+  Limits limits_;
+  const std::chrono::milliseconds first_cpu_time_ = limits_.cpu_time.value_or(0ms);
   LimitMechanisms how_;
   std::vector<Cgroup> cgroups_;
   std::vector<CgroupParent> parents_;  // of cgroups_, by index
-  size_t memory_cgroup_ = 0, cpu_cgroup_ = 0;
+  size_t memory_cgroup_ = 0, cpu_cgroup_ = 0, cpu_quota_cgroup_ = 0;
   cpu_set_t pinned_{};
   bool samples_memory_ = false;
 

@@ -33,6 +33,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,6 +46,14 @@
 #include "sandbox/limits/usage.h"
 
 namespace bulkhead {
+
+// What the processes of a compartment use at this moment: pages of all of them, what several share
+// counting for each, and processor time, without that of processes that nobody waited for.
+struct UsedNow {
+  uint64_t memory = 0;
+  std::chrono::milliseconds cpu_time{0};
+  uint32_t processes = 0;
+};
 
 enum class Mechanism : uint8_t { kNone, kCgroup, kSampling, kAffinity, kTimer };
 
@@ -107,6 +116,11 @@ class LimitKeeper {
   // of it for its memory limit, which looks like any other end. Exits and signals count first for
   // all other limits.
   virtual std::optional<LimitBreached> ended_by_kernel() = 0;
+
+  virtual Result<UsedNow> used() = 0;
+  // Those that are set in `to` hold from now on. Only what was limited at the start can be; by an
+  // error nothing has changed. `processes` is its counter's to change.
+  virtual Status change(const Limits& to) = 0;
 
   virtual uint64_t peak_memory() const = 0;  // bytes, of a cgroup with cached files; 0: no limit
   virtual LimitMechanisms mechanisms() const = 0;

@@ -330,7 +330,7 @@ Result<Plan> make_plan(std::shared_ptr<const Policy> policy, std::vector<std::st
   plan.argv = std::move(command);
   plan.environment = std::move(environment);
   plan.folder = std::move(folder);
-  plan.limits = plan.policy->limits();
+  plan.limits = with_limits(plan.policy->limits(), options.limits);
   plan.count_processes = plan.limits.processes.has_value();
 
   // The policy was compiled with these trees as scratch exactly where no grant names them.

@@ -43,6 +43,7 @@ struct PlanOptions {
   // bulkhead's own folder for what is made in a private home (home_store.h; it need not be there
   // where nothing is launched); used where the policy has one.
   std::string home_store = {};
+  Limits limits = {};  // those that are set take the place of the policy's
   // Serve every call by the supervisor even where the kernel could decide: slower, for comparing.
   bool serve_every_call = false;
 };

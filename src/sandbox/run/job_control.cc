@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/caller/pool.h"
 #include "sandbox/kernel/process_stat.h"
 #include "sandbox/run/sentry.h"
 #include "sandbox/run/stillness.h"
@@ -35,8 +34,6 @@ constexpr std::initializer_list<int> kHeldBack = {SIGTSTP, SIGTTIN, SIGTTOU, SIG
 bool ends_programs(uint32_t signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
-
-void do_nothing(int) {}
 
 // True where the group is the compartment's.
 bool has_group(const Compartment& compartment, pid_t group) {
@@ -71,11 +68,7 @@ Result<JobControl> JobControl::take(bool job_control) {
   for (const int one : kHeldBack) sigaddset(&blocked, one);
   self.signals_ = Fd(::signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!self.signals_) return errno_error("receive signals");
-  struct sigaction interrupt {};
-  interrupt.sa_handler = do_nothing;  // without SA_RESTART: interrupting is its purpose
-  sigemptyset(&interrupt.sa_mask);
-  if (::sigaction(kInterruptSignal, &interrupt, &self.old_interrupt_) != 0 ||
-      pthread_sigmask(SIG_BLOCK, &blocked, &self.old_mask_) != 0)
+  if (pthread_sigmask(SIG_BLOCK, &blocked, &self.old_mask_) != 0)
     return errno_error("set up signals");
   self.active_ = true;
   return self;
@@ -89,8 +82,7 @@ JobControl::JobControl(JobControl&& other) noexcept
       was_exclusive_(other.was_exclusive_),
       job_control_(other.job_control_),
       active_(std::exchange(other.active_, false)),
-      old_mask_(other.old_mask_),
-      old_interrupt_(other.old_interrupt_) {}
+      old_mask_(other.old_mask_) {}
 
 JobControl::~JobControl() {
   if (!active_) return;
@@ -112,7 +104,6 @@ JobControl::~JobControl() {
   signalfd_siginfo late{};
   while (::read(signals_.get(), &late, sizeof late) == sizeof late) {
   }
-  ::sigaction(kInterruptSignal, &old_interrupt_, nullptr);
   pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 

@@ -52,7 +52,6 @@ class JobControl {
   bool job_control_ = true;
   bool active_ = false;
   sigset_t old_mask_{};
-  struct sigaction old_interrupt_ {};
 };
 
 }  // namespace bulkhead

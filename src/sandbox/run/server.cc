@@ -13,6 +13,7 @@
 
 #include "sandbox/caller/identity.h"
 #include "sandbox/caller/walker.h"
+#include "sandbox/kernel/interrupt.h"
 #include "sandbox/kernel/processes.h"
 #include "sandbox/limits/usage.h"
 
@@ -39,13 +40,14 @@ Server::Server(Service& service)
       }) {}
 
 Status Server::start() {
+  BULKHEAD_CHECK(take_interrupt());
   ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended_) return errno_error("make an eventfd");
   // A new thread inherits the mask.
   sigset_t all;
   sigset_t old;
   sigfillset(&all);
-  sigdelset(&all, kInterruptSignal);
+  sigdelset(&all, interrupt_signal());
   pthread_sigmask(SIG_SETMASK, &all, &old);
   Status status;
   try {
@@ -68,7 +70,7 @@ void Server::stop() {
   if (thread_.joinable()) {
     // A signal that comes just before the thread sleeps does not wake it: again.
     for (pollfd ended = {ended_.get(), POLLIN, 0}; !finished_.load();) {
-      pthread_kill(thread_.native_handle(), kInterruptSignal);
+      interrupt(thread_.native_handle());
       (void)::poll(&ended, 1, 1);
     }
     thread_.join();

@@ -24,8 +24,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // All signals but kInterruptSignal are blocked in its threads; a handler for
-  // that one must be set.
+  // All signals but interrupt_signal() are blocked in its threads.
   Status start();
   // Ends all threads. Their callers must be dead or dying: what is under way is
   // answered or dropped.

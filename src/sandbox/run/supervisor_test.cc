@@ -138,6 +138,33 @@ TEST_F(SuperviseTest, TheCallersSignalsAreAsBefore) {
   for (int i = 1; i < NSIG; ++i) EXPECT_EQ(sigismember(&before, i), sigismember(&after, i)) << i;
 }
 
+// One process, two compartments. What one of them is blocked in is interrupted at its end although
+// the other, which was there first, has ended before.
+TEST_F(SuperviseTest, TheFirstToEndTakesNothingFromAnother) {
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  const auto is_there = [&](const char* name) {
+    struct stat about {};
+    return ::stat((folder_ / name).c_str(), &about) == 0;
+  };
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(30);
+    std::thread first([&] { run("echo > first; while ! [ -e second ]; do sleep 0.01; done"); });
+    while (!is_there("first")) ::usleep(1000);
+    std::string second;
+    std::thread blocked(
+        [&] { second = run("(read x < fifo) & sleep 0.3; echo > second; sleep 1"); });
+    first.join();
+    blocked.join();
+    ::_exit(second == describe(Exited{0}) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST_F(SuperviseTest, ThreadsAndManyProcesses) {
   EXPECT_EQ(
       run("i=0; while [ $i -lt 300 ]; do /bin/true & i=$((i+1)); done; wait; echo done > out"),

@@ -127,8 +127,6 @@ int receive_fd(int socket) {
   return fd;
 }
 
-void do_nothing(int) {}
-
 bool write_text(const char* path, const std::string& text) {
   const Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
   return ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -232,9 +230,6 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   Listener listener(Fd(receive_fd(sockets[0])));
   if (listener.fd() < 0) return "no listener";
 
-  struct sigaction interrupt {};
-  interrupt.sa_handler = do_nothing;
-  ::sigaction(kInterruptSignal, &interrupt, nullptr);
   TestJudge judge(plan, grants);
   compartment.root = Fd(::open("/", O_PATH | O_CLOEXEC));
   compartment.proc = Fd(::open("/proc", O_PATH | O_CLOEXEC));

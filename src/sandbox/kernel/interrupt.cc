@@ -1,0 +1,45 @@
+#include "sandbox/kernel/interrupt.h"
+
+#include <signal.h>
+
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+
+namespace bulkhead {
+namespace {
+
+std::atomic<int> taken = 0;
+
+void do_nothing(int /*signal*/) {}
+
+bool take(int signal) {
+  struct sigaction now {};
+  if (::sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
+      now.sa_handler != SIG_DFL)
+    return false;
+  struct sigaction ours {};
+  ours.sa_handler = do_nothing;  // without SA_RESTART: interrupting is its purpose
+  sigemptyset(&ours.sa_mask);
+  return ::sigaction(signal, &ours, nullptr) == 0;
+}
+
+}  // namespace
+
+Status take_interrupt() {
+  static std::mutex one;
+  const std::lock_guard lock(one);
+  for (int signal = SIGRTMAX; taken.load() == 0 && signal >= SIGRTMIN; --signal)
+    if (take(signal)) taken.store(signal);
+  if (taken.load() != 0) return {};
+  return Error{
+      "cannot serve a compartment: every real-time signal of this process has a handler already "
+      "(leave one as it is, see signal(7))",
+      EBUSY};
+}
+
+int interrupt_signal() noexcept { return taken.load(std::memory_order_relaxed); }
+
+void interrupt(pthread_t thread) noexcept { ::pthread_kill(thread, interrupt_signal()); }
+
+}  // namespace bulkhead

@@ -1,0 +1,279 @@
+// What stands behind include/bulkhead/compartment.h. Its types have the names of ours, in a
+// namespace of their own: ours are Inner… here.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "policy/policy_judge.h"
+#include "policy/shipped.h"
+#include "sandbox/library/supervised.h"
+#include "sandbox/limits/outcome.h"
+
+namespace bulkhead {
+
+using InnerError = Error;
+using InnerJudge = Judge;
+using InnerPolicy = Policy;
+using InnerLimits = Limits;
+using InnerOutcome = Outcome;
+using InnerStatus = Status;
+template <typename T>
+using InnerResult = Result<T>;
+
+}  // namespace bulkhead
+
+#include "bulkhead/compartment.h"
+
+namespace bulkhead {
+inline namespace v1 {
+namespace {
+
+constexpr size_t kMaxManifest = 1 << 20;
+
+v1::Error outer(const InnerError& error) { return {to_string(error), error.errno_value}; }
+
+v1::Status outer(const InnerStatus& status) {
+  if (status.ok()) return std::monostate{};
+  return outer(status.error());
+}
+
+// The policy, and where it leaves something open, the host.
+class HostsJudge final : public PolicyJudge {
+ public:
+  HostsJudge(std::shared_ptr<const InnerPolicy> policy, std::shared_ptr<v1::Judge> host)
+      : PolicyJudge(std::move(policy)), host_(std::move(host)) {}
+
+  void stop_asking() override {
+    PolicyJudge::stop_asking();
+    if (host_) host_->stop();
+  }
+
+ private:
+  static Access access_of(Kind kind, std::string_view resource, const Attempt& attempt) {
+    return {label(kind), resource, attempt.pid, attempt.detail};
+  }
+  bool answers() const noexcept override { return host_ != nullptr; }
+  bool answer(Kind kind, const std::string& resource, const Attempt& attempt) override {
+    return host_->allow(access_of(kind, resource, attempt));
+  }
+  void refused(Kind kind, std::string_view resource, std::string_view reason,
+               const Attempt& attempt) override {
+    if (host_) host_->refused(access_of(kind, resource, attempt), reason);
+  }
+
+  const std::shared_ptr<v1::Judge> host_;
+};
+
+InnerLimits inner(const v1::Limits& limits) {
+  InnerLimits same;
+  same.memory = limits.memory;
+  same.cpu = limits.cpu;
+  same.cpu_time = limits.cpu_time;
+  same.wall_time = limits.wall_time;
+  same.processes = limits.processes;
+  same.files = limits.files;
+  same.written = limits.written;
+  return same;
+}
+
+// Zero is no limit that a program could live under.
+InnerStatus check(const v1::Limits& limits) {
+  const auto is_nothing = [](const auto& value) { return value && !(*value > decltype(*value){}); };
+  const char* const wrong = is_nothing(limits.memory)                            ? "memory"
+                            : is_nothing(limits.cpu)                             ? "cpu"
+                            : is_nothing(limits.processes)                       ? "processes"
+                            : is_nothing(limits.files)                           ? "files"
+                            : is_nothing(limits.written)                         ? "written"
+                            : limits.cpu_time && limits.cpu_time->count() <= 0   ? "cpu_time"
+                            : limits.wall_time && limits.wall_time->count() <= 0 ? "wall_time"
+                                                                                 : nullptr;
+  if (wrong == nullptr) return {};
+  return InnerError{fmt::format("the limit {} must be more than 0", wrong), EINVAL};
+}
+
+// Ours from now on, so that it does not matter what the host does with its own, and above 2, where
+// what the host has closed would be taken for its own.
+InnerResult<Fd> duplicate(int fd, int number) {
+  Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  if (!copy) return errno_error(fmt::format("give descriptor {} as {}", fd, number));
+  return copy;
+}
+
+InnerResult<std::vector<Fd>> give(const std::map<int, int>& descriptors, Stdio& stdio) {
+  std::vector<Fd> given;
+  stdio.clear();
+  for (const auto& [number, fd] : descriptors) {
+    BULKHEAD_TRY(Fd copy, duplicate(fd, number));
+    stdio[number] = copy.get();
+    given.push_back(std::move(copy));
+  }
+  for (int number = 0; number <= 2; ++number) {
+    if (stdio.contains(number)) continue;
+    const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY));
+    if (!null) return errno_error("open /dev/null");
+    BULKHEAD_TRY(Fd copy, duplicate(null.get(), number));
+    stdio[number] = copy.get();
+    given.push_back(std::move(copy));
+  }
+  return given;
+}
+
+InnerStatus check(const Options& options) {
+  if (options.command.empty())
+    return InnerError{"no program to start: Options::command is empty", EINVAL};
+  if (!options.command.front().starts_with('/'))
+    return InnerError{
+        fmt::format("{} is no absolute path: Options::command names the program's file",
+                    options.command.front()),
+        EINVAL};
+  if (!is_canonical(options.folder))
+    return InnerError{
+        fmt::format("{} is no absolute path without \".\" and \"..\": Options::folder",
+                    options.folder),
+        EINVAL};
+  return check(options.limits);
+}
+
+v1::Outcome outer(const InnerOutcome& inner) {
+  v1::Outcome outcome;
+  outcome.code = exit_code(inner);
+  outcome.text = describe(inner);
+  using How = v1::Outcome::How;
+  if (std::holds_alternative<Exited>(inner)) outcome.how = How::kExited;
+  if (const auto* signaled = std::get_if<Signaled>(&inner)) {
+    outcome.how = How::kSignaled;
+    outcome.signal = signaled->signal;
+    outcome.core_dumped = signaled->core_dumped;
+  }
+  if (std::holds_alternative<CannotRun>(inner)) outcome.how = How::kCannotRun;
+  if (std::holds_alternative<LimitBreached>(inner)) outcome.how = How::kLimit;
+  if (std::holds_alternative<Ended>(inner)) {
+    outcome.how = How::kKilled;
+    outcome.code = 128 + 9;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Judge::~Judge() = default;
+void Judge::refused(const Access& access, std::string_view rule) {
+  static_cast<void>(access);
+  static_cast<void>(rule);
+}
+void Judge::stop() {}
+
+struct Policy::Data {
+  std::shared_ptr<const InnerPolicy> policy;
+};
+
+Result<Policy> Policy::parse(std::string_view manifest, const PolicyOptions& options,
+                             const std::string& name) {
+  ShippedRules rules;
+  rules.essentials = options.essentials;
+  rules.blocklist = options.blocklist;
+  const Variables& from = options.variables;
+  bulkhead::PolicyInputs inputs;
+  inputs.variables.workspace = from.workspace;
+  inputs.variables.extension = from.extension;
+  inputs.variables.storage = from.storage;
+  inputs.variables.home = from.home;
+  auto policy =
+      compile_manifest(ManifestBytes::of(name, std::string(manifest)), rules, std::move(inputs));
+  if (!policy.ok()) return outer(policy.error());
+  return Policy(std::make_shared<const Data>(Data{std::move(*policy)}));
+}
+
+Result<Policy> Policy::load(const std::string& file, const PolicyOptions& options) {
+  auto text = read_file(file, kMaxManifest);
+  if (!text.ok()) return outer(text.error());
+  return parse(*text, options, file);
+}
+
+struct Compartment::Impl {
+  InnerStatus start(const std::shared_ptr<const InnerPolicy>& policy, const Options& options) {
+    BULKHEAD_CHECK(check(options));
+    if (!policy->private_home().empty())
+      return InnerError{"a private home has no place to be kept in here: leave files.private out",
+                        ENOTSUP};
+    PlanOptions planned;
+    planned.limits = inner(options.limits);
+    BULKHEAD_TRY(Plan plan,
+                 make_plan(policy, options.command, options.environment, options.folder, planned));
+    plan.blocked_signals = plan.ignored_signals = 0;  // the host's are its own
+    BULKHEAD_TRY(std::vector<Fd> given, give(options.descriptors, plan.stdio));
+    BULKHEAD_TRY(supervised, Supervised::start(std::move(plan),
+                                               std::make_shared<HostsJudge>(policy, options.judge),
+                                               options.name_server, std::move(given)));
+    return {};
+  }
+
+  std::unique_ptr<Supervised> supervised;
+  mutable std::once_flag once;
+  mutable v1::Outcome outcome;
+
+  const v1::Outcome* outcome_of(const RunReport* report) const {
+    if (report == nullptr) return nullptr;
+    std::call_once(once, [&] { outcome = outer(report->outcome); });
+    return &outcome;
+  }
+};
+
+Compartment::Compartment(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Compartment::Compartment(Compartment&& other) noexcept = default;
+Compartment& Compartment::operator=(Compartment&& other) noexcept = default;
+Compartment::~Compartment() = default;
+
+Result<Compartment> Compartment::start(const Policy& policy, const Options& options) {
+  auto impl = std::make_unique<Impl>();
+  const InnerStatus started = impl->start(policy.data().policy, options);
+  if (!started.ok()) return outer(started.error());
+  return Compartment(std::move(impl));
+}
+
+pid_t Compartment::pid() const { return impl_->supervised->program(); }
+
+const Outcome& Compartment::wait() const {
+  return *impl_->outcome_of(impl_->supervised->wait(std::nullopt));
+}
+
+const Outcome* Compartment::wait_until(std::chrono::steady_clock::time_point deadline) const {
+  return impl_->outcome_of(impl_->supervised->wait(deadline));
+}
+
+const Outcome* Compartment::outcome() const { return wait_until({}); }
+
+int Compartment::descriptor() const { return impl_->supervised->ended_fd(); }
+
+void Compartment::kill() { impl_->supervised->end(); }
+
+Status Compartment::signal(int number) { return outer(impl_->supervised->signal(number)); }
+
+Result<Usage> Compartment::usage() const {
+  Usage usage;
+  const auto asked = impl_->supervised->control().ask([&](Controlled& it) -> InnerStatus {
+    BULKHEAD_TRY(const UsedNow now, it.limits.used());
+    usage = {now.memory, now.cpu_time, now.processes};
+    return {};
+  });
+  if (!asked.ok()) return outer(asked.error());
+  return usage;
+}
+
+Status Compartment::set_limits(const Limits& limits) {
+  return outer(impl_->supervised->control().ask([&](Controlled& it) -> InnerStatus {
+    BULKHEAD_CHECK(check(limits));
+    BULKHEAD_CHECK(it.limits.change(inner(limits)));
+    if (limits.processes) it.most_processes.store(*limits.processes);
+    return {};
+  }));
+}
+
+}  // namespace v1
+}  // namespace bulkhead

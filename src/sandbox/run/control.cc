@@ -1,0 +1,49 @@
+#include "sandbox/run/control.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace bulkhead {
+namespace {
+
+Error ended() { return Error{"the compartment has ended", ESRCH}; }
+
+}  // namespace
+
+Result<std::unique_ptr<Control>> Control::make() {
+  Fd wanted(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wanted) return errno_error("make an eventfd");
+  return std::unique_ptr<Control>(new Control(std::move(wanted)));
+}
+
+Status Control::ask(const std::function<Status(Controlled&)>& what) {
+  Request request{&what, std::nullopt};
+  std::unique_lock lock(mutex_);
+  if (ended_) return ended();
+  requests_.push_back(&request);
+  const uint64_t one = 1;
+  (void)!::write(wanted_.get(), &one, sizeof one);
+  answered_.wait(lock, [&] { return request.answer.has_value(); });
+  return std::move(*request.answer);
+}
+
+void Control::serve(Controlled controlled) {
+  uint64_t count = 0;
+  (void)!::read(wanted_.get(), &count, sizeof count);
+  const std::lock_guard lock(mutex_);
+  for (Request* request : std::exchange(requests_, {}))
+    request->answer = (*request->what)(controlled);
+  answered_.notify_all();
+}
+
+void Control::end() noexcept {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  for (Request* request : std::exchange(requests_, {})) request->answer = ended();
+  answered_.notify_all();
+}
+
+}  // namespace bulkhead

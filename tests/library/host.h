@@ -1,0 +1,83 @@
+// What the hosts of these tests share.
+#pragma once
+
+#include <bulkhead/compartment.h>
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace host {
+
+inline int log_fd = STDERR_FILENO;  // 0 to 2 may be closed
+
+inline void say(const std::string& text) {
+  const std::string line = text + "\n";
+  (void)!::write(log_fd, line.data(), line.size());
+}
+
+[[noreturn]] inline void fail(const std::string& text) {
+  say("FAILED: " + text);
+  std::_Exit(1);
+}
+
+inline void expect(bool holds, const std::string& what) {
+  if (!holds) fail(what);
+}
+
+template <typename T>
+T must(bulkhead::Result<T> result, const std::string& what) {
+  if (!result.ok()) fail(what + ": " + result.error().message);
+  return std::move(*result);
+}
+
+// A shell with what Debian's tools read, and nothing else.
+inline bulkhead::Policy shell_policy(const std::string& more = "") {
+  return must(
+      bulkhead::Policy::parse(R"({"manifest": 1, "files": {"read": ["@system"], "write": []},
+                                          "run": ["/usr/bin", "/bin"])" +
+                              more + "}"),
+      "a policy");
+}
+
+inline bulkhead::Options shell(const std::string& script) {
+  bulkhead::Options options;
+  options.command = {"/bin/sh", "-c", script};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  return options;
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// Names in a folder of /proc/self: descriptors, threads.
+inline std::set<std::string> names_in(const std::string& folder) {
+  std::set<std::string> names;
+  DIR* const dir = ::opendir(folder.c_str());
+  if (dir == nullptr) return names;
+  const std::string own = std::to_string(::dirfd(dir));
+  while (const dirent* entry = ::readdir(dir))
+    if (entry->d_name[0] != '.' && entry->d_name != own) names.insert(entry->d_name);
+  ::closedir(dir);
+  return names;
+}
+
+// Processes whose parent this one is.
+inline size_t children() {
+  size_t count = 0;
+  for (const std::string& thread : names_in("/proc/self/task")) {
+    const std::string text = read_file("/proc/self/task/" + thread + "/children");
+    count += static_cast<size_t>(std::count(text.begin(), text.end(), ' '));
+  }
+  return count;
+}
+
+}  // namespace host

@@ -1,0 +1,238 @@
+// Each function of the header once, each kind of outcome, and errors.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "host.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using bulkhead::Compartment;
+using bulkhead::Options;
+using bulkhead::Outcome;
+using host::expect;
+using host::must;
+using host::shell;
+using Clock = std::chrono::steady_clock;
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() { expect(::pipe2(ends, O_CLOEXEC) == 0, "a pipe"); }
+  ~Pipe() {
+    close(0);
+    close(1);
+  }
+  void close(int end) {
+    if (ends[end] >= 0) ::close(ends[end]);
+    ends[end] = -1;
+  }
+  // All that comes, once nobody else has the other end.
+  std::string read() {
+    close(1);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+      text.append(buffer, static_cast<size_t>(n));
+    return text;
+  }
+};
+
+void expect_how(const Outcome& outcome, Outcome::How how, int code, const std::string& what) {
+  expect(outcome.how == how && outcome.code == code,
+         what + ": " + outcome.text + " (" + std::to_string(outcome.code) + ")");
+}
+
+// Waits until the program has said something.
+void await(Pipe& pipe) {
+  char byte = 0;
+  expect(::read(pipe.ends[0], &byte, 1) == 1, "the program says that it is there");
+}
+
+void outcomes(const bulkhead::Policy& policy) {
+  auto exits = must(Compartment::start(policy, shell("exit 7")), "start");
+  expect_how(exits.wait(), Outcome::How::kExited, 7, "an exit");
+  expect(exits.outcome() != nullptr, "an outcome stays");
+  expect(exits.signal(SIGTERM).ok() == false, "who has ended gets no signal");
+  expect(exits.usage().ok() == false, "nor uses anything");
+
+  auto signaled = must(Compartment::start(policy, shell("kill -KILL $$")), "start");
+  expect_how(signaled.wait(), Outcome::How::kSignaled, 128 + SIGKILL, "a signal");
+  expect(signaled.wait().signal == SIGKILL, "its number");
+
+  Options none = shell("");
+  none.command = {"/usr/bin/no-such-program"};
+  auto missing = Compartment::start(policy, none);
+  expect(missing.ok() ? missing->wait().how == Outcome::How::kCannotRun
+                      : missing.error().errno_value == ENOENT,
+         "a program that is not there");
+
+  Options limited = shell("sleep 1000");
+  limited.limits.wall_time = 200ms;
+  auto late = must(Compartment::start(policy, limited), "start");
+  expect_how(late.wait(), Outcome::How::kLimit, 124, "wall time");
+
+  auto killed = must(Compartment::start(policy, shell("sleep 1000")), "start");
+  expect(killed.outcome() == nullptr, "it lives");
+  expect(killed.wait_until(Clock::now() + 50ms) == nullptr, "the deadline comes first");
+  killed.kill();
+  expect_how(killed.wait(), Outcome::How::kKilled, 128 + SIGKILL, "kill()");
+}
+
+void descriptors(const bulkhead::Policy& policy) {
+  Pipe out, in;
+  Options options = shell("cat <&9 >&200; readlink /proc/self/fd/0; ls /proc/self/fd | wc -l");
+  options.descriptors = {{9, in.ends[0]}, {200, out.ends[1]}, {1, out.ends[1]}};
+  auto compartment = must(Compartment::start(policy, options), "start");
+  in.close(0);
+  expect(::write(in.ends[1], "through\n", 8) == 8, "a pipe takes a line");
+  in.close(1);
+  // 0, 1, 2, 9, 200 and the folder that ls reads.
+  expect(out.read() == "through\n/dev/null\n6\n", "any descriptor by any number, and no other");
+  expect(compartment.wait().code == 0, "it ends well");
+
+  Options wrong = shell("");
+  wrong.descriptors = {{5, 987654}};
+  const auto refused = Compartment::start(policy, wrong);
+  expect(!refused.ok() && refused.error().errno_value == EBADF &&
+             refused.error().message.find("987654") != std::string::npos,
+         "a closed descriptor is named");
+  const int datagrams = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  wrong.descriptors = {{5, datagrams}};
+  expect(!Compartment::start(policy, wrong).ok(), "no datagram socket");
+  ::close(datagrams);
+}
+
+void waiting(const bulkhead::Policy& policy) {
+  Pipe out;
+  Options options = shell("trap 'exit 5' USR1; echo; while :; do sleep 0.01; done");
+  options.descriptors = {{1, out.ends[1]}};
+  auto compartment = must(Compartment::start(policy, options), "start");
+  await(out);
+  pollfd ended{compartment.descriptor(), POLLIN, 0};
+  expect(::poll(&ended, 1, 0) == 0, "not readable while it lives");
+  expect(::kill(compartment.pid(), 0) == 0, "its number is a process");
+  expect(compartment.signal(SIGUSR1).ok(), "a signal");
+  expect(::poll(&ended, 1, 20'000) == 1, "readable at the end");
+  expect_how(*compartment.outcome(), Outcome::How::kExited, 5, "a signal's handler");
+}
+
+void usage(const bulkhead::Policy& policy) {
+  Pipe out;
+  Options options = shell("sleep 1000 & echo; wait");
+  options.descriptors = {{1, out.ends[1]}};
+  options.limits.memory = uint64_t{1} << 30;
+  options.limits.processes = 50;
+  auto compartment = must(Compartment::start(policy, options), "start");
+  await(out);
+  const bulkhead::Usage used = must(compartment.usage(), "usage");
+  expect(used.processes == 2 && used.memory > 100'000, "two processes with memory");
+  bulkhead::Limits none;
+  none.written = 1;
+  const auto refused = compartment.set_limits(none);
+  expect(!refused.ok() && refused.error().message.find("written") != std::string::npos,
+         "what was not limited cannot be");
+  none.written.reset();
+  none.memory = 0;
+  expect(!compartment.set_limits(none).ok(), "no memory is no limit");
+  bulkhead::Limits less;
+  less.memory = 300'000;
+  expect(compartment.set_limits(less).ok(), "a lower limit");
+  // A cgroup does not go below what is used; then what is sampled does.
+  if (const Outcome* outcome = compartment.wait_until(Clock::now() + 10s); outcome != nullptr)
+    expect_how(*outcome, Outcome::How::kLimit, 120, "memory");
+}
+
+class Asked final : public bulkhead::Judge {
+ public:
+  bool allow(const bulkhead::Access& access) override {
+    const std::lock_guard lock(mutex_);
+    seen.emplace_back(std::string(access.kind) + " " + std::string(access.resource));
+    threads.insert(std::this_thread::get_id());
+    return access.resource == "/etc/hostname";
+  }
+  void refused(const bulkhead::Access& access, std::string_view rule) override {
+    const std::lock_guard lock(mutex_);
+    no.emplace_back(std::string(access.kind) + " " + std::string(access.resource) + ": " +
+                    std::string(rule));
+  }
+  void stop() override { stopped = true; }
+
+  std::vector<std::string> seen, no;
+  std::set<std::thread::id> threads;
+  std::atomic<bool> stopped = false;
+
+ private:
+  std::mutex mutex_;
+};
+
+void judging() {
+  const auto policy = host::shell_policy(R"(, "otherwise": "ask")");
+  const auto judge = std::make_shared<Asked>();
+  Options options =
+      shell("read a < /etc/hostname || exit 1; read a < /etc/passwd && exit 2; exit 0");
+  options.judge = judge;
+  auto compartment = must(Compartment::start(policy, options), "start");
+  expect(compartment.wait().code == 0, "as the host decides: " + compartment.wait().text);
+  const auto has = [](const std::vector<std::string>& list, const std::string& text) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const std::string& one) { return one.starts_with(text); });
+  };
+  expect(has(judge->seen, "read /etc/hostname") && has(judge->no, "read /etc/passwd"),
+         "the host is asked, and told");
+  expect(!judge->threads.contains(std::this_thread::get_id()), "by threads of the compartment");
+  expect(judge->stopped, "and told of the end");
+}
+
+void errors(const bulkhead::Policy& policy) {
+  const auto broken =
+      bulkhead::Policy::parse("{\"manifest\": 1,\n \"flies\": {}}", {}, "mine.json");
+  expect(!broken.ok() && broken.error().message.find("mine.json:2") != std::string::npos,
+         "a manifest's mistake has its place");
+  expect(!bulkhead::Policy::load("/nonexistent/manifest.json").ok(), "no file");
+  Options options = shell("");
+  options.command = {"sh"};
+  expect(!Compartment::start(policy, options).ok(), "a program without a path");
+  options.command = {};
+  expect(!Compartment::start(policy, options).ok(), "no program");
+  options = shell("");
+  options.folder = "here";
+  expect(!Compartment::start(policy, options).ok(), "a folder that is no path");
+  options = shell("");
+  options.limits.memory = 0;
+  expect(!Compartment::start(policy, options).ok(), "a limit of nothing");
+  // By a policy that grants nothing the program cannot even be run.
+  const auto nothing = must(bulkhead::Policy::parse(R"({"manifest": 1})"), "an empty manifest");
+  auto compartment = must(Compartment::start(nothing, shell("exit 0")), "start");
+  expect_how(compartment.wait(), Outcome::How::kCannotRun, 126, "not granted");
+}
+
+}  // namespace
+
+int main() {
+  const auto before = host::names_in("/proc/self/fd");
+  {
+    const auto policy = host::shell_policy();
+    outcomes(policy);
+    descriptors(policy);
+    waiting(policy);
+    usage(policy);
+    judging();
+    errors(policy);
+    // An object's end is its compartment's.
+    const auto lives = must(Compartment::start(policy, shell("sleep 1000")), "start");
+  }
+  expect(host::children() == 0, "no process is left");
+  expect(host::names_in("/proc/self/task").size() == 1, "no thread is left");
+  // The program of init stays open, once for all compartments.
+  expect(host::names_in("/proc/self/fd").size() <= before.size() + 1, "no descriptor is left");
+  host::say("surface: all well");
+  return 0;
+}
