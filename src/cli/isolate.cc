@@ -8,6 +8,7 @@
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/supervisor.h"
+#include "session/own_process.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
@@ -53,6 +54,7 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   SupervisorOptions supervisor;
   supervisor.job_control = false;
   supervisor.end_fd = kHostPipe;
+  serve_alone(supervisor);
   auto report = supervise(*plan, arbiter, supervisor);
   if (!report.ok()) return fail(report.error());
   return exit_code(report->outcome);

@@ -25,6 +25,7 @@
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/node_cache.h"
 #include "sandbox/run/supervisor.h"
+#include "session/own_process.h"
 #include "trace/environment.h"
 
 extern char** environ;
@@ -215,6 +216,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
   supervisor.suspension = &suspension;
+  serve_alone(supervisor);
   auto report = supervise(*plan, arbiter, supervisor);
   if (!report.ok()) {
     static_cast<void>((*journal)->finish("did not start: " + report.error().message));

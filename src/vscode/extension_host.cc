@@ -24,6 +24,7 @@
 #include "sandbox/limits/usage.h"
 #include "sandbox/plan/node_cache.h"
 #include "sandbox/run/supervisor.h"
+#include "session/own_process.h"
 #include "trace/environment.h"
 #include "trace/groundwork.h"
 #include "vscode/confinement.h"
@@ -43,6 +44,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kChannelNumber = 3;  // of Node's channel to its parent, inside
 constexpr size_t kMaxData = 16U << 20U;
 constexpr std::chrono::seconds kLastMoment{1};
 
@@ -382,7 +384,7 @@ GrantedEnvironment Host::environment(const Policy& policy) const {
     return name.starts_with("BULKHEAD_") || name == "NODE_CHANNEL_FD" ||
            name == "NODE_CHANNEL_SERIALIZATION_MODE";
   });
-  granted.passed.push_back(fmt::format("NODE_CHANNEL_FD={}", kInherited));
+  granted.passed.push_back(fmt::format("NODE_CHANNEL_FD={}", kChannelNumber));
   granted.passed.push_back("NODE_CHANNEL_SERIALIZATION_MODE=json");
   return granted;
 }
@@ -473,7 +475,7 @@ Status Host::prepare() {
   BULKHEAD_TRY(plan_,
                make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
   for (const Event& event : granted.withheld) journal->record(event);
-  plan_->inherited = host_channel_.get();
+  plan_->stdio[kChannelNumber] = host_channel_.get();
   for (const KeptFolder& kept : plan_->kept)  // vscode/launcher/compile_cache.cjs
     plan_->environment.push_back("BULKHEAD_COMPILE_CACHE=" + kept.place);
 
@@ -563,10 +565,11 @@ void Host::supervise_until_end() {
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
   supervisor.home_bytes = &home_bytes_;
-  supervisor.started = [this](int proc) {
+  supervisor.started = [this](int proc, pid_t) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);
   };
+  serve_alone(supervisor);
   report_.emplace(supervise(*plan_, *arbiter_, supervisor));
   reported_.set_value();
   usage_.stop();

@@ -16,13 +16,14 @@ BELOW = {"base": [],
          "policy": ["base"],
          "sandbox": ["base", "policy"],
          "trace": ["base", "policy"],
-         "vscode": ["base", "policy", "sandbox", "trace"],
+         "session": ["base", "policy", "sandbox", "trace"],
+         "vscode": ["base", "policy", "sandbox", "trace", "session"],
          "membrane": ["base"],
-         "isolate": ["base", "policy", "sandbox", "trace", "membrane"],
-         "cli": ["base", "policy", "sandbox", "trace", "vscode"]}
+         "isolate": ["base", "policy", "sandbox", "trace", "session", "membrane"],
+         "cli": ["base", "policy", "sandbox", "trace", "session", "vscode"]}
 # The rooms of a folder, in the order in which data go through them: each includes its own headers and
 # those of the rooms before it. A room's tests may use what stands in `testing`, and ask what the kernel can do.
-ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "testing"]}
+ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "library", "testing"]}
 MAX_LINES = 700
 MAX_BYTES = 1 << 20
 

@@ -87,6 +87,7 @@ void Supervised::run() {
   options.dns_server = name_server_;
   options.end_fd = end_fd_.get();
   options.control = control_.get();
+  options.pass_signals = false;
   options.started = [this](int /*proc*/, pid_t program) { note_started(program); };
   auto report = supervise(plan_, *judge_, options);
   control_->end();

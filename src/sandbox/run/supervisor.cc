@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,9 +20,6 @@
 #include "sandbox/network/resolver.h"
 #include "sandbox/run/job_control.h"
 #include "sandbox/run/server.h"
-
-// Of the linker: where the program begins, and where its code ends.
-extern "C" const char __executable_start, etext;  // NOLINT(bugprone-reserved-identifier)
 
 namespace bulkhead {
 
@@ -70,35 +64,15 @@ Fd private_folder(const Compartment& compartment, const char* path, bool is_priv
                     : Fd();
 }
 
-// Calls that wait hold descriptors of ours, and whoever took them all would be watched no longer.
-// The program has a limit of its own, and keeps it.
-void raise_descriptors() {
-  rlimit now{};
-  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
-  now.rlim_cur = now.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &now);
-}
-
-// What only the start needed, in a supervisor that lives longer: its heap, and its code. Code
-// is read from the file again where it is needed after all (madvise(2), a private mapping
-// that is not written).
-void give_back_memory() {
-  ::malloc_trim(0);
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(&__executable_start) & ~(page - 1);
-  const uintptr_t end = reinterpret_cast<uintptr_t>(&etext) & ~(page - 1);
-  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-}
-
 // Watches one compartment until its outcome is known. The first final outcome wins.
 class Watch {
  public:
-  Watch(const Plan& plan, Judge& judge, Compartment& compartment, Server& server,
-        LimitKeeper& limits, HomeSize* home, const JobControl& job,
-        const SupervisorOptions& options)
+  Watch(const Plan& plan, Judge& judge, Service& service, Server& server, LimitKeeper& limits,
+        HomeSize* home, const JobControl* job, const SupervisorOptions& options)
       : plan_(plan),
         judge_(judge),
-        compartment_(compartment),
+        service_(service),
+        compartment_(service.compartment),
         server_(server),
         limits_(limits),
         home_(home),
@@ -115,10 +89,11 @@ class Watch {
   std::optional<Outcome> step() {
     pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
                     {compartment_.init_pidfd.get(), POLLIN, 0},
-                    {job_.fd(), POLLIN, 0},
+                    {job_ != nullptr ? job_->fd() : -1, POLLIN, 0},
                     {limits_.fd(), POLLIN, 0},
                     {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
                     {options_.end_fd, POLLIN, 0},
+                    {options_.control != nullptr ? options_.control->fd() : -1, POLLIN, 0},
                     {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
     const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
     if (ready < 0 && errno != EINTR)
@@ -126,7 +101,7 @@ class Watch {
           fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
     if (ready == 0 && !started_) {
       started_ = true;
-      give_back_memory();
+      if (options_.settled) options_.settled();
     }
     server_.tick();
     // A breach first: what it did to the program is its consequence.
@@ -137,12 +112,13 @@ class Watch {
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
-    if (fds[6].revents != 0)
+    if (fds[6].revents != 0) options_.control->serve({limits_, service_.most_processes});
+    if (fds[7].revents != 0)
       if (auto breach = options_.suspension->serve(compartment_, limits_))
         return std::move(*breach);
     // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
     // SIGSTOP is by the question. What it does on its way out is not asked about either.
-    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && judge_.asking())
+    if (fds[2].revents != 0 && job_->pass_on(compartment_.program) && judge_.asking())
       judge_.stop_asking();
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
@@ -164,8 +140,8 @@ class Watch {
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
       // By now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped())
-        if (auto breach = job_.stop_with(compartment_, limits_)) return breach;
+      if (event.kind == ProgramEvent::Kind::kStopped && job_ != nullptr && is_stopped())
+        if (auto breach = job_->stop_with(compartment_, limits_)) return breach;
     }
   }
 
@@ -176,11 +152,12 @@ class Watch {
 
   const Plan& plan_;
   Judge& judge_;
+  Service& service_;
   Compartment& compartment_;
   Server& server_;
   LimitKeeper& limits_;
-  HomeSize* home_;  // null: there is none
-  const JobControl& job_;
+  HomeSize* home_;         // null: there is none
+  const JobControl* job_;  // null: signals are the caller's
   const SupervisorOptions& options_;
   bool server_ended_ = false;
   bool started_ = false;  // and lived through a quiet moment since
@@ -234,7 +211,6 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
                }));
   const Killing killing(compartment);
   Listener listener(std::move(compartment.listener));
-  raise_descriptors();
   Processes processes(compartment.proc.get());
   Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
   if (plan.home) BULKHEAD_CHECK(walker.has_home(*plan.home));
@@ -248,13 +224,16 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
   service.home_size = home_size ? &*home_size : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
-  auto job = JobControl::take(options.job_control);
+  std::optional<JobControl> job;
   Server server(service);
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
     const Ending ending(compartment, judge);
-    if (!job.ok()) return std::move(job).error();
+    if (options.pass_signals) {
+      BULKHEAD_TRY(JobControl taken, JobControl::take(options.job_control));
+      job.emplace(std::move(taken));
+    }
     const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
     const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
     BULKHEAD_CHECK(limits->attach({compartment.init,
@@ -266,14 +245,14 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
                                     compartment.system_v[2].get()},
                                    compartment.socket_diag.get(),
                                    &processes.taken()}));
+    if (options.started) options.started(compartment.proc.get(), compartment.program);
     // The program waits for the server; what it asks the resolver can wait in the sockets.
     BULKHEAD_CHECK(server.start());
     ResolverOptions resolving;
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, judge, names, resolving));
-    if (options.started) options.started(compartment.proc.get());
-    report.outcome = Watch(plan, judge, compartment, server, *limits,
-                           home_size ? &*home_size : nullptr, *job, options)
+    report.outcome = Watch(plan, judge, service, server, *limits, home_size ? &*home_size : nullptr,
+                           job ? &*job : nullptr, options)
                          .run();
   }
   server.stop();

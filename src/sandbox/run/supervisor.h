@@ -17,17 +17,25 @@
 #include "sandbox/launch/compartment.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
+#include "sandbox/run/control.h"
 #include "sandbox/run/suspension.h"
 
 namespace bulkhead {
 
 struct SupervisorOptions {
+  // Signals that this process gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach
+  // the program: for a process that is there for it alone.
+  bool pass_signals = true;
   bool job_control = true;  // stop and continue with the program, restore the terminal
   std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
   int end_fd = -1;          // ends the compartment (Ended) once it is readable
-  // Called once the program is about to run, with the compartment's /proc (O_PATH), which lives
-  // until supervise() returns.
-  std::function<void(int proc)> started = {};
+  // Called before the program runs, with the compartment's /proc (O_PATH), which lives until
+  // supervise() returns, and the program's number outside.
+  std::function<void(int proc, pid_t program)> started = {};
+  // Called once, when the program has run and nothing waits.
+  std::function<void()> settled = {};
+  // What other threads want meanwhile; null: nothing. Outlives supervise().
+  Control* control = nullptr;
   // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
   RenameLock* renames = nullptr;
   // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
@@ -42,8 +50,7 @@ struct RunReport {
   uint64_t peak_memory = 0;  // bytes, 0 where not measured
 };
 
-// Blocks until the compartment has ended. The judge outlives it. Signals that the calling process
-// gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach the program.
+// Blocks until the compartment has ended. The judge outlives it.
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options);
 
 }  // namespace bulkhead
