@@ -1,9 +1,8 @@
 // bulkhead/compartment.h: programs that nobody trusts, each in a compartment that holds nothing but
 // what a policy grants.
 //
-//   auto policy = bulkhead::Policy::parse(R"({"manifest": 1, "files": {"read": ["@system",
-//   "/srv/in"]},
-//                                             "run": ["/usr/bin/wc"]})");
+//   auto policy = bulkhead::Policy::parse(R"({
+//     "manifest": 1, "files": {"read": ["@system", "/srv/in"]}, "run": ["/usr/bin/wc"]})");
 //   if (!policy) return complain(policy.error().message);
 //   bulkhead::Options options;
 //   options.command = {"/usr/bin/wc", "-l", "/srv/in/list"};
@@ -12,22 +11,18 @@
 //   if (!compartment) return complain(compartment.error().message);
 //   return compartment->wait().code;
 //
-// Linux, x86-64, for root and for ordinary users; what the kernel lacks for it is an error of
-// start(). Link with CMake (find_package(bulkhead), target bulkhead::compartment) or pkg-config
-// (bulkhead).
+// Linux, x86-64, for root and for ordinary users; what the kernel lacks is an error of start().
+// Link with CMake (find_package(bulkhead), target bulkhead::compartment) or pkg-config (bulkhead).
 //
 // What holds for all of it:
-//   - Errors are values. Nothing here prints, throws (but std::bad_alloc), exits or aborts.
+//   - Errors are values. Nothing here prints, throws (but std::bad_alloc), or exits.
 //   - Many compartments may live in one process. Objects may be used by several threads at a time,
-//   but a
-//     Compartment must not be moved or destroyed while another thread uses it.
-//   - Of the host's process nothing changes but this: one real-time signal, the highest that has no
-//   handler
-//     when the first compartment starts, gets one that does nothing, for good (threads of ours are
-//     interrupted by it). Signals that the host gets are the host's, masks of its threads, working
-//     folder, umask and limits stay, and a compartment's processes raise no SIGCHLD.
-//   - A compartment has threads of its own in the host, in which the host's code runs in Judge
-//   alone.
+//     but a Compartment must not be moved or destroyed while another thread uses it.
+//   - Of the host's process one thing changes: of the real-time signals the highest that has no
+//     handler when the first compartment starts gets one that does nothing, for good; threads of
+//     ours are interrupted by it. The host's other signals, masks, working folder, umask, limits
+//     and descriptors stay as they are, and a compartment's processes raise no SIGCHLD.
+//   - A compartment has threads of its own in the host. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
 //   - A host that forks without executing leaves its compartments to the parent.
 #pragma once

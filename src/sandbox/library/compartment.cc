@@ -257,7 +257,7 @@ Status Compartment::signal(int number) { return outer(impl_->supervised->signal(
 
 Result<Usage> Compartment::usage() const {
   Usage usage;
-  const auto asked = impl_->supervised->control().ask([&](Controlled& it) -> InnerStatus {
+  const auto asked = impl_->supervised->requests().ask([&](Watched& it) -> InnerStatus {
     BULKHEAD_TRY(const UsedNow now, it.limits.used());
     usage = {now.memory, now.cpu_time, now.processes};
     return {};
@@ -267,7 +267,7 @@ Result<Usage> Compartment::usage() const {
 }
 
 Status Compartment::set_limits(const Limits& limits) {
-  return outer(impl_->supervised->control().ask([&](Controlled& it) -> InnerStatus {
+  return outer(impl_->supervised->requests().ask([&](Watched& it) -> InnerStatus {
     BULKHEAD_CHECK(check(limits));
     BULKHEAD_CHECK(it.limits.change(inner(limits)));
     if (limits.processes) it.most_processes.store(*limits.processes);

@@ -63,7 +63,7 @@ Result<std::unique_ptr<Supervised>> Supervised::start(Plan plan, std::shared_ptr
 
 Status Supervised::open() {
   BULKHEAD_CHECK(take_interrupt());
-  BULKHEAD_TRY(control_, Control::make());
+  BULKHEAD_TRY(requests_, Requests::make());
   BULKHEAD_TRY(end_fd_, event());
   BULKHEAD_TRY(ended_fd_, event());
   return {};
@@ -86,11 +86,11 @@ void Supervised::run() {
   SupervisorOptions options;
   options.dns_server = name_server_;
   options.end_fd = end_fd_.get();
-  options.control = control_.get();
+  options.requests = requests_.get();
   options.pass_signals = false;
   options.started = [this](int /*proc*/, pid_t program) { note_started(program); };
   auto report = supervise(plan_, *judge_, options);
-  control_->end();
+  requests_->end();
   const std::lock_guard lock(mutex_);
   if (report.ok())
     report_ = std::move(*report);

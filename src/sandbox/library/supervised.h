@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "policy/judge.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/run/control.h"
+#include "sandbox/run/requests.h"
 #include "sandbox/run/supervisor.h"
 
 namespace bulkhead {
@@ -38,7 +38,7 @@ class Supervised {
 
   void end() noexcept;
   Status signal(int number);
-  Control& control() { return *control_; }
+  Requests& requests() { return *requests_; }
 
  private:
   Supervised(Plan plan, std::shared_ptr<Judge> judge, std::string name_server);
@@ -51,7 +51,7 @@ class Supervised {
   const std::shared_ptr<Judge> judge_;
   const std::string name_server_;
   std::vector<Fd> given_;
-  std::unique_ptr<Control> control_;
+  std::unique_ptr<Requests> requests_;
   Fd end_fd_, ended_fd_;
   pid_t program_ = -1;
   Fd program_fd_;

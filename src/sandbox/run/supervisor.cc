@@ -93,7 +93,7 @@ class Watch {
                     {limits_.fd(), POLLIN, 0},
                     {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
                     {options_.end_fd, POLLIN, 0},
-                    {options_.control != nullptr ? options_.control->fd() : -1, POLLIN, 0},
+                    {options_.requests != nullptr ? options_.requests->fd() : -1, POLLIN, 0},
                     {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
     const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
     if (ready < 0 && errno != EINTR)
@@ -112,7 +112,7 @@ class Watch {
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
-    if (fds[6].revents != 0) options_.control->serve({limits_, service_.most_processes});
+    if (fds[6].revents != 0) options_.requests->serve({limits_, service_.most_processes});
     if (fds[7].revents != 0)
       if (auto breach = options_.suspension->serve(compartment_, limits_))
         return std::move(*breach);

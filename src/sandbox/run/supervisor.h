@@ -17,7 +17,7 @@
 #include "sandbox/launch/compartment.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/run/control.h"
+#include "sandbox/run/requests.h"
 #include "sandbox/run/suspension.h"
 
 namespace bulkhead {
@@ -35,7 +35,7 @@ struct SupervisorOptions {
   // Called once, when the program has run and nothing waits.
   std::function<void()> settled = {};
   // What other threads want meanwhile; null: nothing. Outlives supervise().
-  Control* control = nullptr;
+  Requests* requests = nullptr;
   // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
   RenameLock* renames = nullptr;
   // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().

@@ -1,4 +1,4 @@
-#include "sandbox/run/control.h"
+#include "sandbox/run/requests.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -13,13 +13,13 @@ Error ended() { return Error{"the compartment has ended", ESRCH}; }
 
 }  // namespace
 
-Result<std::unique_ptr<Control>> Control::make() {
+Result<std::unique_ptr<Requests>> Requests::make() {
   Fd wanted(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wanted) return errno_error("make an eventfd");
-  return std::unique_ptr<Control>(new Control(std::move(wanted)));
+  return std::unique_ptr<Requests>(new Requests(std::move(wanted)));
 }
 
-Status Control::ask(const std::function<Status(Controlled&)>& what) {
+Status Requests::ask(const std::function<Status(Watched&)>& what) {
   Request request{&what, std::nullopt};
   std::unique_lock lock(mutex_);
   if (ended_) return ended();
@@ -30,16 +30,16 @@ Status Control::ask(const std::function<Status(Controlled&)>& what) {
   return std::move(*request.answer);
 }
 
-void Control::serve(Controlled controlled) {
+void Requests::serve(Watched watched) {
   uint64_t count = 0;
   (void)!::read(wanted_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
   for (Request* request : std::exchange(requests_, {}))
-    request->answer = (*request->what)(controlled);
+    request->answer = (*request->what)(watched);
   answered_.notify_all();
 }
 
-void Control::end() noexcept {
+void Requests::end() noexcept {
   const std::lock_guard lock(mutex_);
   ended_ = true;
   for (Request* request : std::exchange(requests_, {})) request->answer = ended();

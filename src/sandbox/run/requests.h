@@ -1,4 +1,4 @@
-// Control: what other threads want of the one that watches a compartment. That one does it, between
+// Requests: what other threads want of the one that watches a compartment. That one does it, between
 // two looks, so that nobody else touches what it watches with.
 #pragma once
 
@@ -17,33 +17,33 @@
 namespace bulkhead {
 
 // What the watching thread has.
-struct Controlled {
+struct Watched {
   LimitKeeper& limits;
   std::atomic<uint32_t>& most_processes;  // Service::most_processes
 };
 
-class Control {
+class Requests {
  public:
-  static Result<std::unique_ptr<Control>> make();
-  Control(const Control&) = delete;
-  Control& operator=(const Control&) = delete;
+  static Result<std::unique_ptr<Requests>> make();
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
 
   // Any thread, for as long as the compartment lives: has `what` done, and waits for it. ESRCH
   // where the compartment has ended.
-  Status ask(const std::function<Status(Controlled&)>& what);
+  Status ask(const std::function<Status(Watched&)>& what);
 
   // For who watches: readable when something is wanted.
   int fd() const { return wanted_.get(); }
-  void serve(Controlled controlled);
+  void serve(Watched watched);
   // Nobody watches any more.
   void end() noexcept;
 
  private:
   struct Request {
-    const std::function<Status(Controlled&)>* what;
+    const std::function<Status(Watched&)>* what;
     std::optional<Status> answer;
   };
-  explicit Control(Fd wanted) : wanted_(std::move(wanted)) {}
+  explicit Requests(Fd wanted) : wanted_(std::move(wanted)) {}
 
   const Fd wanted_;
   std::mutex mutex_;
