@@ -24,7 +24,8 @@
 //     and descriptors stay as they are, and a compartment's processes raise no SIGCHLD.
 //   - A compartment has threads of its own in the host. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
-//   - A host that forks without executing leaves its compartments to the parent.
+//   - A host that forks without executing leaves its compartments to the parent. One that changes
+//     its user or its capabilities does that before it starts one.
 #pragma once
 
 #include <sys/types.h>

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <vector>
 
 #include "sandbox/kernel/capabilities.h"
@@ -56,10 +55,8 @@ bool set_groups(const std::vector<gid_t>& groups) {
 
 }  // namespace
 
-void own_thread_settings() {
-  // Needs no privilege; without it the umask of one call would leak into another's.
-  if (::unshare(CLONE_FS) != 0) std::abort();
-}
+// Needs no privilege; without it the umask of one call would leak into another's.
+bool own_thread_settings() { return ::unshare(CLONE_FS) == 0; }
 
 void borrow_umask(mode_t mask) { ::umask(mask); }
 
@@ -79,10 +76,12 @@ BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
 
 BorrowedIdentity::~BorrowedIdentity() {
   if (!borrowed_) return;
-  // Staying half somebody else would serve the next caller with the wrong rights.
-  if (!set_user(own().user) || !set_capabilities(own().capabilities) || !set_group(own().group) ||
-      !set_file_user(own().user) || !set_file_group(own().group) || !set_groups(own().groups))
-    std::abort();
+  // Staying half somebody else would serve the next caller with the wrong rights. What is set is our
+  // own, which the kernel refuses for want of memory alone.
+  while (!set_user(own().user) || !set_capabilities(own().capabilities) ||
+         !set_group(own().group) || !set_file_user(own().user) || !set_file_group(own().group) ||
+         !set_groups(own().groups))
+    ::usleep(1000);
 }
 
 }  // namespace bulkhead

@@ -8,7 +8,8 @@
 namespace bulkhead {
 
 // Gives this thread an umask (and working folder) of its own. Call once in every serving thread.
-void own_thread_settings();
+// False: it cannot have them, so it must not serve.
+[[nodiscard]] bool own_thread_settings();
 
 // From here on this thread creates files with that umask (default ACLs need the
 // kernel to apply it).

@@ -70,10 +70,10 @@ void Pool::grow() {
 }
 
 void Pool::run(Worker& self) {
-  own_thread_settings();
+  const bool serves = own_thread_settings();
   std::unique_lock lock(mutex_);
   here = {this, &self, &mutex_, &self.waiting, &stopping_};
-  while (!stopping_) {
+  while (serves && !stopping_) {
     if (queue_.empty() && wake_.wait_for(lock, kIdle) == std::cv_status::timeout && queue_.empty())
       break;
     if (stopping_ || queue_.empty()) continue;

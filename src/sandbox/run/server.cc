@@ -52,8 +52,10 @@ Status Server::start(std::optional<Notification> first) {
   Status status;
   try {
     thread_ = std::thread([this, first] {
-      own_thread_settings();
-      loop(first);
+      if (own_thread_settings())
+        loop(first);
+      else
+        fail("a thread cannot have a umask of its own");
       finished_.store(true);
       const uint64_t one = 1;
       (void)!::write(ended_.get(), &one, sizeof one);
@@ -83,6 +85,11 @@ std::string Server::failure() const {
   return failure_;
 }
 
+void Server::fail(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  failure_ = why;
+}
+
 void Server::loop(const std::optional<Notification>& first) {
   if (first) {
     notifications_.fetch_add(1, std::memory_order_relaxed);
@@ -90,11 +97,7 @@ void Server::loop(const std::optional<Notification>& first) {
   }
   while (!stopping_.load(std::memory_order_relaxed)) {
     auto received = service_.listener.receive();
-    if (!received.ok()) {
-      const std::lock_guard lock(mutex_);
-      failure_ = received.error().message;
-      return;
-    }
+    if (!received.ok()) return fail(received.error().message);
     if (!received->has_value()) {
       // Interrupted, or that caller died, or all of them did.
       pollfd state = {service_.listener.fd(), POLLIN, 0};

@@ -44,6 +44,7 @@ class Server {
   uint64_t notifications() const { return notifications_.load(std::memory_order_relaxed); }
 
  private:
+  void fail(const std::string& why);
   void loop(const std::optional<Notification>& first);
   void serve(const Notification& notification, bool may_block);
   SettledOpens::Epoch epoch() const;
