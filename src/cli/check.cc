@@ -3,13 +3,14 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "cli/session.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/lint.h"
 #include "policy/reviews.h"
 #include "sandbox/limits/outcome.h"
+#include "session/session.h"
 
 namespace bulkhead {
 namespace {

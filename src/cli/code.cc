@@ -10,8 +10,6 @@
 #include <cstring>
 
 #include "base/path.h"
-#include "cli/program.h"
-#include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
@@ -19,6 +17,8 @@
 #include "policy/programs.h"
 #include "sandbox/home/home_store.h"
 #include "sandbox/limits/outcome.h"
+#include "session/program.h"
+#include "session/session.h"
 
 namespace bulkhead {
 namespace {

@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "cli/code.h"
-#include "cli/session.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/probe.h"
+#include "session/session.h"
 
 namespace bulkhead {
 namespace {

@@ -5,13 +5,14 @@
 
 #include "base/path.h"
 #include "base/spelling.h"
-#include "cli/session.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/vscode_permissions.h"
 #include "sandbox/home/private_home.h"
 #include "sandbox/limits/outcome.h"
+#include "session/session.h"
 
 namespace bulkhead {
 namespace {

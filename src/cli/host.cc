@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/program.h"
-#include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
 #include "policy/extension_id.h"
 #include "sandbox/limits/outcome.h"
+#include "session/program.h"
+#include "session/session.h"
 #include "trace/groundwork.h"
 #include "vscode/extension_host.h"
 #include "vscode/seal.h"

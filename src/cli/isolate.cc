@@ -2,13 +2,13 @@
 // memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
 #include <fcntl.h>
 
-#include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/supervisor.h"
 #include "session/own_process.h"
+#include "session/session.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {

@@ -11,11 +11,12 @@
 #include "base/path.h"
 #include "base/spelling.h"
 #include "cli/log_time.h"
-#include "cli/session.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
+#include "session/session.h"
 #include "trace/groundwork.h"
 
 namespace bulkhead {

@@ -9,8 +9,7 @@
 #include <cstdlib>
 
 #include "base/path.h"
-#include "cli/program.h"
-#include "cli/session.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -21,6 +20,8 @@
 #include "policy/programs.h"
 #include "policy/reviews.h"
 #include "sandbox/limits/outcome.h"
+#include "session/program.h"
+#include "session/session.h"
 
 namespace bulkhead {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/path.h"
 #include "cli/dry_run.h"
+#include "cli/policy_options.h"
 #include "cli/prompt.h"
-#include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -26,6 +26,7 @@
 #include "sandbox/plan/node_cache.h"
 #include "sandbox/run/supervisor.h"
 #include "session/own_process.h"
+#include "session/session.h"
 #include "trace/environment.h"
 
 extern char** environ;

@@ -1,4 +1,4 @@
-#include "cli/program.h"
+#include "session/program.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

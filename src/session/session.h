@@ -1,15 +1,14 @@
-// Session: from a command line's options to a policy: what run, explain and check share.
+// Session: from what a person typed to a policy: what run, isolate, explain and check share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
 #include "policy/config.h"
 #include "policy/policy.h"
+#include "session/program.h"
 
 namespace bulkhead {
 
@@ -23,11 +22,6 @@ struct PolicyOptions {
   std::optional<double> cpu;
   std::optional<uint32_t> processes, files;
 };
-void add_policy_options(CLI::App& app, PolicyOptions& options);
-
-// For CLI::Option::check(): what a shell makes of a variable that is not set must not stand for
-// "none".
-std::string not_empty(const std::string& text);
 
 struct Session {
   Places places;

@@ -1,4 +1,4 @@
-#include "cli/program.h"
+#include "session/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
