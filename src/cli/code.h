@@ -9,8 +9,8 @@
 
 namespace bulkhead {
 
-// The Node that `make code` installs, or of an installed bulkhead the first `bulkhead code`, else one
-// in PATH; empty where there is none. BULKHEAD_NODE names another.
+// The Node that `make code` installs, or of an installed bulkhead the first `bulkhead code`, else
+// one in PATH; empty where there is none. BULKHEAD_NODE names another.
 std::string find_node(const Places& places);
 
 // Becomes the program `words.front()`. Returns only where that failed, with why.
