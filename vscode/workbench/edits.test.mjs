@@ -535,7 +535,7 @@ test("who should run in a compartment and has none is named, with the reason, an
   const { bulkhead, extension } = placed();
   const commands = new Map();
   bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run), getCommand: () => undefined };
-  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended"].map((id) => extension(id));
+  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended", "j.restarts"].map((id) => extension(id));
   const affinities = all.map((one) => bulkhead.place(one, all));
   const hosts = [manager(0), { ...manager(affinities[0]), isReady: true }, { ...manager(affinities[1]), isReady: false }, { ...manager(affinities[2]), isReady: false }];
   const local = (id, more = {}) => ({ identifier: { id }, manifest: { name: id, main: "x.js", ...more.manifest }, location: { scheme: "vscode-remote", path: `/ext/${id}` }, ...more });
@@ -551,13 +551,13 @@ test("who should run in a compartment and has none is named, with the reason, an
   };
   bulkhead.affinities(service, () => (starts += 1));
   for (const affinity of [affinities[1], affinities[2]]) await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
-  bulkhead.afterEnd(manager(affinities[4]), { code: 1 }, () => {});
+  for (const [affinity, isReady] of [[affinities[4], false], [affinities[5], true]]) bulkhead.afterEnd({ ...manager(affinity), isReady }, { code: 1 }, () => {});
   const told = async () => Object.fromEntries((await commands.get("_bulkhead.missing")()).map(({ id, why }) => [id, why]));
   assert.deepEqual(await told(), {
     "d.unasked": "no compartment was asked for",
     "e.ended": "its compartment ended as it started, and starts again after a pause",
     "f.lost": "the window was not told of it when it was loaded",
-  }, "who was asked for just now is waited for");
+  }, "who was asked for or was there just now is waited for");
   await commands.get("_bulkhead.startMissing")();
   assert.deepEqual([starts, stopped, added], [1, [], ["f.lost"]]);
   assert.ok(bulkhead.affinities().includes(affinities[4]), "nobody waits for a pause any more");
@@ -588,6 +588,9 @@ test("a host that does not answer is named after a while, with what went wrong, 
   assert.equal(stopped.length, 1);
   const [again] = await commands.get("_bulkhead.missing")();
   assert.equal(again.why, "no compartment was asked for: the server is gone");
+  await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
+  hosts.push({ ...manager(affinity), isReady: false });
+  assert.match((await commands.get("_bulkhead.missing")())[0].why, /^its compartment was asked for 0 seconds ago/, "each start that comes to nothing is not waited for anew");
 });
 
 test("a compartment that ended is back at once where that was wanted, and later each time otherwise", () => {

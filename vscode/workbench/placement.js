@@ -37,7 +37,7 @@
   /** The workbench's extension service, and what starts the hosts that are missing: known with the first one. @type {any} */
   let service;
   let start = () => {};
-  /** @type {Map<number, {at: number, error: string}>} affinity → when its host was asked for, and what came of that */
+  /** @type {Map<number, {at: number, since: number, error: string}>} affinity → when its host was asked for, since when there is none, and what came of that */
   const asked = new Map();
   /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
   const LONGEST_IDENTITY = 32 * 1024;
@@ -213,8 +213,9 @@
     const found = service._registry.getSnapshot().extensions.flatMap((one) => {
       const affinity = placed.get(idOf(one));
       const manager = affinity === undefined ? undefined : managerOf(affinity);
-      const waits = Date.now() - (asked.get(affinity)?.at ?? 0) < OVERDUE;
-      if (affinity === undefined || manager?.isReady || (manager && waits)) return [];
+      // One that has just ended, or pauses for a few seconds, is on its way: its end is told of by itself.
+      const isDue = Date.now() - (asked.get(affinity)?.since ?? 0) >= OVERDUE;
+      if (affinity === undefined || manager?.isReady || !isDue) return [];
       return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
     });
     return found.concat((await lost()).map(({ identifier, manifest }) => ({
@@ -312,6 +313,7 @@
       if (affinity === 0) return false;
       if (!members.has(affinity)) return true;
       const now = Date.now();
+      if (manager.isReady) asked.set(affinity, { at: now, since: now, error: "" });
       const before = ends.get(affinity);
       const count = info?.code === 0 ? 0 : before && now - before.at < CALM ? before.count + 1 : 1;
       const end = { at: now, count, waits: count > 0 };
@@ -385,7 +387,7 @@
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
       const { affinity } = host.runningLocation;
-      asked.set(affinity, { at: Date.now(), error: "" });
+      asked.set(affinity, { at: Date.now(), since: asked.get(affinity)?.since ?? Date.now(), error: "" });
       const identity = affinity === 0 ? "" : await Promise.race([identityOf(host), new Promise((resolve) => setTimeout(resolve, IDENTITY_PATIENCE, ""))]);
       return {
         BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
