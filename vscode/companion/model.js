@@ -4,7 +4,7 @@
 "use strict";
 
 const { EventEmitter } = require("node:events");
-const { unexpected } = require("./wording.js");
+const { isInOwnHome, unexpected } = require("./wording.js");
 
 /** @typedef {import("./protocol.js").FromHost} FromHost */
 /** @typedef {import("./protocol.js").ToHost} ToHost */
@@ -19,9 +19,11 @@ const MAX_ENDED = 20;
 const QUIET = new Set(["environment", "status", "read-status"]);
 /** Answered in advance, label() in src/policy/policy.cc. */
 const TELEMETRY = "known telemetry";
+/** A look at what the real home folder has and the compartment's own has not: nobody loses or learns anything by it. */
+const isUnseen = (/** @type {{ kind: string, rule: string }} */ refusal) => refusal.kind === "read" && isInOwnHome(refusal);
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
 const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
-  QUIET.has(kind) || rule.startsWith(TELEMETRY) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
+  QUIET.has(kind) || rule.startsWith(TELEMETRY) || isUnseen({ kind, rule }) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
 

@@ -353,14 +353,15 @@ class Tree {
   /** @param {Row} parent */
   async #done(parent) {
     const { compartment } = parent;
-    const all = this.#make("text", parent, "Show all in the journal", {
+    const journal = this.#make("text", parent, "Show all in the journal", {
       id: "done-all", icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
     });
-    if (!this.program) return [all];
+    if (!this.program) return [journal];
     try {
       const output = await run(this.program, ["log", "--json", "--brief", "--run", compartment.run, "--limit", "5000"]);
       const groups = wording.deeds(output.split("\n").filter(Boolean).map((line) => JSON.parse(line)), compartment);
-      if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), all];
+      const last = [...this.#kept(parent), journal];
+      if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), ...last];
       return [
         ...groups.map((group) =>
           this.#make("deeds", parent, group.title, {
@@ -368,14 +369,23 @@ class Tree {
             description: group.rows.length === 1 ? wording.placed(group.rows[0], { home: this.#home }).name : text.counted(group.rows.length, ENTRY[group.name] ?? "file"),
             tooltip: `${group.title}: ${text.counted(group.count, "time")}`,
           })),
-        all,
+        ...last,
       ];
     } catch (error) {
       // It is written in the background: a run may not be there yet.
-      if (/no such run/.test(/** @type {Error} */ (error).message)) return [all];
+      if (/no such run/.test(/** @type {Error} */ (error).message)) return [journal];
       const words = text.plain(text.shorten(text.escape(/** @type {Error} */ (error).message), 200));
       return [this.#make("text", parent, `The journal cannot be read: ${words}`, { id: "done-error", icon: icon("warning") })];
     }
+  }
+
+  /** What it does in a home folder of its own is not recorded; how much there is of it is told. @param {Row} parent */
+  #kept(parent) {
+    const home = parent.compartment.usage?.home ?? 0;
+    if (home === 0) return [];
+    return [this.#make("text", parent, `Keeps ${text.size(home)} in a home folder of its own`, {
+      id: "done-home", icon: icon("home"), tooltip: "What it makes in your home folder (~/.cache, ~/.config) exists for it alone, and goes with the extension.",
+    })];
   }
 
   /** @param {Row} parent */
