@@ -32,6 +32,10 @@
   const waits = new WeakMap();
   /** How long a host may take until a person is told that it is missing, since it was asked for. */
   const OVERDUE = 20 * 1000;
+  /** How long it may take until it is known whether the folder is trusted. */
+  const TRUST_PATIENCE = 10 * 1000;
+  /** VS Code's word for an extension that does not run because the folder is not trusted. */
+  const BY_TRUST = 0;
   /** How long what a host is for may take to be known; without it the compartment waits for the first message. */
   const IDENTITY_PATIENCE = 5 * 1000;
   /** The workbench's extension service, and what starts the hosts that are missing: known with the first one. @type {any} */
@@ -195,13 +199,18 @@
     return `no compartment was asked for${because}`;
   }
 
+  /** Extensions do not run in a folder that is not trusted, which VS Code tells a person; not so where trust is switched off. */
+  const isUntrustedUnasked = () =>
+    service._configurationService?.getValue("security.workspace.trust.enabled") === false && service._workspaceTrustManagementService?.isWorkspaceTrusted() === false;
+
   /** Installed, enabled and with code for a compartment, but not among the extensions that the window was told of. */
   async function lost() {
     const installed = await service._extensionManagementService.getInstalled(/* of users */ 1);
+    const mayRun = (one) => service._safeInvokeIsEnabled(one) || (isUntrustedUnasked() && service._extensionEnablementService.getEnablementState(one) === BY_TRUST);
     return installed.filter((one) => {
       const extension = { ...one.manifest, identifier: { value: one.identifier.id }, extensionLocation: one.location };
       const runs = one.manifest.main || one.manifest.contributes?.debuggers || hasPlugins(one.manifest);
-      return runs && one.isValid !== false && !isImpostor(extension) && !service._registry.getExtensionDescription(one.identifier.id) && service._safeInvokeIsEnabled(one);
+      return runs && one.isValid !== false && !isImpostor(extension) && !service._registry.getExtensionDescription(one.identifier.id) && mayRun(one);
     });
   }
 
@@ -219,13 +228,14 @@
       return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
     });
     return found.concat((await lost()).map(({ identifier, manifest }) => ({
-      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: "the window was not told of it when it was loaded",
+      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: isUntrustedUnasked() ? "the window judged whether the folder is trusted before it had your settings" : "the window was not told of it when it was loaded",
     })));
   }
 
   /** Starts those anew, without waiting for a pause or for a host that has not answered. */
   async function startMissing() {
     if (!service) return;
+    if (isUntrustedUnasked()) return void location.reload();
     for (const affinity of members.keys()) {
       const manager = managerOf(affinity);
       if (manager && !manager.isReady && Date.now() - (asked.get(affinity)?.at ?? 0) >= OVERDUE) service._extensionHostManagers.stopOne(manager);
@@ -262,6 +272,8 @@
       const before = asked.get(affinityOf(manager));
       if (before) before.error = String(/** @type {any} */ (error)?.message ?? error).slice(0, 300);
     },
+    /** @param {{ workspaceTrustInitialized: Promise<void> }} trust */
+    trustKnown: (trust) => inTime(trust.workspaceTrustInitialized, TRUST_PATIENCE),
     /**
      * The workbench goes on with a change of extensions when every host has answered. A compartment is not waited for when it
      * ends meanwhile, or keeps silent.
