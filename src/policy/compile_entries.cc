@@ -282,7 +282,7 @@ void Compiler::add_names(const Entry& entry, const List& list, const std::vector
   named.reason = "the folders above the workspace show only the files that tools read by name";
   const RuleId listing = new_rule(entry, named, 0, "");  // of no kind: it blocks nothing elsewhere
   const std::vector<std::string> above = folders_above(inputs_.variables);
-  data_->names_above.set_folders(above);
+  data_->names_above.set_folders(above, ancestors(inputs_.variables));
   List trees = list;
   trees.group = entry.text;
   trees.follow = false;  // what others could make a link of, it leads to nothing

@@ -86,8 +86,18 @@ TEST_F(Settings, AreReadByTheirNamesInTheFoldersAbove) {
         "/no-such/.editorconfig~", "/no-such2/.editorconfig"})
     EXPECT_EQ(read(path), kAsk) << path;
   // Their other names are nobody's business, and nobody is asked.
-  for (const char* path : {"/no-such", "/no-such/code"}) EXPECT_EQ(read(path), kDeny) << path;
-  EXPECT_EQ(read("/"), kAsk);
+  for (const char* path : {"/no-such", "/no-such/code", "/"}) EXPECT_EQ(read(path), kDeny) << path;
+  EXPECT_EQ(read("/etc"), kAsk);
+}
+
+TEST_F(Settings, GrantTheNamesInTheRootWhereThatIsWritten) {
+  in_.manifest.files.read = entries({"${workspace}", "@tool-settings", "/."});
+  EXPECT_EQ(read("/"), kAllow);
+}
+
+TEST(Ancestors, ReachToTheRoot) {
+  EXPECT_THAT(ancestors(of({"/h/me/a", "/h/b"}, "/h/me")), ElementsAre("/", "/h", "/h/me"));
+  EXPECT_THAT(ancestors(of({"/", "", "x"}, "/h/me")), IsEmpty());
 }
 
 TEST_F(Settings, GrantReadingAlone) {
@@ -127,7 +137,8 @@ TEST_F(Settings, AreExplained) {
 }
 
 TEST_F(Settings, NamesAreSingleComponents) {
-  for (const char* name : {"a/b", "*", "..", "${home}", "**", "/", "*/", "a*/", "a/b/", "../", "a//"}) {
+  for (const char* name :
+       {"a/b", "*", "..", "${home}", "**", "/", "*/", "a*/", "a/b/", "../", "a//"}) {
     in_.sets["tool-settings"].names = entries({name});
     EXPECT_THAT(refused(in_), HasSubstr("is no name of a file")) << name;
   }
@@ -157,15 +168,15 @@ TEST(FoldersOfPackages, AreNoWayToWhatALinkLeadsTo) {
   char name[] = "/tmp/bulkhead-above-XXXXXX";
   ASSERT_NE(::mkdtemp(name), nullptr);
   const std::string top = name;
-  std::filesystem::create_directories(top + "/home/code/ws");
-  std::filesystem::create_directories(top + "/home/letters");
-  std::filesystem::create_symlink(top + "/home/letters", top + "/home/code/node_modules");
+  std::filesystem::create_directories(top + "/h/code/ws");
+  std::filesystem::create_directories(top + "/h/letters");
+  std::filesystem::create_symlink(top + "/h/letters", top + "/h/code/node_modules");
   PolicyInputs in = inputs();
-  in.variables.home = top + "/home";
-  in.variables.workspace = {top + "/home/code/ws"};
+  in.variables.home = top + "/h";
+  in.variables.workspace = {top + "/h/code/ws"};
   in.sets["tool-settings"].names = entries({"node_modules/"});
   in.manifest.files.read = entries({"${workspace}", "@tool-settings"});
-  EXPECT_EQ(compiled(in)->decide_path(Kind::kRead, top + "/home/letters/one").verdict, kDeny);
+  EXPECT_EQ(compiled(in)->decide_path(Kind::kRead, top + "/h/letters/one").verdict, kDeny);
   std::filesystem::remove_all(top);
 }
 

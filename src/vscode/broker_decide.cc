@@ -442,7 +442,8 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kCommandId: {
       const std::string command = text_of(value);
       const std::lock_guard lock(mutex_);
-      if (options_.commands.has(command) || existing_commands_.contains(command) ||
+      if ((options_.commands.has(command) && !is_of_own_builtin(command)) ||
+          existing_commands_.contains(command) ||
           (others_declared_.contains(command) && !declared_.contains(command)))
         return refuse(asked, command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another

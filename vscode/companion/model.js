@@ -12,6 +12,7 @@ const { isInOwnHome, unexpected } = require("./wording.js");
 const MAX_REFUSALS = 500;
 const MAX_QUESTIONS = 1000;
 const MAX_PROGRAMS = 100;
+const MAX_SERVERS = 5;
 const HISTORY = 60;  // usage comes every 2 s: two minutes
 const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
@@ -124,6 +125,8 @@ class Model extends EventEmitter {
   #known = new Map();
   /** @type {Map<string, Set<string>>} key → those of them that the built-in blocklist refused */
   #blocked = new Map();
+  /** @type {Map<string, Set<number>>} by whose compartment it is: ports at which it was found listening */
+  #served = new Map();
   #now;
 
   /** @param {() => number} [now] ms; tests give their own */
@@ -406,8 +409,24 @@ class Model extends EventEmitter {
     }
     compartment.lastCpu = usage.cpu;
     compartment.lastTime = now;
-    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home };
+    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home, listens: usage.listens ?? [] };
     this.emit("changed", compartment);
+    this.#serves(compartment, usage.listens ?? []);
+  }
+
+  /**
+   * A server is told of once, by whose it is and its port.
+   * @param {Compartment} compartment
+   * @param {number[]} ports
+   */
+  #serves(compartment, ports) {
+    const known = this.#served.get(compartment.key) ?? new Set();
+    this.#served.set(compartment.key, known);
+    for (const port of ports) {
+      if (known.has(port) || known.size >= MAX_SERVERS) continue;
+      known.add(port);
+      this.emit("serves", compartment, port);
+    }
   }
 
   /**

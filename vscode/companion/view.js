@@ -133,7 +133,7 @@ class Tree {
   #signature(one) {
     return JSON.stringify([
       one.state, one.connected, one.responds, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
-      [...one.questions.values()].map(({ id, later }) => [id, later]), one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
+      [...one.questions.values()].map(({ id, later }) => [id, later]), one.usage?.listens, one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
       [...one.refusals.values()].map((refusal) => refusal.count), one.further,
     ]);
   }
@@ -379,13 +379,18 @@ class Tree {
     }
   }
 
-  /** What it does in a home folder of its own is not recorded; how much there is of it is told. @param {Row} parent */
+  /** What is there for it alone, and so not recorded access by access. @param {Row} parent */
   #kept(parent) {
-    const home = parent.compartment.usage?.home ?? 0;
-    if (home === 0) return [];
-    return [this.#make("text", parent, `Keeps ${text.size(home)} in a home folder of its own`, {
-      id: "done-home", icon: icon("home"), tooltip: "What it makes in your home folder (~/.cache, ~/.config) exists for it alone, and goes with the extension.",
-    })];
+    const { home = 0, listens = [] } = parent.compartment.usage ?? {};
+    const rows = listens.slice(0, MAX_DONE).map((/** @type {number} */ port) =>
+      this.#make("text", parent, `Serves port ${port}, for itself`, {
+        id: `done-serves/${port}`, icon: icon("server"), tooltip: "Its compartment has a network of its own: nothing outside reaches this port, your browser neither.",
+      }));
+    if (home > 0)
+      rows.push(this.#make("text", parent, `Keeps ${text.size(home)} in a home folder of its own`, {
+        id: "done-home", icon: icon("home"), tooltip: "What it makes in your home folder (~/.cache, ~/.config) exists for it alone, and goes with the extension.",
+      }));
+    return rows;
   }
 
   /** @param {Row} parent */

@@ -473,6 +473,13 @@ function endMessage(extensions, outcome, times) {
 const stuck = (extensions) =>
   `${named(extensions)} did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.`;
 
+/**
+ * @param {Extension[]} extensions
+ * @param {number} port
+ */
+const serves = (extensions, port) =>
+  `${named(extensions)} started a server at port ${port}, which nothing outside of its compartment reaches, your browser neither. Start it in a terminal where you want to use it.`;
+
 /** @param {Extension[]} extensions */
 const allowedLate = (extensions) =>
   `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
@@ -489,5 +496,5 @@ const complaint = (extensions, message) =>
 
 module.exports = {
   MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, placed, refused, remembered, resource,
-  reviewReason, shortName, stuck, through, unexpected, unstuck, who, wish,
+  reviewReason, serves, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

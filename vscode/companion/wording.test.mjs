@@ -28,6 +28,10 @@ test("a question says what a file would come to", () => {
   assert.match(wording.ask([prettier], question({ kind: "write", detail: "openat" }), { home }), /wants to write ~/);
 });
 
+test("who waits for a server's page is told that it is the compartment's", () => {
+  assert.match(wording.serves([prettier], 5500), /^Prettier \(esbenp\.prettier-vscode\) started a server at port 5500, which nothing outside/);
+});
+
 test("what was met in its own home folder is told as that", () => {
   const rule = "the home folder is the compartment's own"; // kOwnHome, src/sandbox/calls/common.cc
   assert.ok(fs.readFileSync(new URL("../../src/sandbox/calls/common.cc", import.meta.url), "utf8").includes(`"${rule}"`));
