@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-#include "sandbox/rename_lock.h"
+#include "sandbox/calls/rename_lock.h"
 #include "trace/arbiter.h"
 #include "vscode/broker.h"
 #include "vscode/node_channel.h"

@@ -9,7 +9,7 @@
 #include "cli/verb.h"
 #include "policy/lint.h"
 #include "policy/reviews.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

@@ -17,8 +17,8 @@
 #include "policy/config.h"
 #include "policy/homes.h"
 #include "policy/programs.h"
-#include "sandbox/home_store.h"
-#include "sandbox/outcome.h"
+#include "sandbox/home/home_store.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

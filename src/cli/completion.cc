@@ -7,7 +7,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/config.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
-#include "sandbox/probe.h"
+#include "sandbox/limits/outcome.h"
+#include "sandbox/plan/probe.h"
 
 namespace bulkhead {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 
 namespace bulkhead {
 

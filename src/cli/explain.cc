@@ -10,8 +10,8 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/vscode_permissions.h"
-#include "sandbox/outcome.h"
-#include "sandbox/private_home.h"
+#include "sandbox/home/private_home.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

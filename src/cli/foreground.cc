@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/process_stat.h"
-#include "sandbox/stillness.h"
+#include "sandbox/kernel/process_stat.h"
+#include "sandbox/run/stillness.h"
 
 namespace bulkhead {
 namespace {

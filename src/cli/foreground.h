@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "sandbox/stillness.h"
+#include "sandbox/run/stillness.h"
 
 namespace bulkhead {
 

@@ -13,7 +13,7 @@
 #include "cli/verb.h"
 #include "policy/config.h"
 #include "policy/extension_id.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 #include "trace/groundwork.h"
 #include "vscode/extension_host.h"
 #include "vscode/seal.h"

@@ -5,9 +5,9 @@
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
-#include "sandbox/plan.h"
-#include "sandbox/supervisor.h"
+#include "sandbox/limits/outcome.h"
+#include "sandbox/plan/plan.h"
+#include "sandbox/run/supervisor.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {

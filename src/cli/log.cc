@@ -15,7 +15,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 #include "trace/groundwork.h"
 
 namespace bulkhead {

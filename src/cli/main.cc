@@ -8,7 +8,7 @@
 
 #include "cli/closed_output.h"
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace {
 

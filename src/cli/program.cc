@@ -14,7 +14,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/homes.h"
-#include "sandbox/openat2.h"
+#include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
 namespace {

@@ -22,9 +22,9 @@
 #include "base/path.h"
 #include "cli/foreground.h"
 #include "cli/terminal.h"
-#include "sandbox/job_control.h"
-#include "sandbox/process_stat.h"
-#include "sandbox/stillness.h"
+#include "sandbox/kernel/process_stat.h"
+#include "sandbox/run/job_control.h"
+#include "sandbox/run/stillness.h"
 
 namespace bulkhead {
 namespace {

@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "sandbox/suspension.h"
-#include "sandbox/terminal_keys.h"
+#include "sandbox/run/suspension.h"
+#include "sandbox/run/terminal_keys.h"
 #include "trace/arbiter.h"
 
 struct termios;

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "sandbox/process_stat.h"
+#include "sandbox/kernel/process_stat.h"
 
 namespace bulkhead {
 namespace {

@@ -20,7 +20,7 @@
 #include "policy/package.h"
 #include "policy/programs.h"
 #include "policy/reviews.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

@@ -21,10 +21,10 @@
 #include "policy/covers.h"
 #include "policy/explain.h"
 #include "policy/lint.h"
-#include "sandbox/home_store.h"
-#include "sandbox/node_cache.h"
-#include "sandbox/outcome.h"
-#include "sandbox/supervisor.h"
+#include "sandbox/home/home_store.h"
+#include "sandbox/limits/outcome.h"
+#include "sandbox/plan/node_cache.h"
+#include "sandbox/run/supervisor.h"
 #include "trace/environment.h"
 
 extern char** environ;

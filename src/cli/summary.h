@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/policy.h"
-#include "sandbox/supervisor.h"
+#include "sandbox/run/supervisor.h"
 #include "trace/journal.h"
 
 namespace bulkhead {

@@ -7,7 +7,7 @@
 #include "base/spelling.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/verb.h"
-#include "sandbox/outcome.h"
+#include "sandbox/limits/outcome.h"
 
 namespace bulkhead {
 namespace {

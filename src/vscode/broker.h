@@ -26,7 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sandbox/rename_lock.h"
+#include "sandbox/calls/rename_lock.h"
 #include "trace/arbiter.h"
 #include "vscode/api_table.h"
 #include "vscode/command_table.h"

@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "policy/covers.h"
 #include "policy/links.h"
-#include "sandbox/symlinks.h"
+#include "sandbox/calls/symlinks.h"
 #include "vscode/broker_parts.h"
 #include "vscode/style_text.h"
 

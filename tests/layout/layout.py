@@ -17,6 +17,9 @@ ORDER = ["base", "policy", "trace", "sandbox", "vscode", "cli"]
 SIDE = {"vscode": ["base", "policy", "trace", "sandbox", "vscode"],
         "isolate": ["base", "policy", "trace", "sandbox", "membrane", "isolate"],
         "membrane": ["base", "membrane"]}
+# The rooms of a folder, in the order in which data go through them: each includes its own headers and
+# those of the rooms before it. A room's tests may use what stands in `testing`, and ask what the kernel can do.
+ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "testing"]}
 MAX_LINES = 700
 MAX_BYTES = 1 << 20
 
@@ -73,18 +76,22 @@ def check(root, names):
         parts = name.split("/")
         if parts[0] == "src" and len(parts) > 2 and name.endswith(SOURCE):
             yield from check_includes(name, parts[1], lines)
+            if parts[1] in ROOMS:
+                yield from check_rooms(name, parts, lines)
             for number, type_ in types_of(lines):
                 if type_ in types:
                     yield name, number, f"{type_} is also the name of a type in {types[type_]}: one program links both"
                 types.setdefault(type_, f"{name}:{number}")
 
 
+def allowed(folder):
+    """The folders of src/ that this one may include, or None."""
+    return ORDER[:ORDER.index(folder) + 1] if folder in ORDER else SIDE.get(folder)
+
+
 def check_includes(name, folder, lines):
-    if folder in ORDER:
-        allowed = ORDER[:ORDER.index(folder) + 1]
-    elif folder in SIDE:
-        allowed = SIDE[folder]
-    else:
+    may = allowed(folder)
+    if may is None:
         yield name, 0, f"src/{folder} has no place in the order of folders"
         return
     known = set(ORDER) | set(SIDE)
@@ -98,8 +105,23 @@ def check_includes(name, folder, lines):
             yield name, number, f'include "{target}" from the root of src/: "{folder}/{target}"'
         elif ".." in target.split("/"):
             yield name, number, f'include "{target}" leaves its folder; name it from src/'
-        elif '"' in line and first in known and first not in allowed:
+        elif '"' in line and first in known and first not in may:
             yield name, number, f"src/{folder} includes src/{first}, which stands above it"
+
+
+def check_rooms(name, parts, lines):
+    folder, rooms = parts[1], ROOMS[parts[1]]
+    if len(parts) < 4 or parts[2] not in rooms:
+        yield name, 0, f"stands in no room of src/{folder}: {', '.join(rooms)}"
+        return
+    allowed = rooms[:rooms.index(parts[2]) + 1]
+    if name.endswith("_test.cc"):
+        allowed = allowed + ["testing"]
+    for number, line in enumerate(lines, 1):
+        match = re.match(rf'\s*#\s*include\s*"{folder}/([^/"]+)', line)
+        asks = name.endswith("_test.cc") and "/probe.h" in line
+        if match and match.group(1) not in allowed and not asks:
+            yield name, number, f"src/{folder}/{parts[2]} includes {match.group(1)}, a later room"
 
 
 def prose_of(lines):
@@ -167,6 +189,9 @@ def self_test():
         "src/trace/out.cc": '#include "../base/fd.h"\n',
         "src/nowhere/x.cc": "int x;\n",
         "src/base/long.cc": "int a;\n" * (MAX_LINES + 1),
+        "src/sandbox/roomless.h": "int x;\n",
+        "src/sandbox/plan/up.cc": '#include "sandbox/launch/child.h"\n',
+        "src/sandbox/plan/helped.cc": '#include "sandbox/testing/child.h"\n',
         "docs/path.md": "see " + "/wo" + "rk/main\n",
         "scripts/home": "cd " + "/ho" + "me/jdoe/x\n",
         "package-lock.json": '{ "resolved": "https://example.org/x.tgz" }\n',
@@ -180,7 +205,8 @@ def self_test():
         "large.md": "x" * (MAX_BYTES + 1) + "\n",
     }
     fine = {
-        "src/cli/run.cc": '#include "sandbox/plan.h"\n#include <sys/stat.h>\n',
+        "src/cli/run.cc": '#include "sandbox/plan/plan.h"\n#include <sys/stat.h>\n',
+        "src/sandbox/launch/down_test.cc": '#include "sandbox/plan/plan.h"\n#include "sandbox/testing/child.h"\n',
         "src/base/twin.h": "struct Twin {\n};\nstruct Other;\nstruct Outer::Other {\n};\n",
         "src/policy/other.cc": "struct Other;\nnamespace {\nstruct Twin {\n};\n}  // namespace\nstruct Other {\n};\n",
         "docs/ok.md": "`/home/user/.ssh`, `${home}` and /home/me/x\n",

@@ -440,7 +440,7 @@ const usedUp = (what) =>
   })[what];
 
 /**
- * What a host says of its end (describe() in src/sandbox/outcome.cc), as a predicate:
+ * What a host says of its end (describe() in src/sandbox/limits/outcome.cc), as a predicate:
  * "used more than 512 MiB of memory and was ended".
  * @param {string} outcome
  */

@@ -3,7 +3,7 @@
 // is also written some time after the start.
 //
 // Loaded before VS Code's own code (node --require), it keeps what it finds named in BULKHEAD_COMPILE_CACHE: a
-// folder for this process and others of equal trust (src/sandbox/node_cache.h, prepare.mjs).
+// folder for this process and others of equal trust (src/sandbox/plan/node_cache.h, prepare.mjs).
 "use strict";
 
 const { enableCompileCache, flushCompileCache } = require("node:module");

@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <functional>
 
-#include "sandbox/home_size.h"
-#include "sandbox/processes.h"
-#include "sandbox/walker.h"
+#include "sandbox/caller/walker.h"
+#include "sandbox/home/home_size.h"
+#include "sandbox/kernel/processes.h"
 
 namespace bulkhead {
 
@@ -39,9 +39,9 @@ const char* proc_refusal(const Call& call, const ProcPlace& place, Kind kind) {
 namespace {
 
 // Names the caller to the arbiter, which asks for the program only when it has not met it.
-class Caller {
+class AttemptOfCall {
  public:
-  explicit Caller(const Call& call)
+  explicit AttemptOfCall(const Call& call)
       : program_([tid = call.tid()] { return Processes::program(tid); }) {
     const CallRow* const row = find_call(call.number());
     const Processes::Who who = call.service().processes.who(call.tid());
@@ -63,8 +63,8 @@ class Caller {
 pid_t Call::process() const { return service_.processes.who(tid()).process; }
 
 Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* recount) {
-  const Caller caller(*this);
-  const Attempt& attempt = caller.attempt();
+  const AttemptOfCall named(*this);
+  const Attempt& attempt = named.attempt();
   if (canonical.substr(0, kProc.size()) == kProc && kind != Kind::kRun) {
     if (const auto place = parse_proc(canonical)) {
       if (const char* reason = proc_refusal(*this, *place, kind)) {
@@ -87,8 +87,8 @@ Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* rec
 
 Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
                                      std::span<const std::string_view> names) {
-  const Caller caller(*this);
-  return service_.arbiter.connect(address, port, names, caller.attempt(), may_block_);
+  const AttemptOfCall named(*this);
+  return service_.arbiter.connect(address, port, names, named.attempt(), may_block_);
 }
 
 Arbiter::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
@@ -116,13 +116,13 @@ std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) 
 
 int Call::write(uint64_t address, const void* from, size_t size) const {
   if (!still_valid()) return EINTR;
-  return memory_.write(address, from, size).ok() ? 0 : EFAULT;
+  return memory().write(address, from, size).ok() ? 0 : EFAULT;
 }
 
 void Call::note_refusal(Kind kind, std::string_view resource, std::string_view reason) {
   if (!still_valid()) return;
-  const Caller caller(*this);
-  const Attempt& attempt = caller.attempt();
+  const AttemptOfCall named(*this);
+  const Attempt& attempt = named.attempt();
   service_.arbiter.note_refusal(kind, resource, reason, attempt);
 }
 

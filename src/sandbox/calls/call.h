@@ -6,27 +6,27 @@
 // longer is in Service.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "sandbox/compartment.h"
+#include "sandbox/caller/caller.h"
+#include "sandbox/caller/settled_opens.h"
+#include "sandbox/kernel/notification.h"
+#include "sandbox/launch/compartment.h"
 #include "sandbox/network/socket_paths.h"
-#include "sandbox/notification.h"
-#include "sandbox/plan.h"
-#include "sandbox/settled_opens.h"
+#include "sandbox/plan/plan.h"
 #include "trace/arbiter.h"
 
 namespace bulkhead {
 
-class Walker;      // sandbox/walker.h: paths as the target sees them
+class Walker;      // sandbox/caller/walker.h: paths as the target sees them
 class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
-class HomeSize;    // sandbox/home_size.h: how much is in a private home
-class RenameLock;  // sandbox/rename_lock.h: names change one at a time
-class Processes;   // sandbox/processes.h: who is alive, what it executes, its credentials
+class HomeSize;    // sandbox/home/home_size.h: how much is in a private home
+class RenameLock;  // sandbox/calls/rename_lock.h: names change one at a time
+class Processes;   // sandbox/kernel/processes.h: who is alive, what it executes, its credentials
 
 // What handlers work with; owned by the supervisor, outlives every call.
 struct Service {
@@ -42,31 +42,21 @@ struct Service {
   SocketPaths socket_paths{};
 };
 
-class Call {
+class Call : public Caller {
  public:
   Call(const Notification& notification, Service& service, bool may_block)
-      : notification_(notification),
-        memory_(notification.tid),
-        service_(service),
-        may_block_(may_block) {}
+      : Caller(notification), service_(service), may_block_(may_block) {}
 
-  const Notification& notification() const { return notification_; }
-  pid_t tid() const { return notification_.tid; }
-  int number() const { return notification_.number; }
-  uint64_t arg(size_t i) const { return notification_.args[i]; }
-  int fd_arg(size_t i) const {
-    return static_cast<int>(static_cast<uint32_t>(notification_.args[i]));
-  }
-  uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(notification_.args[i]); }
-  const TargetMemory& memory() const { return memory_; }
+  int number() const { return notification().number; }
+  uint64_t arg(size_t i) const { return notification().args[i]; }
+  int fd_arg(size_t i) const { return static_cast<int>(static_cast<uint32_t>(arg(i))); }
+  uint32_t flags_arg(size_t i) const { return static_cast<uint32_t>(arg(i)); }
   // An answer in the caller's memory: 0 or errno. Looks whether the caller is still there, as near
   // to the writing as can be: its number may be another process's by now.
   int write(uint64_t address, const void* from, size_t size) const;
-  // True where the kernel refused the caller's memory: nothing can be done for it.
-  bool memory_is_refused() const { return memory_.refused(); }
   Service& service() const { return service_; }
   bool may_block() const { return may_block_; }
-  bool still_valid() const { return service_.listener.still_valid(notification_); }
+  bool still_valid() const { return service_.listener.still_valid(notification()); }
 
   // The arbiter's ruling with this call as the attempt (name of the call, pid, program).
   // Paths below the compartment's /proc/PID are judged as /proc/self; init's, and others'
@@ -94,31 +84,19 @@ class Call {
   // The kernel was told to go on with the open of `path`, and may be told so again for a while.
   void settle(SettledOpen open) { settled_ = std::move(open); }
   const std::optional<SettledOpen>& settled() const { return settled_; }
-  // Steps of following names. Those that lead around for longer than any program's are not followed
-  // to their end: the supervisor has others to serve. False: no more of them (ELOOP).
-  bool spend(uint32_t steps) const {
-    steps_ -= std::min(steps, steps_);
-    return steps_ > 0;
-  }
-  bool is_spent() const { return steps_ == 0; }
-  void restore_steps() const { steps_ = kMostSteps; }
   // The process (thread group) of tid(), for the journal: may be a second old.
   pid_t process() const;
 
  private:
-  Notification notification_;
-  ProcessMemory memory_;
   Service& service_;
   bool may_block_;
   std::optional<SettledOpen> settled_;
-  static constexpr uint32_t kMostSteps = 50'000;
-  mutable uint32_t steps_ = kMostSteps;
 };
 
 using Handler = Reply (*)(Call&);
 
 // One row per notified system call: number, name, handler. Sorted by number. The seccomp filter's
-// table (sandbox/filter.cc) notifies exactly these; a test keeps the two in step.
+// table (sandbox/plan/filter.cc) notifies exactly these; a test keeps the two in step.
 struct CallRow {
   int number;
   const char* name;

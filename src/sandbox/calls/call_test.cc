@@ -15,7 +15,7 @@
 #include <map>
 
 #include "base/fd.h"
-#include "sandbox/served_child.h"
+#include "sandbox/testing/served_child.h"
 
 namespace bulkhead::testing {
 namespace {

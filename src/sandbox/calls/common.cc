@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "sandbox/identity.h"
-#include "sandbox/processes.h"
+#include "sandbox/caller/identity.h"
+#include "sandbox/kernel/processes.h"
 
 namespace bulkhead {
 

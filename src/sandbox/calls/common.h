@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/path.h"
+#include "sandbox/caller/walker.h"
 #include "sandbox/calls/call.h"
-#include "sandbox/openat2.h"
-#include "sandbox/walker.h"
+#include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
 

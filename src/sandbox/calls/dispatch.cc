@@ -1,13 +1,13 @@
-// The table of notified calls. sandbox/filter.cc notifies exactly these (a test compares the two);
-// calls of serve_refusal, and calls that are refused only for some register values, carry the errno
-// that programs fall back on and the reason that the journal tells.
+// The table of notified calls. sandbox/plan/filter.cc notifies exactly these (a test compares the
+// two); calls of serve_refusal, and calls that are refused only for some register values, carry the
+// errno that programs fall back on and the reason that the journal tells.
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <iterator>
 
 #include "sandbox/calls/call.h"
-#include "sandbox/kernel.h"
+#include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
 

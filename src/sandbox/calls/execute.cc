@@ -14,7 +14,7 @@
 
 #include "policy/executable_trees.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/kernel.h"
+#include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "policy/covers.h"
+#include "sandbox/caller/pool.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/openat2.h"
-#include "sandbox/pool.h"
-#include "sandbox/symlinks.h"
+#include "sandbox/calls/symlinks.h"
+#include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "sandbox/served_child.h"
+#include "sandbox/testing/served_child.h"
 
 namespace bulkhead::testing {
 namespace {

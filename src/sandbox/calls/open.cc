@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sandbox/caller/pool.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/kernel.h"
-#include "sandbox/pool.h"
+#include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
 

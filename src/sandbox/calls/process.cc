@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "sandbox/calls/call.h"
-#include "sandbox/processes.h"
+#include "sandbox/kernel/processes.h"
 
 namespace bulkhead {
 

@@ -32,12 +32,12 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/caller/pool.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/network/epoll_entries.h"
+#include "sandbox/calls/epoll_entries.h"
+#include "sandbox/calls/target_socket.h"
 #include "sandbox/network/listeners.h"
 #include "sandbox/network/name_cache.h"
-#include "sandbox/network/target_socket.h"
-#include "sandbox/pool.h"
 
 namespace bulkhead {
 

@@ -25,7 +25,7 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "sandbox/served_child.h"
+#include "sandbox/testing/served_child.h"
 
 namespace bulkhead::testing {
 namespace {

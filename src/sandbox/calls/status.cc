@@ -17,7 +17,7 @@
 
 #include "base/path.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/kernel.h"
+#include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
 

@@ -18,11 +18,11 @@
 #include <array>
 #include <cerrno>
 
+#include "sandbox/caller/pool.h"
+#include "sandbox/caller/walker.h"
 #include "sandbox/calls/call.h"
-#include "sandbox/pool.h"
-#include "sandbox/process_stat.h"
-#include "sandbox/processes.h"
-#include "sandbox/walker.h"
+#include "sandbox/kernel/process_stat.h"
+#include "sandbox/kernel/processes.h"
 
 namespace bulkhead {
 namespace {

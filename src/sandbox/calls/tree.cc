@@ -17,8 +17,8 @@
 
 #include "policy/covers.h"
 #include "sandbox/calls/common.h"
-#include "sandbox/openat2.h"
-#include "sandbox/rename_lock.h"
+#include "sandbox/calls/rename_lock.h"
+#include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
 

@@ -17,7 +17,7 @@
 #include <filesystem>
 
 #include "base/fd.h"
-#include "sandbox/served_child.h"
+#include "sandbox/testing/served_child.h"
 
 namespace bulkhead::testing {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "sandbox/compartment.h"
+#include "sandbox/launch/compartment.h"
 #include "sandbox/network/name_cache.h"
 #include "trace/arbiter.h"
 

@@ -1,0 +1,34 @@
+// What a serving thread borrows from the caller while it works for it, so that files get the owner,
+// mode and refusals that they would have got without a supervisor. Each thread on its own: the
+// kernel keeps identity and umask per thread, glibc's wrappers would change them for all.
+#pragma once
+
+#include "sandbox/kernel/processes.h"
+
+namespace bulkhead {
+
+// Gives this thread an umask (and working folder) of its own. Call once in every serving thread.
+void own_thread_settings();
+
+// From here on this thread creates files with that umask (default ACLs need the
+// kernel to apply it).
+void borrow_umask(mode_t mask);
+
+// From here to the end of its life, this thread opens files as `as` would, who may have dropped
+// capabilities, and is `as` to whoever asks a socket for its peer (SO_PEERCRED). Only root can; for
+// an ordinary user every process of the compartment is that user.
+class BorrowedIdentity {
+ public:
+  explicit BorrowedIdentity(const ThreadStatus& as);
+  // False: the caller's identity cannot be borrowed, so nothing may be done for it.
+  bool ok() const noexcept { return ok_; }
+  ~BorrowedIdentity();
+  BorrowedIdentity(const BorrowedIdentity&) = delete;
+  BorrowedIdentity& operator=(const BorrowedIdentity&) = delete;
+
+ private:
+  bool borrowed_ = false;
+  bool ok_ = true;
+};
+
+}  // namespace bulkhead

@@ -1,0 +1,291 @@
+#include "sandbox/run/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sandbox/caller/walker.h"
+#include "sandbox/home/home_size.h"
+#include "sandbox/kernel/process_stat.h"
+#include "sandbox/kernel/processes.h"
+#include "sandbox/launch/report.h"
+#include "sandbox/limits/limits.h"
+#include "sandbox/network/name_cache.h"
+#include "sandbox/network/resolver.h"
+#include "sandbox/run/job_control.h"
+#include "sandbox/run/server.h"
+
+// Of the linker: where the program begins, and where its code ends.
+extern "C" const char __executable_start, etext;  // NOLINT(bugprone-reserved-identifier)
+
+namespace bulkhead {
+
+namespace {
+
+constexpr int kQuiet = 1000;  // milliseconds between looks when nothing waits
+constexpr int kTick = 100;
+
+constexpr const char* kHosts = "/etc/hosts";
+
+// The program as the program's user would name it.
+CannotRun cannot_run(const Plan& plan, int errno_value) {
+  return {errno_value, fmt::format("{}: {}", plan.program, std::strerror(errno_value))};
+}
+
+// The outcome that this report of init means; nullopt: the program lives.
+std::optional<Outcome> outcome_of(const ProgramEvent& event, const Plan& plan) {
+  using Kind = ProgramEvent::Kind;
+  switch (event.kind) {
+    case Kind::kExited:
+      return Exited{event.value};
+    case Kind::kSignaled:
+      return Signaled{event.value, false};
+    case Kind::kCoreDumped:
+      return Signaled{event.value, true};
+    case Kind::kExecFailed:
+      return cannot_run(plan, event.value);
+    case Kind::kSetupFailed:
+      return SupervisorFailed{
+          fmt::format("setting up the compartment failed at {}: {}",
+                      std::string(event.step, strnlen(event.step, sizeof event.step)),
+                      std::strerror(event.value))};
+    case Kind::kStopped:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The file descriptor of a folder that is the compartment's alone; -1 otherwise.
+Fd private_folder(const Compartment& compartment, const char* path, bool is_private) {
+  return is_private ? Fd(::openat(compartment.root.get(), path, O_PATH | O_DIRECTORY | O_CLOEXEC))
+                    : Fd();
+}
+
+// Calls that wait hold descriptors of ours, and whoever took them all would be watched no longer.
+// The program has a limit of its own, and keeps it.
+void raise_descriptors() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+  now.rlim_cur = now.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &now);
+}
+
+// What only the start needed, in a supervisor that lives longer: its heap, and its code. Code
+// is read from the file again where it is needed after all (madvise(2), a private mapping
+// that is not written).
+void give_back_memory() {
+  ::malloc_trim(0);
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(&__executable_start) & ~(page - 1);
+  const uintptr_t end = reinterpret_cast<uintptr_t>(&etext) & ~(page - 1);
+  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+// Watches one compartment until its outcome is known. The first final outcome wins.
+class Watch {
+ public:
+  Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
+        LimitKeeper& limits, HomeSize* home, const JobControl& job,
+        const SupervisorOptions& options)
+      : plan_(plan),
+        arbiter_(arbiter),
+        compartment_(compartment),
+        server_(server),
+        limits_(limits),
+        home_(home),
+        job_(job),
+        options_(options) {}
+
+  Outcome run() {
+    std::optional<Outcome> outcome;
+    while (!outcome) outcome = step();
+    return *outcome;
+  }
+
+ private:
+  std::optional<Outcome> step() {
+    pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
+                    {compartment_.init_pidfd.get(), POLLIN, 0},
+                    {job_.fd(), POLLIN, 0},
+                    {limits_.fd(), POLLIN, 0},
+                    {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
+                    {options_.end_fd, POLLIN, 0},
+                    {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
+    const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
+    if (ready < 0 && errno != EINTR)
+      return SupervisorFailed{
+          fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
+    if (ready == 0 && !started_) {
+      started_ = true;
+      give_back_memory();
+    }
+    server_.tick();
+    // A breach first: what it did to the program is its consequence.
+    if (fds[3].revents != 0)
+      if (auto breach = limits_.poll()) return std::move(*breach);
+    if (home_ != nullptr)
+      if (auto breach = home_->look()) return std::move(*breach);
+    if (fds[0].revents != 0)
+      if (auto outcome = read_status()) return outcome;
+    if (fds[5].revents != 0) return Ended{};
+    if (fds[6].revents != 0)
+      if (auto breach = options_.suspension->serve(compartment_, limits_))
+        return std::move(*breach);
+    // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
+    // SIGSTOP is by the question. What it does on its way out is not asked about either.
+    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && arbiter_.asking())
+      arbiter_.stop_asking();
+    if (fds[4].revents != 0) {
+      if (const std::string failure = server_.failure(); !failure.empty())
+        return SupervisorFailed{"serving system calls failed: " + failure};
+      server_ended_ = true;  // every process with the filter is dead: init is about to tell
+    }
+    if (fds[1].revents != 0) {
+      if (auto outcome = read_status()) return outcome;
+      if (auto breach = limits_.poll()) return std::move(*breach);
+      return SupervisorFailed{"the compartment's first process was killed from outside"};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Outcome> read_status() {
+    for (;;) {
+      ProgramEvent event{};
+      const ssize_t n = ::recv(compartment_.status.get(), &event, sizeof event, MSG_DONTWAIT);
+      if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
+      if (auto outcome = outcome_of(event, plan_)) return outcome;
+      // By now it may have been continued: what counts is whether it is stopped still.
+      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped())
+        if (auto breach = job_.stop_with(compartment_, limits_)) return breach;
+    }
+  }
+
+  bool is_stopped() const {
+    const auto stat = stat_of(fmt::format("/proc/{}", compartment_.program));
+    return stat && stat->state == 'T';
+  }
+
+  const Plan& plan_;
+  Arbiter& arbiter_;
+  Compartment& compartment_;
+  Server& server_;
+  LimitKeeper& limits_;
+  HomeSize* home_;  // null: there is none
+  const JobControl& job_;
+  const SupervisorOptions& options_;
+  bool server_ended_ = false;
+  bool started_ = false;  // and lived through a quiet moment since
+};
+
+// Begins to kill the compartment on every way out, before the threads that serve it are joined.
+class Ending {
+ public:
+  Ending(const Compartment& compartment, Arbiter& arbiter)
+      : compartment_(compartment), arbiter_(arbiter) {}
+  ~Ending() {
+    arbiter_.stop_asking();
+    begin_to_kill(compartment_);
+  }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  const Compartment& compartment_;
+  Arbiter& arbiter_;
+};
+
+// And waits for its end, once they are: it takes as long as they do.
+class Killing {
+ public:
+  explicit Killing(Compartment& compartment) : compartment_(compartment) {}
+  ~Killing() { kill_compartment(compartment_); }
+  Killing(const Killing&) = delete;
+  Killing& operator=(const Killing&) = delete;
+
+ private:
+  Compartment& compartment_;
+};
+
+}  // namespace
+
+Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
+  BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
+  Fd places;  // until all that is mounted there has gone
+  if (plan.home) {
+    BULKHEAD_TRY(places, make_places(*plan.home));
+  }
+  NameCache names;
+  std::vector<std::string> foreign_proc;
+  // Before signals are blocked: the program inherits this thread's mask.
+  BULKHEAD_TRY(Compartment compartment, launch(plan, [&](const Compartment& inside) -> Status {
+                 (void)names.load_hosts_file(kHosts);  // without it, names are resolved upstream
+                 BULKHEAD_TRY(const std::string mounts,
+                              read_file(fmt::format("/proc/{}/mountinfo", inside.init), 16U << 20));
+                 foreign_proc = foreign_proc_mounts(mounts);
+                 return {};
+               }));
+  const Killing killing(compartment);
+  Listener listener(std::move(compartment.listener));
+  raise_descriptors();
+  Processes processes(compartment.proc.get());
+  Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
+  if (plan.home) BULKHEAD_CHECK(walker.has_home(*plan.home));
+  RenameLock own_renames;
+  RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
+  std::optional<HomeSize> home_size;
+  if (plan.home)
+    home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
+                      options.home_bytes);
+  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  service.home_size = home_size ? &*home_size : nullptr;
+
+  // From here on, in the order of their destruction: kill, then join, then wait.
+  auto job = JobControl::take(options.job_control);
+  Server server(service);
+  std::unique_ptr<Resolver> resolver;
+  RunReport report;
+  {
+    const Ending ending(compartment, arbiter);
+    if (!job.ok()) return std::move(job).error();
+    const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
+    const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
+    BULKHEAD_CHECK(limits->attach({compartment.init,
+                                   compartment.program,
+                                   compartment.proc.get(),
+                                   tmp.get(),
+                                   shm.get(),
+                                   {compartment.system_v[0].get(), compartment.system_v[1].get(),
+                                    compartment.system_v[2].get()},
+                                   compartment.socket_diag.get(),
+                                   &processes.taken()}));
+    // The program waits for the server; what it asks the resolver can wait in the sockets.
+    BULKHEAD_CHECK(server.start());
+    ResolverOptions resolving;
+    resolving.server = options.dns_server;
+    BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
+    if (options.started) options.started(compartment.proc.get());
+    report.outcome = Watch(plan, arbiter, compartment, server, *limits,
+                           home_size ? &*home_size : nullptr, *job, options)
+                         .run();
+  }
+  server.stop();
+  resolver->stop();
+  kill_compartment(compartment);
+  // The kernel kills by itself at the memory limit, which looks like any other end.
+  if (!std::holds_alternative<LimitBreached>(report.outcome))
+    if (auto breach = limits->ended_by_kernel()) report.outcome = std::move(*breach);
+  report.notifications = server.notifications();
+  report.peak_memory = limits->peak_memory();
+  return report;
+}
+
+}  // namespace bulkhead

@@ -1,0 +1,49 @@
+// Supervisor: owns one compartment, serves its system calls, keeps its limits, ends with it.
+//
+// Threads: the caller's (signals, limits, the program's end), one that serves notifications,
+// the resolver's, and up to 64 short-lived ones for calls that may block. All of them end
+// before run() returns.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sandbox/calls/rename_lock.h"
+#include "sandbox/launch/compartment.h"
+#include "sandbox/limits/outcome.h"
+#include "sandbox/plan/plan.h"
+#include "sandbox/run/suspension.h"
+#include "trace/arbiter.h"
+
+namespace bulkhead {
+
+struct SupervisorOptions {
+  bool job_control = true;  // stop and continue with the program, restore the terminal
+  std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
+  int end_fd = -1;          // ends the compartment (Ended) once it is readable
+  // Called once the program is about to run, with the compartment's /proc (O_PATH), which lives
+  // until supervise() returns.
+  std::function<void(int proc)> started = {};
+  // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
+  RenameLock* renames = nullptr;
+  // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
+  std::atomic<uint64_t>* home_bytes = nullptr;
+  // By which who asks a person stops the job; null: nobody does. Outlives supervise().
+  Suspension* suspension = nullptr;
+};
+
+struct RunReport {
+  Outcome outcome;
+  uint64_t notifications = 0;
+  uint64_t peak_memory = 0;  // bytes, 0 where not measured
+};
+
+// Blocks until the compartment has ended. The arbiter outlives it. Signals that the calling process
+// gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach the program.
+Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options);
+
+}  // namespace bulkhead
