@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kMostRead = size_t{64} << 10U;
 // A new network hands these out, ip(7): ip_local_port_range.
 constexpr uint16_t kFirstHandedOut = 32768, kLastHandedOut = 60999;
+constexpr uint16_t kResolver = 53;  // the compartment's own, which names are looked up by
 
 std::string_view take_word(std::string_view* line) {
   const size_t start = line->find_first_not_of(' ');
@@ -66,6 +67,7 @@ std::set<uint16_t> chosen_ports(int proc, pid_t pid) {
   std::set<uint16_t> ports;
   for (const char* name : {"tcp", "tcp6"})
     ports.merge(parse_listening(read_start(proc, fmt::format("{}/net/{}", pid, name))));
+  ports.erase(kResolver);
   ports.erase(ports.lower_bound(kFirstHandedOut), ports.upper_bound(kLastHandedOut));
   return ports;
 }
