@@ -32,7 +32,7 @@
 #include "vscode/command_table.h"
 #include "vscode/disarm.h"
 #include "vscode/foreign_settings.h"
-#include "vscode/judge.h"
+#include "vscode/message_judge.h"
 #include "vscode/names.h"
 #include "vscode/resource.h"
 #include "vscode/rpc.h"
@@ -52,7 +52,7 @@ struct BrokerOptions {
   RenameLock* renames = nullptr;  // of the compartment; null: there is none. Outlives the broker
 };
 
-class Broker final : public Judge {
+class Broker final : public MessageJudge {
  public:
   Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options);
   ~Broker() override;
