@@ -106,10 +106,11 @@ class Own(Flow):
         place = self.folder("home/.deep/project")
         self.file("home/.deep/project/.env", "blocked\n")
         manifest = self.file("m.json", '{"manifest": 1, "files": {"read": ["${workspace}", "@system"], "write": ["${workspace}"], '
-                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ls", "perl"], "environment": ["HOME"]}')
+                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ln", "ls", "perl"], "environment": ["HOME"]}')
         first = subprocess.Popen(
             [options.bulkhead, "run", f"--private={self.kept}", "--manifest", manifest, "--", "sh", "-c",
-             """echo ready; read x; for at in ~/.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
+             """echo ready; read x; ln -s .moved ~/.way
+             for at in ~/.moved/project ~/.way/project ~/.cache/../.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
             cwd=place, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(first.kill)
         self.assertEqual(first.stdout.readline(), "ready\n")
