@@ -84,12 +84,14 @@ def check(root, names):
                 types.setdefault(type_, f"{name}:{number}")
 
 
+def allowed(folder):
+    """The folders of src/ that this one may include, or None."""
+    return ORDER[:ORDER.index(folder) + 1] if folder in ORDER else SIDE.get(folder)
+
+
 def check_includes(name, folder, lines):
-    if folder in ORDER:
-        allowed = ORDER[:ORDER.index(folder) + 1]
-    elif folder in SIDE:
-        allowed = SIDE[folder]
-    else:
+    may = allowed(folder)
+    if may is None:
         yield name, 0, f"src/{folder} has no place in the order of folders"
         return
     known = set(ORDER) | set(SIDE)
@@ -103,7 +105,7 @@ def check_includes(name, folder, lines):
             yield name, number, f'include "{target}" from the root of src/: "{folder}/{target}"'
         elif ".." in target.split("/"):
             yield name, number, f'include "{target}" leaves its folder; name it from src/'
-        elif '"' in line and first in known and first not in allowed:
+        elif '"' in line and first in known and first not in may:
             yield name, number, f"src/{folder} includes src/{first}, which stands above it"
 
 
