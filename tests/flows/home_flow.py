@@ -41,6 +41,12 @@ class Own(Flow):
         self.assertEqual(left, [])
         self.assertEqual(self.sh("ls -AR ~/.cache ~/.config; ls -A ~").stdout.split("\n")[-4:], [".config", ".local", "src", ""])
 
+    def test_git_knows_who_the_user_is_and_no_secret(self):
+        self.file("home/.gitconfig", "[user]\n\tname = Alice\n[credential]\n\thelper = store\n[http]\n\textraHeader = secret\n")
+        for private in ("--private", f"--private={self.kept}"):
+            done = self.sh("git config --global --list", private=private)
+            self.assertEqual((done.returncode, done.stdout), (0, "user.name=Alice\n"), done.stderr)
+
     def test_is_kept_in_a_folder(self):
         for expected in ("", "x\n"):
             done = self.sh("cat ~/.rc 2>/dev/null; echo x >> ~/.rc", private=f"--private={self.kept}")
