@@ -91,6 +91,9 @@ test('a worker has one shared memory and nothing else', async () => {
   const status = readFileSync(`/proc/${sandbox.pid}/status`, 'latin1');
   assert.match(status, /^Seccomp:\s+2$/m);
   assert.match(status, /^NoNewPrivs:\s+1$/m);
+  // What is typed at the host's terminal does not reach it.
+  const session = (pid) => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ')[3];
+  assert.notEqual(session(sandbox.pid), session(process.pid));
   const held = readdirSync(`/proc/${sandbox.pid}/fd`).map((fd) => readlinkSync(`/proc/${sandbox.pid}/fd/${fd}`));
   assert.ok(held[0].startsWith('/memfd:bulkhead-channel'), held[0]);
   for (const what of held.slice(1)) assert.match(what, /^(\/dev\/null|anon_inode:\[\w+\]|pipe:\[\d+\])$/);
