@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import internals from '../lib/sandbox.cjs';
 import { Sandbox, warm, cool, LostError, SandboxError } from '../index.mjs';
 
 const run = promisify(execFile);
@@ -131,6 +132,7 @@ test('create and dispose, again and again', { timeout: 120000 }, async () => {
   const turn = async () => {
     const s = await Sandbox.create({ tenant: 'churn' });
     assert.equal(s.pid, keep.pid);
+    assert.ok(internals.endpoints.get(s).number < 5, 'a worker has room for so many');
     assert.equal(await s.run('const a = Array.from({ length: 1e4 }, (_, i) => ({ i })); a.length'), 10000);
     await s.dispose();
   };
