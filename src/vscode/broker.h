@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -169,6 +170,8 @@ class Broker final : public MessageJudge {
     return names.contains(name);
   }
   bool owns_command(const std::string& command);
+  // One of its words is the name of a built-in extension that runs in this host. Under mutex_.
+  bool is_of_own_builtin(std::string_view command) const;
   bool runs_own(const std::string& command);
   bool shows_own_view(const std::string& command);
   bool owns_context(const std::string& key) const;
@@ -282,6 +285,7 @@ class Broker final : public MessageJudge {
   std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
+  std::set<std::string> own_builtins_;           // first words of those of the editor's own: "git"
   std::set<std::string> own_contexts_;           // that conditions in their package.json read
   std::set<std::string> others_contexts_;        // that those of others read
   Names registered_commands_;
