@@ -21,7 +21,9 @@
 //   - Of the host's process one thing changes: of the real-time signals the highest that has no
 //     handler when the first compartment starts gets one that does nothing, for good; threads of
 //     ours are interrupted by it. The host's other signals, masks, working folder, umask, limits
-//     and descriptors stay as they are, and a compartment's processes raise no SIGCHLD.
+//     and descriptors stay as they are.
+//   - A compartment's first process is a child of the host, so its end raises SIGCHLD like another
+//     child's. A host that waits for whatever child there is may do so.
 //   - A compartment has threads of its own in the host. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
 //   - A host that forks without executing leaves its compartments to the parent. One that changes

@@ -342,7 +342,12 @@ void kill_compartment(Compartment& compartment) noexcept {
   begin_to_kill(compartment);
   // Returns once the kernel has killed and reaped all other processes of the namespace. ECHILD:
   // the caller has waited already.
-  while (::waitpid(compartment.init, nullptr, 0) < 0 && errno == EINTR) {
+  // By pidfd: where the caller has waited, its number may be another child's by now.
+  siginfo_t end{};
+  const auto pidfd = static_cast<id_t>(compartment.init_pidfd.get());
+  while ((compartment.init_pidfd ? ::waitid(P_PIDFD, pidfd, &end, WEXITED | __WALL)
+                                 : ::waitpid(compartment.init, nullptr, __WALL)) < 0 &&
+         errno == EINTR) {
   }
   compartment.init = -1;
 }

@@ -207,12 +207,15 @@ class Keeper final : public LimitKeeper {
     if (to.files || to.home)
       return cannot(to.files ? "files" : "home", "it is kept from the start");
     const Limits before = std::exchange(limits_, with_limits(limits_, to));
-    if (const Status written = write_cgroups(to); !written.ok()) {
-      limits_ = before;
-      return written;
+    Status written = write_cgroups(to, before);
+    // Version 1 takes no limit below what is used, which is a breach of it.
+    if (!written.ok() && to.memory && written.error().errno_value == EBUSY) {
+      breach(LimitBreached::Which::kMemory, fmt::format("memory: {} bytes allowed", *to.memory));
+      written = {};
     }
+    if (!written.ok()) limits_ = before;
     set_timer(kFastest);
-    return {};
+    return written;
   }
 
   std::optional<LimitBreached> ended_by_kernel() override {
@@ -235,21 +238,22 @@ class Keeper final : public LimitKeeper {
 
   Status limit_memory_by_cgroup() {
     BULKHEAD_TRY(memory_cgroup_, cgroup_with("memory"));
-    BULKHEAD_CHECK(write_memory());
+    BULKHEAD_CHECK(write_memory(false));
     how_.memory = Mechanism::kCgroup;
     return {};
   }
 
-  Status write_memory() {
+  Status write_memory(bool raises) {
     const Cgroup* const cgroup = &cgroups_[memory_cgroup_];
     const std::string bytes = fmt::format("{}", *limits_.memory);
     if (cgroup->version() == 1) {
-      // With swap it may not be less than without: one of these orders is the right one.
-      const bool first = cgroup->write("memory.limit_in_bytes", bytes).ok();
-      if (cgroup->has("memory.memsw.limit_in_bytes"))
+      // With swap it is never less than without.
+      const bool swap = cgroup->has("memory.memsw.limit_in_bytes");
+      if (swap && raises) BULKHEAD_CHECK(cgroup->write("memory.memsw.limit_in_bytes", bytes));
+      BULKHEAD_CHECK(cgroup->write("memory.limit_in_bytes", bytes));
+      if (swap)
         BULKHEAD_CHECK(cgroup->write("memory.memsw.limit_in_bytes", bytes));
-      if (!first) BULKHEAD_CHECK(cgroup->write("memory.limit_in_bytes", bytes));
-      if (!cgroup->has("memory.memsw.limit_in_bytes"))
+      else
         samples_memory_ = machine_swaps();  // what is swapped out must count as well
     } else {
       BULKHEAD_CHECK(cgroup->write("memory.max", bytes));
@@ -263,8 +267,9 @@ class Keeper final : public LimitKeeper {
     return {};
   }
 
-  Status write_cgroups(const Limits& to) {
-    if (to.memory && how_.memory == Mechanism::kCgroup) BULKHEAD_CHECK(write_memory());
+  Status write_cgroups(const Limits& to, const Limits& before) {
+    if (to.memory && how_.memory == Mechanism::kCgroup)
+      BULKHEAD_CHECK(write_memory(*to.memory > *before.memory));
     if (to.cpu) BULKHEAD_CHECK(write_cpu());
     return {};
   }
