@@ -169,7 +169,8 @@ struct Usage {
 // ---- Compartments ----
 
 struct Options {
-  // The program's absolute path, and its arguments. The policy has to grant that it runs.
+  // The program's absolute path, and its arguments. It starts because the host names it; what it
+  // reads (its libraries: "@system") and which others it starts, the policy says.
   std::vector<std::string> command;
   // "NAME=value": all of its environment. Nothing of the host's is added.
   std::vector<std::string> environment;
@@ -193,7 +194,7 @@ struct Outcome {
   enum class How : uint8_t {
     kExited,     // `code` is the program's own
     kSignaled,   // by `signal`
-    kCannotRun,  // there is no such program, it is none, or the policy does not let it run
+    kCannotRun,  // there is no such program, or it is none
     kLimit,      // of Limits; `text` says which
     kKilled,     // by kill(), or the object's end
     kFailed,     // of ourselves: what was enforced could be so no longer

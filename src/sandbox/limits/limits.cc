@@ -196,16 +196,14 @@ class Keeper final : public LimitKeeper {
     };
     constexpr const char* kNone = "it was not set at the start";
     if (to.memory && !limits_.memory) return cannot("memory", kNone);
-    if (to.cpu && how_.cpu != Mechanism::kCgroup)
-      return cannot("cpu", limits_.cpu ? "no cgroup keeps it" : kNone);
+    if (to.cpu && how_.cpu != Mechanism::kCgroup) return cannot("cpu", "no cgroup keeps it");
     if (to.cpu_time && !limits_.cpu_time) return cannot("cpu-time", kNone);
     if (to.cpu_time && *to.cpu_time > first_cpu_time_)
       return cannot("cpu-time", "it was less at the start, and each process keeps that");
     if (to.wall_time && !limits_.wall_time) return cannot("wall-time", kNone);
     if (to.written && !limits_.written) return cannot("written", kNone);
     if (to.processes && !limits_.processes) return cannot("processes", kNone);
-    if (to.files || to.home)
-      return cannot(to.files ? "files" : "home", "it is kept from the start");
+    if (to.files || to.home) return cannot("files", "it is kept from the start");
     const Limits before = std::exchange(limits_, with_limits(limits_, to));
     Status written = write_cgroups(to, before);
     // Version 1 takes no limit below what is used, which is a breach of it.
@@ -270,8 +268,7 @@ class Keeper final : public LimitKeeper {
   Status write_cgroups(const Limits& to, const Limits& before) {
     if (to.memory && how_.memory == Mechanism::kCgroup)
       BULKHEAD_CHECK(write_memory(*to.memory > *before.memory));
-    if (to.cpu) BULKHEAD_CHECK(write_cpu());
-    return {};
+    return to.cpu ? write_cpu() : Status();
   }
 
   Status choose_cpu(const LimitOptions& options) {
