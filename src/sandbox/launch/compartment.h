@@ -3,10 +3,11 @@
 //   supervisor ── clone(user, mount, pid, net, ipc namespaces), execve ──► init (pid 1 inside)
 //                                                                   └─ fork ─► program ─► children
 //
-// init is a program of ours: it mounts, brings up lo, opens the resolver's sockets, forks the program, reaps
-// orphans, reports the program's stops and its end, and dies with the supervisor (PDEATHSIG); when
-// it dies, the kernel kills everything in its pid namespace. The program takes the numbers
-// that the plan gives it and no others, restricts itself (no_new_privs, capabilities, Landlock, seccomp) and executes.
+// init is a program of ours: it mounts, brings up lo, opens the resolver's sockets, forks the
+// program, reaps orphans, reports the program's stops and its end, and dies with the supervisor
+// (PDEATHSIG); when it dies, the kernel kills everything in its pid namespace. The program takes
+// the numbers that the plan gives it and no others, restricts itself (no_new_privs, capabilities,
+// Landlock, seccomp) and executes.
 #pragma once
 
 #include <sys/types.h>

@@ -10,7 +10,8 @@
 // The bytes that the build made of init/ (src/CMakeLists.txt).
 asm(".pushsection .rodata\n"
     ".balign 16\n"
-    "bulkhead_init_begin: .incbin \"" BULKHEAD_INIT_FILE "\"\n"
+    "bulkhead_init_begin: .incbin \"" BULKHEAD_INIT_FILE
+    "\"\n"
     "bulkhead_init_end: .byte 0\n"
     ".popsection\n");
 extern "C" const char bulkhead_init_begin, bulkhead_init_end;

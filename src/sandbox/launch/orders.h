@@ -41,7 +41,7 @@ struct BindOrder {
 template <class Form>
 struct PrivateTreeOrder {
   typename Form::Text path = {};
-  typename Form::Text options = {};                         // of the tmpfs
+  typename Form::Text options = {};                          // of the tmpfs
   typename Form::template List<BindOrder<Form>> binds = {};  // below it
   // To make for them, parents first.
   typename Form::template List<typename Form::Text> folders = {};

@@ -1,6 +1,6 @@
-// Prepared: a compartment whose program waits at its execve. All that takes time is done (processes,
-// namespaces, mounts, Landlock, filter); what the program works on need not be known yet. A pool of
-// these starts a program in a fraction of what launch() takes.
+// Prepared: a compartment whose program waits at its execve. All that takes time is done
+// (processes, namespaces, mounts, Landlock, filter); what the program works on need not be known
+// yet. A pool of these starts a program in a fraction of what launch() takes.
 //
 // Begun by answering `execve` as any other call: Server::start() takes it.
 #pragma once

@@ -34,7 +34,8 @@ class Reader {
     (*this)(count);
     list = {};
     T* const items = broken_ ? nullptr : room_for<T>(count);
-    for (uint64_t i = 0; items != nullptr && i < count && !broken_; ++i) one(*::new (items + i) T());
+    for (uint64_t i = 0; items != nullptr && i < count && !broken_; ++i)
+      one(*::new (items + i) T());
     if (items == nullptr)
       broken_ = true;
     else if (!broken_)

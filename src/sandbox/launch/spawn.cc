@@ -46,8 +46,8 @@ Result<pid_t> Spawn::start(Fd& pidfd) {
   {
     const BlockedSignals blocked;
     // Shares our descriptors, so that init's pidfd is ours; told to nobody when it ends.
-    const pid_t maker = ::clone(make_init, stack_of_maker_.end(),
-                                CLONE_VM | CLONE_VFORK | CLONE_FILES, this);
+    const pid_t maker =
+        ::clone(make_init, stack_of_maker_.end(), CLONE_VM | CLONE_VFORK | CLONE_FILES, this);
     if (maker < 0) return errno_error("clone");
     while (::waitpid(maker, nullptr, __WALL) < 0 && errno == EINTR) {
     }

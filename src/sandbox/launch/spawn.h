@@ -1,5 +1,5 @@
-// Spawn: init's process, made without a copy of the host: it has the host's memory until it executes
-// bulkhead-init, a moment in which the calling thread waits and all others go on.
+// Spawn: init's process, made without a copy of the host: it has the host's memory until it
+// executes bulkhead-init, a moment in which the calling thread waits and all others go on.
 #pragma once
 
 #include <sys/resource.h>

@@ -12,8 +12,8 @@ namespace bulkhead {
 // An error names the descriptor, which is to be the program's `number`, and says why not.
 Status may_be_given(int fd, int number);
 
-// What init is told of the numbers; behind `descriptors` go those of ours that become them, in their
-// order.
+// What init is told of the numbers; behind `descriptors` go those of ours that become them, in
+// their order.
 Result<std::vector<NumberOrder>> choose_numbers(const Stdio& stdio, std::vector<int>& descriptors);
 
 }  // namespace bulkhead

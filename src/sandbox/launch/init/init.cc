@@ -218,7 +218,8 @@ bool send_inside(bool counts_memory, const NameServer& server, Failure& failure)
   if (::stat("/proc/self/ns/user", &status) != 0)
     return failed(failure, "look at /proc/self/ns/user");
   message.user_namespace = status.st_ino;
-  if (!send_message(kControl, message, descriptors, count)) return failed(failure, "send descriptors");
+  if (!send_message(kControl, message, descriptors, count))
+    return failed(failure, "send descriptors");
   for (size_t i = 0; i < count; ++i) ::close(descriptors[i]);
   return true;
 }

@@ -1,8 +1,8 @@
 // init: pid 1 of a compartment, and the process that becomes the program until it executes.
 //
-// A program of its own (bulkhead-init), because a copy of the host would take as long as the host is
-// large and would hold what the host holds. It knows what its orders say (orders.h), one socket and
-// the descriptors that the program gets.
+// A program of its own (bulkhead-init), because a copy of the host would take as long as the host
+// is large and would hold what the host holds. It knows what its orders say (orders.h), one socket
+// and the descriptors that the program gets.
 #pragma once
 
 #include "sandbox/launch/orders.h"

@@ -132,8 +132,7 @@ bool mount_private(const PrivateTreeOrder<Read>& tree, Failure& failure) noexcep
     sources[i] = clone_tree(tree.binds[i].source);
     if (sources[i] < 0) return failed(failure, "bind", tree.binds[i].source);
   }
-  if (::mount("tmpfs", tree.path, "tmpfs", MS_NOSUID | MS_NODEV, tree.options) !=
-      0) {
+  if (::mount("tmpfs", tree.path, "tmpfs", MS_NOSUID | MS_NODEV, tree.options) != 0) {
     return failed(failure, "mount a tmpfs", tree.path);
   }
   for (const char* const folder : tree.folders) {
@@ -178,7 +177,8 @@ bool take_home(const MountOrders<Read>& orders, HomeTrees& trees, Failure& failu
 
 // Safe: covers the home folder by a folder of our own, and binds there what was there, at the very
 // place it had; only where no symlink leads there.
-bool mount_home(const MountOrders<Read>& orders, const HomeTrees& trees, Failure& failure) noexcept {
+bool mount_home(const MountOrders<Read>& orders, const HomeTrees& trees,
+                Failure& failure) noexcept {
   if (attach_tree(trees.store, orders.home) != 0) {
     return failed(failure, "mount the private home", orders.home);
   }
@@ -194,8 +194,7 @@ bool mount_home(const MountOrders<Read>& orders, const HomeTrees& trees, Failure
 bool mount_terminals(const MountOrders<Read>& orders, Failure& failure) noexcept {
   if (*orders.devpts_options == '\0') return true;
   // Safe: a new instance has no terminals yet, and shows those of this compartment alone.
-  if (::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-              orders.devpts_options) != 0) {
+  if (::mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, orders.devpts_options) != 0) {
     return failed(failure, "mount /dev/pts");
   }
   if (orders.cover_ptmx != 0 && cover("/dev/pts/ptmx", "/dev/ptmx") != 0) {

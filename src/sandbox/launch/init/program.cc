@@ -68,8 +68,7 @@ bool place_descriptors(const Orders<Read>& orders, int& control, Failure& failur
   int from[kMostNumbers] = {};
   size_t given = 0;
   int behind = 3;
-  if (orders.numbers.size() > kMostNumbers)
-    return failed_with(failure, E2BIG, "place descriptors");
+  if (orders.numbers.size() > kMostNumbers) return failed_with(failure, E2BIG, "place descriptors");
   for (const NumberOrder& each : orders.numbers)
     if (static_cast<int>(each.number) >= behind) behind = static_cast<int>(each.number) + 1;
   if (::syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) != 0)
@@ -103,8 +102,7 @@ int install_filter(const Orders<Read>& orders) noexcept {
 // All that is done by itself, while init mounts.
 bool confine(const Orders<Read>& orders, Failure& failure) noexcept {
   const int queues = open_queues();
-  if (queues < 0 && errno != ENODEV)
-    return failed(failure, "open the queues of the IPC namespace");
+  if (queues < 0 && errno != ENODEV) return failed(failure, "open the queues of the IPC namespace");
   if (!forbid_core_dumps(failure) || !drop_privileges(orders, failure) ||
       !use_small_pages(orders, failure) || !restrict_files(orders, queues, failure))
     return false;

@@ -174,7 +174,9 @@ int socket(int family, int type, int protocol) noexcept {
 int bind(int fd, const sockaddr* address, socklen_t size) noexcept {
   return static_cast<int>(kernel(SYS_bind, fd, word(address), size));
 }
-int listen(int fd, int backlog) noexcept { return static_cast<int>(kernel(SYS_listen, fd, backlog)); }
+int listen(int fd, int backlog) noexcept {
+  return static_cast<int>(kernel(SYS_listen, fd, backlog));
+}
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {
   return static_cast<int>(kernel(SYS_setsockopt, fd, level, name, word(value), size));
 }
