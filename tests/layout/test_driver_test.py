@@ -22,6 +22,7 @@ def load(name):
 
 driver = load("test")
 gtest_runs = driver.gtest_runs
+check = load("check")
 
 
 class Judge(unittest.TestCase):
@@ -159,6 +160,31 @@ class Units(unittest.TestCase):
         self.assertEqual(cases["base/Fd.Closes"].output, "x\n")
         self.assertIn("SIGABRT", cases["base/Fd.Dies/0"].output)
         self.assertEqual(only, ["base/Fd.Closes", "base/1"])
+
+
+class Check(unittest.TestCase):
+    def test_folders_bring_those_above(self):
+        units, attacks, flows, why = check.choose(["src/vscode/broker.cc", "src/cli/README.md"])
+        self.assertIn("vscode", units)
+        self.assertIn("cli", units)
+        self.assertFalse(units & {"base", "policy", "sandbox"})
+        self.assertEqual((attacks, flows, why), (check.ATTACKS, set(), None))
+        self.assertEqual(check.choose(["src/base/fd.h"])[0], set(check.folders()))
+
+    def test_documents_and_tests_bring_no_units(self):
+        units, attacks, flows, _ = check.choose(["docs/x.md", "tests/attacks/read-cat.sh", "tests/attacks/run.py",
+                                                 "tests/flows/run_flow.py", "vscode/a.js"])
+        self.assertEqual((units, attacks - check.ATTACKS, flows), (set(), {"read-cat"}, {"run"}))
+
+    def test_everything_when_unsure(self):
+        for names in ([], ["CMakeLists.txt"], ["src/CMakeLists.txt"], ["manifests/baseline.json"], ["schema/x.json"],
+                      ["scripts/test"], ["include/bulkhead/compartment.h"], ["src/nowhere/x.cc"]):
+            self.assertEqual(check.choose(names)[0], set(check.folders()), names)
+
+    def test_the_ten_are_there(self):
+        self.assertEqual(len(check.ATTACKS), 10)
+        for name in check.ATTACKS:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, "tests/attacks", f"{name}.c")), name)
 
 
 if __name__ == "__main__":

@@ -165,11 +165,13 @@ Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& a
   if (auto reply = answer_by_state(call, socket)) return std::move(*reply);
 
   Service& service = call.service();
-  if (endpoint->address.is_loopback() && listens_inside(service.compartment.init, endpoint->port)) {
+  if (endpoint->address.is_loopback()) {
+    if (!call.may_block()) return Reply::later();  // before the look, which takes its time
     // A socket from outside cannot come back in; its next connect needs a new one.
-    if (!socket.inside) return Reply::error(ECONNREFUSED);
-    if (!call.may_block()) return Reply::later();
-    return connect_own(call, socket.fd.get(), address.get(), address.size);
+    if (listens_inside(service.compartment.init, endpoint->port)) {
+      if (!socket.inside) return Reply::error(ECONNREFUSED);
+      return connect_own(call, socket.fd.get(), address.get(), address.size);
+    }
   }
   // Inside there are loopback addresses only, and from such a one no packet leaves a machine. A
   // local port alone is not taken along: outside, ports are the machine's to give.
@@ -181,11 +183,11 @@ Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& a
   const std::vector<std::string> names = service.names.names(endpoint->address);
   const std::vector<std::string_view> views(names.begin(), names.end());
   switch (call.decide_connect(endpoint->address, endpoint->port, views)) {
-    case Arbiter::Ruling::kWouldAsk:
+    case Judge::Ruling::kWouldAsk:
       return Reply::later();
-    case Arbiter::Ruling::kDeny:
+    case Judge::Ruling::kDeny:
       return Reply::error(ECONNREFUSED);
-    case Arbiter::Ruling::kAllow:
+    case Judge::Ruling::kAllow:
       break;
   }
   return connect_outside(call, socket, address);
@@ -199,7 +201,7 @@ bool is_address_probe(const Call& call, const SocketEndpoint& endpoint) {
   const Service& service = call.service();
   const std::vector<std::string> names = service.names.names(endpoint.address);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const Policy& policy = service.arbiter.policy();
+  const Policy& policy = service.judge.policy();
   return endpoint.port == 0 ||
          policy.decide_connect(endpoint.address, endpoint.port, views).verdict == Verdict::kAllow;
 }
