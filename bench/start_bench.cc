@@ -1,7 +1,7 @@
 // What a start costs: cold, from a host with a large heap and many threads, and from a pool.
 //
-// The program is /bin/true, of which the kernel's part (execve, the dynamic linker) is not ours: the
-// first three end when the program is about to execute, the last two when it is let go.
+// The program is /bin/true, of which the kernel's part (execve, the dynamic linker) is not ours:
+// the first three end when the program is about to execute, the last two when it is let go.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -9,7 +9,6 @@
 namespace bulkhead {
 namespace {
 
-
 Orders<Written> some_orders() {
   Orders<Written> orders;
   orders.program = "/bin/sh";
@@ -29,11 +28,8 @@ Orders<Written> some_orders() {
 
 // Buffers of the very size, so that AddressSanitizer sees a byte too many.
 struct Given {
-  explicit Given(std::string_view from, size_t room_size)
-      : size(from.size()),
-        text(new char[size]),
-        room_size(room_size),
-        room(new char[room_size]()) {
+  Given(std::string_view from, size_t for_lists)
+      : size(from.size()), text(new char[size]), room_size(for_lists), room(new char[room_size]()) {
     std::memcpy(text.get(), from.data(), size);
   }
   explicit Given(std::string_view from) : Given(from, room_for_orders(from.size())) {}

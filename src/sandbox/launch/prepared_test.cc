@@ -83,8 +83,8 @@ class PreparedTest : public ::testing::Test {
 
 TEST_F(PreparedTest, GetsItsDescriptorsWhileItWaits) {
   Pipe input, output;
-  auto made = plan("read line <&5; echo got $line >&200; echo $? >&200",
-                   {{1, kGivenLater}, {5, kGivenLater}, {200, kGivenLater}});
+  auto made = plan("read line <&5; echo got $line >&9; [ -e /proc/$$/fd/255 ] && echo there >&9",
+                   {{1, kGivenLater}, {5, kGivenLater}, {9, kGivenLater}, {255, kGivenLater}});
   ASSERT_TRUE(made.ok()) << to_string(made.error());
   auto prepared = prepare(*made);
   ASSERT_TRUE(prepared.ok()) << to_string(prepared.error());
@@ -92,10 +92,11 @@ TEST_F(PreparedTest, GetsItsDescriptorsWhileItWaits) {
   EXPECT_EQ(::poll(&report, 1, 50), 0) << "the program ran";
   ASSERT_TRUE(give(*prepared, *made, 5, output.in.get()).ok());
   ASSERT_TRUE(give(*prepared, *made, 5, input.out.get()).ok());  // in place of the first
-  ASSERT_TRUE(give(*prepared, *made, 200, output.in.get()).ok());
+  ASSERT_TRUE(give(*prepared, *made, 9, output.in.get()).ok());
+  ASSERT_TRUE(give(*prepared, *made, 255, output.in.get()).ok());
   ASSERT_EQ(::write(input.in.get(), "it\n", 3), 3);
   EXPECT_EQ(finish(*prepared).kind, ProgramEvent::Kind::kExited);
-  EXPECT_EQ(output.rest(), "got it\n0\n");
+  EXPECT_EQ(output.rest(), "got it\nthere\n");
 }
 
 TEST_F(PreparedTest, WhatIsNotGivenIsClosed) {
