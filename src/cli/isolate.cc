@@ -54,8 +54,7 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   SupervisorOptions supervisor;
   supervisor.job_control = false;
   supervisor.end_fd = kHostPipe;
-  serve_alone(supervisor);
-  auto report = supervise(*plan, arbiter, supervisor);
+  auto report = supervise(*plan, arbiter, serving_alone(supervisor));
   if (!report.ok()) return fail(report.error());
   return exit_code(report->outcome);
 }

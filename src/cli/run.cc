@@ -220,8 +220,7 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
   supervisor.suspension = &suspension;
-  serve_alone(supervisor);
-  auto report = supervise(*plan, arbiter, supervisor);
+  auto report = supervise(*plan, arbiter, serving_alone(supervisor));
   if (!report.ok()) {
     static_cast<void>((*journal)->finish("did not start: " + report.error().message));
     return fail(report.error());

@@ -34,12 +34,13 @@ void give_back_memory() {
 
 }  // namespace
 
-void serve_alone(SupervisorOptions& options) {
+SupervisorOptions serving_alone(SupervisorOptions options) {
   options.started = [before = std::move(options.started)](int proc, pid_t program) {
     raise_descriptors();
     if (before) before(proc, program);
   };
   options.settled = give_back_memory;
+  return options;
 }
 
 }  // namespace bulkhead

@@ -579,8 +579,7 @@ void Host::supervise_until_end() {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);
   };
-  serve_alone(supervisor);
-  report_.emplace(supervise(*plan_, *arbiter_, supervisor));
+  report_.emplace(supervise(*plan_, *arbiter_, serving_alone(supervisor)));
   reported_.set_value();
   usage_.stop();
   host_channel_.reset();

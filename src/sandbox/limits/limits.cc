@@ -176,7 +176,6 @@ class Keeper final : public LimitKeeper {
 
   Result<UsedNow> used() override {
     BULKHEAD_TRY(const std::vector<pid_t> pids, proc_->processes());
-    static const auto kTicks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
     UsedNow now;
     uint64_t ticks = 0;
     for (const pid_t pid : pids) {
@@ -186,7 +185,8 @@ class Keeper final : public LimitKeeper {
       if (const auto stat = proc_->stat(pid)) ticks += stat->own_ticks + stat->children_ticks;
       ++now.processes;
     }
-    now.cpu_time = std::chrono::milliseconds(ticks * 1000 / kTicks);
+    now.cpu_time =
+        std::chrono::milliseconds(ticks * 1000 / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK)));
     return now;
   }
 
@@ -194,7 +194,7 @@ class Keeper final : public LimitKeeper {
     const auto cannot = [](const char* name, const char* why) {
       return Error{fmt::format("cannot change the limit {}: {}", name, why), EINVAL};
     };
-    constexpr const char* kNone = "it was not set at the start";
+    constexpr auto kNone = "it was not set at the start";
     if (to.memory && !limits_.memory) return cannot("memory", kNone);
     if (to.cpu && how_.cpu != Mechanism::kCgroup) return cannot("cpu", "no cgroup keeps it");
     if (to.cpu_time && !limits_.cpu_time) return cannot("cpu-time", kNone);
