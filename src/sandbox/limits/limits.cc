@@ -179,11 +179,10 @@ class Keeper final : public LimitKeeper {
     UsedNow now;
     uint64_t ticks = 0;
     for (const pid_t pid : pids) {
-      if (pid == 1) continue;  // init
+      if (pid != 1) ++now.processes;  // init
       ProcReader::Resident memory;
       if (proc_->resident(pid, &memory)) now.memory += memory.pages + memory.swapped;
       if (const auto stat = proc_->stat(pid)) ticks += stat->own_ticks + stat->children_ticks;
-      ++now.processes;
     }
     now.cpu_time =
         std::chrono::milliseconds(ticks * 1000 / static_cast<uint64_t>(::sysconf(_SC_CLK_TCK)));
