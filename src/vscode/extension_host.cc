@@ -559,11 +559,10 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
 
 void Host::supervise_until_end() {
   SupervisorOptions supervisor;
-  supervisor.job_control = false;
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
   supervisor.home_bytes = &home_bytes_;
-  supervisor.started = [this](int proc) {
+  supervisor.started = [this](int proc, pid_t) {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);
   };

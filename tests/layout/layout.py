@@ -12,9 +12,10 @@ import sys
 import tempfile
 
 # A folder includes its own headers and those of the folders before it.
-ORDER = ["base", "policy", "trace", "sandbox", "vscode", "cli"]
+ORDER = ["base", "policy", "trace", "sandbox", "vscode", "terminal", "cli"]
 # Beside the chain: what they may include.
-SIDE = {"vscode": ["base", "policy", "trace", "sandbox", "vscode"],
+SIDE = {"terminal": ["base", "policy", "trace", "sandbox", "terminal"],
+        "vscode": ["base", "policy", "trace", "sandbox", "vscode"],
         "isolate": ["base", "policy", "trace", "sandbox", "membrane", "isolate"],
         "membrane": ["base", "membrane"]}
 # The rooms of a folder, in the order in which data go through them: each includes its own headers and

@@ -321,6 +321,12 @@ int install_filter(const Plan& plan) noexcept {
 [[noreturn]] void run_program(const ChildSetup& setup, int mounted) noexcept {
   const Plan& plan = *setup.plan;
   Failure failure;
+  // No signal to its group or by a key leaves the compartment. Not a session's leader: of a group
+  // whose parent is in the same session others can tell that it has stopped.
+  if (::setpgid(0, 0) != 0) {
+    failed(failure, "make a process group");
+    give_up(failure);
+  }
   // While there are the capabilities for it. A kernel without queues refuses mq_open by itself.
   const int queues = open_queues();
   if (queues < 0 && errno != ENODEV) {
@@ -432,6 +438,10 @@ void run_init(const ChildSetup& setup) noexcept {
   if (!keep_descriptors(setup, failure) || !ask_for_maps(failure)) give_up(failure);
   // Meanwhile, what takes no ids but only the capabilities that it begins with.
   if (!reset_signals(*setup.plan, failure)) give_up(failure);
+  if (setup.plan->new_session && ::setsid() < 0) {
+    failed(failure, "make a session");
+    give_up(failure);
+  }
   ::prctl(PR_SET_NAME, "bulkhead-init", 0, 0, 0);
   // A file mode mask is the program's business; ours must not depend on it.
   const mode_t mask = ::umask(0);

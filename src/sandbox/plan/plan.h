@@ -58,6 +58,9 @@ struct Plan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
   std::string folder;                    // working folder, canonical
+  // A session of its own, without terminal, whose processes are all in the compartment. False where
+  // the caller leads a session already that holds nobody else. Its process group is its own anyway.
+  bool new_session = true;
   // One more descriptor of the caller's that the program inherits, as number kInherited; -1: none.
   // For a channel that the supervisor holds the other end of, never for an object of the machine.
   int inherited = -1;
