@@ -35,20 +35,20 @@ class Endpoint {
     this.policy = policy;
     this.closed = false;
     // What the other side holds of ours.
-    this.entries = [];
-    this.freed = [];
+    this.entries = P.list();
+    this.freed = P.list();
     this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
     this.count = 0;
     this.mySymbols = new P.SafeMap();
-    this.symbols = [];
-    this.settled = [];
+    this.symbols = P.list();
+    this.settled = this.policy.isHost ? [] : P.list();
     // What we hold of the other's: live stand-ins, and those of the asynchronous face.
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.standIns = new P.SafeWeakMap();
     this.yourSymbols = new P.SafeMap();
     this.theirSymbols = new P.SafeMap();
     this.registered = new P.SafeSet();
-    this.releases = [];
+    this.releases = P.list();
     this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
     // Property names that were sent, and received.
     this.keyNumbers = new P.SafeMap();
@@ -89,7 +89,7 @@ class Endpoint {
     this.objects = 0;
     this.newKeys = null;
     this.seen = null;
-    this.journal = [];
+    this.journal = null;
     this.link.encoding = this;
   }
 
@@ -190,7 +190,7 @@ class Endpoint {
   hearSettled() {
     const { reader } = this.link;
     const count = reader.count(6);
-    const list = [];
+    const list = P.list();
     for (let i = 0; i < count; i++) {
       const id = reader.u32();
       const ok = reader.u8() !== 0;
@@ -221,7 +221,7 @@ class Endpoint {
       }
     }
     writer.view.setUint32(start, count, true);
-    this.settled = [];
+    this.settled = this.policy.isHost ? [] : P.list();
   }
 
   // ------------------------------------------------------------------- what we export
@@ -234,7 +234,7 @@ class Endpoint {
         throw new LimitError('ERR_SANDBOX_HANDLES', `more than ${this.policy.handles} objects are held across the membrane`);
       let entry = P.ArrayPop(this.freed);
       if (entry === undefined) {
-        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0 };
+        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0, call: undefined };
         if (entry.index > INDEX_MASK) throw new LimitError('ERR_SANDBOX_HANDLES', 'too many objects are held across the membrane');
         P.ArrayPush(this.entries, entry);
       }
@@ -247,6 +247,7 @@ class Endpoint {
       this.count++;
     }
     this.entries[id & INDEX_MASK].sent++;
+    if (this.journal === null) this.journal = P.list();
     P.ArrayPush(this.journal, id);
     return id;
   }
@@ -264,7 +265,7 @@ class Endpoint {
     entry.sent -= count;
     if (entry.sent !== 0) return;
     this.exported[entry.view].delete(entry.value);
-    entry.value = undefined;
+    entry.value = entry.call = undefined;
     entry.generation = (entry.generation + 1) % GENERATIONS;
     this.count--;
     P.ArrayPush(this.freed, entry);
@@ -274,15 +275,19 @@ class Endpoint {
   exportPromise(promise) {
     const known = this.exported[View.READONLY].has(promise);
     const id = this.exportHandle(promise, View.READONLY, Kind.PROMISE);
+    const entry = this.entries[id & INDEX_MASK];
+    // Who waits for it: of several calls of the host the one that goes on for longer.
+    const { call } = this.link;
+    if (!known || (entry.call !== undefined && (call === undefined || call.end > entry.call.end))) entry.call = call;
     if (known) return id;
     const outcome = this.link.outcome(promise);
     if (outcome !== undefined) {
-      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1] });
+      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1], call });
       return id;
     }
     const settle = (ok) => (value) => {
-      if (this.closed) return;
-      P.ArrayPush(this.settled, { __proto__: null, id, ok, value });
+      if (this.closed || entry.id !== id || entry.sent === 0) return;
+      P.ArrayPush(this.settled, { __proto__: null, id, ok, value, call: entry.call });
       this.policy.onSettled(this);
     };
     this.link.whenSettled(promise, settle(true), settle(false));
@@ -341,11 +346,16 @@ class Endpoint {
     this.policy.onReleased(this);
   }
   settle(id, ok, value) {
+    const waiting = this.waiting(id);
+    if (waiting !== undefined) (ok ? waiting.resolve : waiting.reject)(value);
+  }
+  // Who waits for a promise of the other side, once.
+  waiting(id) {
     const record = this.imports[0].get(id);
-    if (record === undefined || record.resolve === undefined) return;
+    if (record === undefined || record.resolve === undefined) return undefined;
     const { resolve, reject } = record;
     record.resolve = record.reject = undefined;
-    (ok ? resolve : reject)(value);
+    return { __proto__: null, resolve, reject, account: record.account };
   }
 
   // ------------------------------------------------------------------- values
@@ -440,7 +450,7 @@ class Endpoint {
       writer.u8(Tag.NEW_KEY);
       writer.u16(this.keyNumbers.size);
       this.keyNumbers.set(key, this.keyNumbers.size);
-      if (this.newKeys === null) this.newKeys = [];
+      if (this.newKeys === null) this.newKeys = P.list();
       P.ArrayPush(this.newKeys, key);
     }
     this.encodeText(key);
@@ -547,14 +557,14 @@ class Endpoint {
         if (reject !== undefined) reject(error);
       });
     }
-    this.entries = [];
-    this.freed = [];
+    this.entries = P.list();
+    this.freed = P.list();
     this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.mySymbols = new P.SafeMap();
-    this.symbols = [];
-    this.settled = [];
-    this.releases = [];
+    this.symbols = P.list();
+    this.settled = this.policy.isHost ? [] : P.list();
+    this.releases = P.list();
     this.count = 0;
   }
 }
