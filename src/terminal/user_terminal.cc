@@ -41,7 +41,7 @@ cc_t key_or(cc_t key, cc_t instead) {
   return fit ? key : instead;
 }
 
-bool same(const struct termios& a, const struct termios& b) {
+bool same(const TerminalModes& a, const TerminalModes& b) {
   return a.c_iflag == b.c_iflag && a.c_oflag == b.c_oflag && a.c_lflag == b.c_lflag &&
          std::equal(std::begin(a.c_cc), std::end(a.c_cc), std::begin(b.c_cc));
 }
@@ -86,11 +86,11 @@ bool UserTerminal::is_hung_up() const {
 
 bool UserTerminal::take_keys() {
   if (!has_foreground()) return false;
-  struct termios modes = {};
+  TerminalModes modes = {};
   if (tcgetattr(fd_.get(), &modes) != 0) return false;
   // Another run of the job may have the keys, and give them back before we do.
   if (!before_) before_ = (modes.c_lflag & (ICANON | ISIG)) == 0 ? start_ : modes;
-  const struct termios raw = raw_modes(modes);
+  const TerminalModes raw = raw_modes(modes);
   return tcsetattr(fd_.get(), TCSADRAIN, &raw) == 0;
 }
 
@@ -99,8 +99,8 @@ void UserTerminal::give_back_keys() {
   before_.reset();
 }
 
-struct termios UserTerminal::raw_modes(const struct termios& modes) const {
-  struct termios raw = modes;
+TerminalModes UserTerminal::raw_modes(const TerminalModes& modes) const {
+  TerminalModes raw = modes;
   cfmakeraw(&raw);
   raw.c_cflag = modes.c_cflag;  // a line's own matter
   raw.c_cc[VMIN] = 1;
@@ -109,9 +109,9 @@ struct termios UserTerminal::raw_modes(const struct termios& modes) const {
 }
 
 // A key stops the whole job, and the shell may have the terminal before we have given it back.
-void UserTerminal::give_back(const struct termios& before, const struct termios& ours,
+void UserTerminal::give_back(const TerminalModes& before, const TerminalModes& ours,
                              int when) const {
-  struct termios now = {};
+  TerminalModes now = {};
   const bool here = has_foreground();
   if (!here && (tcgetattr(fd_.get(), &now) != 0 || !same(now, ours))) return;
   sigset_t stop, mask;
@@ -123,8 +123,8 @@ void UserTerminal::give_back(const struct termios& before, const struct termios&
 }
 
 // Of the terminal's modes no more than the line's speed, its flow control, and the key that erases.
-struct termios UserTerminal::line_modes() const {
-  struct termios modes = {};
+TerminalModes UserTerminal::line_modes() const {
+  TerminalModes modes = {};
   if (before_)
     modes = *before_;
   else if (tcgetattr(fd_.get(), &modes) != 0)
@@ -149,8 +149,8 @@ struct termios UserTerminal::line_modes() const {
 
 bool UserTerminal::take_line() {
   stops_ = controls_ && !is_orphaned(getpgrp());
-  const struct termios modes = line_modes();
-  struct termios reading = modes;
+  const TerminalModes modes = line_modes();
+  TerminalModes reading = modes;
   reading.c_lflag &= ~tcflag_t{ICANON | ECHO};
   if (tcsetattr(fd_.get(), TCSANOW, &reading) != 0) return false;
   // By reading: tcflush(3) would also lose a Ctrl-Z that the kernel has not looked at yet.
@@ -164,11 +164,11 @@ bool UserTerminal::take_line() {
 }
 
 bool UserTerminal::has_line() const {
-  struct termios now = {};
+  TerminalModes now = {};
   return has_foreground() && tcgetattr(fd_.get(), &now) == 0 && same(now, line_modes());
 }
 
-void UserTerminal::give_back_line(const struct termios& before) const {
+void UserTerminal::give_back_line(const TerminalModes& before) const {
   give_back(before, line_modes(), TCSAFLUSH);
 }
 

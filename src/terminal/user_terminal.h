@@ -14,6 +14,8 @@
 
 namespace bulkhead {
 
+using TerminalModes = struct termios;
+
 // True where this process has a terminal, whatever its descriptors are: a person could be asked.
 bool is_terminal_there();
 
@@ -50,22 +52,22 @@ class UserTerminal {
   // Whether it is still so. Otherwise what is read there may be lines that nobody typed.
   bool has_line() const;
   // The modes of before take_line(), without what was typed beyond the answer.
-  void give_back_line(const struct termios& before) const;
+  void give_back_line(const TerminalModes& before) const;
 
  private:
   UserTerminal() = default;
-  struct termios raw_modes(const struct termios& modes) const;
-  struct termios line_modes() const;
+  TerminalModes raw_modes(const TerminalModes& modes) const;
+  TerminalModes line_modes() const;
   // Sets `before` again, unless a shell that has taken the terminal meanwhile has set others.
-  void give_back(const struct termios& before, const struct termios& ours, int when) const;
+  void give_back(const TerminalModes& before, const TerminalModes& ours, int when) const;
 
   Fd fd_;
   std::array<bool, 3> is_it_{};
   bool controls_ = false;
   bool offers_keys_ = false;
-  bool stops_ = false;                    // Ctrl-Z at a question does
-  struct termios start_ = {};             // as find() saw them
-  std::optional<struct termios> before_;  // take_keys()
+  bool stops_ = false;                   // Ctrl-Z at a question does
+  TerminalModes start_ = {};             // as find() saw them
+  std::optional<TerminalModes> before_;  // take_keys()
 };
 
 }  // namespace bulkhead
