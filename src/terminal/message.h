@@ -17,6 +17,7 @@ struct TerminalMessage {
     kQuestion = 'Q',  // text: the question; `number` milliseconds for an answer
     kCancel = 'X',    // the question is not wanted any more
     kSay = 'T',       // text: for the person
+    kPlaced = 'P',    // one kForeground or kBackground has been done
     kEnded = 'E',     // the program has ended: show the rest of its output
     // The relay's.
     kForeground = 'F',   // go on, with the terminal

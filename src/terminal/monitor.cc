@@ -192,6 +192,7 @@ void TerminalMonitor::listen() {
       case What::kBackground:
         go_on(message.what == What::kForeground);
         placed_ = true;
+        send(What::kPlaced);
         break;
       case What::kInterrupted:
         signal_foreground(SIGINT);  // before the call that asked is refused

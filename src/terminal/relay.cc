@@ -61,7 +61,8 @@ void TerminalRelay::run() {
 
 void TerminalRelay::step() {
   others_ask_ = others_ask_ && lock_.others_ask_here();
-  const bool reads = terminal_.has_keys() && keys_.empty();
+  // A key must not meet another group than the program's: its Ctrl-Z would be nobody's.
+  const bool reads = terminal_.has_keys() && unplaced_ == 0 && keys_.empty();
   const auto wanted = [](bool in, bool out) {
     return static_cast<short>((in ? POLLIN : 0) | (out ? POLLOUT : 0));
   };
@@ -110,6 +111,9 @@ void TerminalRelay::handle(const TerminalMessage& message) {
       break;
     case What::kStopped:
       program_stopped(message.number);
+      break;
+    case What::kPlaced:
+      --unplaced_;
       break;
     case What::kQuestion:
       ask(message);
@@ -257,7 +261,7 @@ void TerminalRelay::program_stopped(int signal) {
     struct termios modes = {};
     if (pty_ && tcgetattr(pty_.get(), &modes) == 0)
       keys_.assign(1, static_cast<char>(modes.c_cc[VEOF]));
-    return send(TerminalMessage::What::kForeground);
+    return place(true);
   }
   stop(signal);
 }
@@ -288,7 +292,12 @@ void TerminalRelay::go_on() {
   if (ended_) return;
   const bool has = wants_keys_ && !hung_up_ && terminal_.take_keys();
   resize();
-  send(has ? TerminalMessage::What::kForeground : TerminalMessage::What::kBackground);
+  place(has);
+}
+
+void TerminalRelay::place(bool with_terminal) {
+  ++unplaced_;
+  send(with_terminal ? TerminalMessage::What::kForeground : TerminalMessage::What::kBackground);
 }
 
 }  // namespace bulkhead

@@ -60,6 +60,7 @@ class TerminalRelay {
   void program_stopped(int signal);
   void stop(int signal);
   void go_on();
+  void place(bool with_terminal);
 
   void ask(const TerminalMessage& question);
   End put(const TerminalMessage& question, Answer& answer);
@@ -76,6 +77,7 @@ class TerminalRelay {
   bool carriage_returned_ = false;         // "\r" that may belong to a "\n"
   std::deque<TerminalMessage> postponed_;  // came at a question
   bool wants_keys_;
+  int unplaced_ = 0;  // kForeground and kBackground that the monitor has not done yet
   bool others_ask_ = false;
   bool hung_up_ = false, started_ = false, ended_ = false, gone_ = false;
   bool all_read_ = false;  // of the pty; closing it would hang up the monitor
