@@ -571,7 +571,6 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
 
 void Host::supervise_until_end() {
   SupervisorOptions supervisor;
-  supervisor.job_control = false;
   supervisor.end_fd = end_.get();
   supervisor.renames = &renames_;
   supervisor.home_bytes = &home_bytes_;

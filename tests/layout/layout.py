@@ -18,9 +18,10 @@ BELOW = {"base": [],
          "trace": ["base", "policy"],
          "session": ["base", "policy", "sandbox", "trace"],
          "vscode": ["base", "policy", "sandbox", "trace", "session"],
+         "terminal": ["base", "policy", "sandbox", "trace", "session"],
          "membrane": ["base"],
          "isolate": ["base", "policy", "sandbox", "trace", "session", "membrane"],
-         "cli": ["base", "policy", "sandbox", "trace", "session", "vscode"]}
+         "cli": ["base", "policy", "sandbox", "trace", "session", "vscode", "terminal"]}
 # The rooms of a folder, in the order in which data go through them: each includes its own headers and
 # those of the rooms before it. A room's tests may use what stands in `testing`, and ask what the kernel can do.
 ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "library", "testing"]}

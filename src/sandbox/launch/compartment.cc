@@ -134,6 +134,7 @@ Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<in
   if (::getrlimit(RLIMIT_MSGQUEUE, &queues) != 0) return errno_error("read a limit");
   orders.queue_bytes = queues.rlim_cur;
   orders.counts_memory = counts_memory(plan.limits) ? 1 : 0;
+  orders.new_session = plan.new_session ? 1 : 0;
   orders.blocked_signals = plan.blocked_signals;
   orders.ignored_signals = plan.ignored_signals;
   orders.keep_capabilities = all_ids ? kRootKeeps : 0;

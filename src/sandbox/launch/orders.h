@@ -84,6 +84,7 @@ struct Orders {
   typename Form::template List<ProcessLimit> limits = {};
   uint64_t queue_bytes = 0;  // RLIMIT_MSGQUEUE as the host has it
   uint64_t counts_memory = 0;
+  uint64_t new_session = 0;
   uint64_t blocked_signals = 0, ignored_signals = 0;
   uint64_t keep_capabilities = 0;
 };
@@ -134,6 +135,7 @@ void fields(Visitor& each, Orders<Form>& orders) {
   each(orders.numbers), each(orders.landlock);
   each(orders.landlock_rights), each(orders.landlock_scopes);
   each(orders.filter), each(orders.limits), each(orders.queue_bytes), each(orders.counts_memory);
+  each(orders.new_session);
   each(orders.blocked_signals), each(orders.ignored_signals), each(orders.keep_capabilities);
 }
 

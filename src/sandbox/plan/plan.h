@@ -63,6 +63,9 @@ struct Plan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
   std::string folder;                    // working folder, canonical
+  // A session of its own, without terminal, whose processes are all in the compartment. False where
+  // the caller leads a session already that holds nobody else. Its process group is its own anyway.
+  bool new_session = true;
   // Objects of the machine among them are the program's from then on, past every rule. Of the
   // caller's own 0 to 2, what is closed stays closed.
   Stdio stdio = {{0, 0}, {1, 1}, {2, 2}};

@@ -34,8 +34,7 @@ void Requests::serve(Watched watched) {
   uint64_t count = 0;
   (void)!::read(wanted_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
-  for (Request* request : std::exchange(requests_, {}))
-    request->answer = (*request->what)(watched);
+  for (Request* request : std::exchange(requests_, {})) request->answer = (*request->what)(watched);
   answered_.notify_all();
 }
 

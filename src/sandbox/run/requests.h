@@ -1,5 +1,5 @@
-// Requests: what other threads want of the one that watches a compartment. That one does it, between
-// two looks, so that nobody else touches what it watches with.
+// Requests: what other threads want of the one that watches a compartment. That one does it,
+// between two looks, so that nobody else touches what it watches with.
 #pragma once
 
 #include <atomic>

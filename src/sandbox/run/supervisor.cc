@@ -18,8 +18,8 @@
 #include "sandbox/limits/limits.h"
 #include "sandbox/network/name_cache.h"
 #include "sandbox/network/resolver.h"
-#include "sandbox/run/job_control.h"
 #include "sandbox/run/server.h"
+#include "sandbox/run/signals.h"
 
 namespace bulkhead {
 
@@ -68,7 +68,7 @@ Fd private_folder(const Compartment& compartment, const char* path, bool is_priv
 class Watch {
  public:
   Watch(const Plan& plan, Judge& judge, Service& service, Server& server, LimitKeeper& limits,
-        HomeSize* home, const JobControl* job, const SupervisorOptions& options)
+        HomeSize* home, const Signals* signals, const SupervisorOptions& options)
       : plan_(plan),
         judge_(judge),
         service_(service),
@@ -76,7 +76,7 @@ class Watch {
         server_(server),
         limits_(limits),
         home_(home),
-        job_(job),
+        signals_(signals),
         options_(options) {}
 
   Outcome run() {
@@ -89,12 +89,11 @@ class Watch {
   std::optional<Outcome> step() {
     pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
                     {compartment_.init_pidfd.get(), POLLIN, 0},
-                    {job_ != nullptr ? job_->fd() : -1, POLLIN, 0},
+                    {signals_ != nullptr ? signals_->fd() : -1, POLLIN, 0},
                     {limits_.fd(), POLLIN, 0},
                     {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
                     {options_.end_fd, POLLIN, 0},
-                    {options_.requests != nullptr ? options_.requests->fd() : -1, POLLIN, 0},
-                    {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
+                    {options_.requests != nullptr ? options_.requests->fd() : -1, POLLIN, 0}};
     const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
     if (ready < 0 && errno != EINTR)
       return SupervisorFailed{
@@ -113,12 +112,9 @@ class Watch {
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
     if (fds[6].revents != 0) options_.requests->serve({limits_, service_.most_processes});
-    if (fds[7].revents != 0)
-      if (auto breach = options_.suspension->serve(compartment_, limits_))
-        return std::move(*breach);
-    // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
-    // SIGSTOP is by the question. What it does on its way out is not asked about either.
-    if (fds[2].revents != 0 && job_->pass_on(compartment_.program) && judge_.asking())
+    // A program that waits for an answer sees no signal but SIGKILL. What it does on its way out is
+    // not asked about either.
+    if (fds[2].revents != 0 && signals_->pass_on(compartment_.program) && judge_.asking())
       judge_.stop_asking();
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
@@ -140,8 +136,8 @@ class Watch {
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
       // By now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && job_ != nullptr && is_stopped())
-        if (auto breach = job_->stop_with(compartment_, limits_)) return breach;
+      if (event.kind == ProgramEvent::Kind::kStopped && options_.stopped && is_stopped())
+        options_.stopped(event.value);
     }
   }
 
@@ -156,8 +152,8 @@ class Watch {
   Compartment& compartment_;
   Server& server_;
   LimitKeeper& limits_;
-  HomeSize* home_;         // null: there is none
-  const JobControl* job_;  // null: signals are the caller's
+  HomeSize* home_;          // null: there is none
+  const Signals* signals_;  // null: they are the caller's own
   const SupervisorOptions& options_;
   bool server_ended_ = false;
   bool started_ = false;  // and lived through a quiet moment since
@@ -224,15 +220,15 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
   service.home_size = home_size ? &*home_size : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
-  std::optional<JobControl> job;
+  std::optional<Signals> signals;
   Server server(service);
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
     const Ending ending(compartment, judge);
     if (options.pass_signals) {
-      BULKHEAD_TRY(JobControl taken, JobControl::take(options.job_control));
-      job.emplace(std::move(taken));
+      BULKHEAD_TRY(Signals taken, Signals::take());
+      signals.emplace(std::move(taken));
     }
     const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
     const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
@@ -252,7 +248,7 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, judge, names, resolving));
     report.outcome = Watch(plan, judge, service, server, *limits, home_size ? &*home_size : nullptr,
-                           job ? &*job : nullptr, options)
+                           signals ? &*signals : nullptr, options)
                          .run();
   }
   server.stop();

@@ -18,20 +18,21 @@
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/requests.h"
-#include "sandbox/run/suspension.h"
 
 namespace bulkhead {
 
 struct SupervisorOptions {
-  // Signals that this process gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach
-  // the program: for a process that is there for it alone.
+  // Signals that this process gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT, TSTP)
+  // reach the program: for a process that is there for it alone.
   bool pass_signals = true;
-  bool job_control = true;  // stop and continue with the program, restore the terminal
-  std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
-  int end_fd = -1;          // ends the compartment (Ended) once it is readable
+  std::string dns_server;  // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
+  int end_fd = -1;         // ends the compartment (Ended) once it is readable
   // Called before the program runs, with the compartment's /proc (O_PATH), which lives until
   // supervise() returns, and the program's number outside.
   std::function<void(int proc, pid_t program)> started = {};
+  // Called when the program has stopped, with the signal that did it. The supervisor goes on, and
+  // the program does when somebody continues it.
+  std::function<void(int signal)> stopped = {};
   // Called once, when the program has run and nothing waits.
   std::function<void()> settled = {};
   // What other threads want meanwhile; null: nothing. Outlives supervise().
@@ -40,8 +41,6 @@ struct SupervisorOptions {
   RenameLock* renames = nullptr;
   // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
   std::atomic<uint64_t>* home_bytes = nullptr;
-  // By which who asks a person stops the job; null: nobody does. Outlives supervise().
-  Suspension* suspension = nullptr;
 };
 
 struct RunReport {

@@ -1,10 +1,10 @@
+#include "terminal/question.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
-
-#include "cli/prompt.h"
 
 namespace bulkhead {
 namespace {
