@@ -11,26 +11,21 @@
 #include <optional>
 #include <thread>
 
-#include "base/path.h"
 #include "cli/dry_run.h"
 #include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "policy/covers.h"
 #include "policy/explain.h"
-#include "policy/git_settings.h"
 #include "policy/lint.h"
-#include "sandbox/home/home_store.h"
 #include "sandbox/limits/outcome.h"
-#include "sandbox/plan/node_cache.h"
 #include "sandbox/run/supervisor.h"
 #include "session/own_process.h"
+#include "session/planned.h"
 #include "session/session.h"
 #include "terminal/asker.h"
 #include "terminal/monitor.h"
 #include "terminal/user_terminal.h"
-#include "trace/environment.h"
 
 extern char** environ;
 
@@ -96,44 +91,114 @@ int fail(const Error& error) {
   return kExitFailed;
 }
 
-// What is made in a private home goes here.
-struct HomeStore {
-  std::string path;  // empty: there is none
-  std::optional<PassingStore> passing;
-};
-
-Result<HomeStore> open_home(const RunOptions& options, const Session& session) {
-  HomeStore home;
-  const std::string& state = session.inputs.variables.state;
-  // An audit records what a program would do in the machine's, unless told otherwise.
-  if (session.policy->private_home().empty() || (options.audit && !options.policy.private_home))
-    return home;
-  if (!options.policy.private_home) {
-    home.path = store_of(state, session.subject);
-    if (!options.dry_run) BULKHEAD_CHECK(make_store_of(state, session.subject));
-  } else if (options.policy.private_home->empty()) {
-    home.path = state + "/homes/run";
-    if (options.dry_run) return home;
-    BULKHEAD_TRY(home.passing, PassingStore::make(state));
-    home.path = home.passing->path();
-  } else {
-    BULKHEAD_TRY(home.path, typed_path(session, *options.policy.private_home));
-    // By that name the program could change what is mounted.
-    if (is_within(session.policy->private_home(), home.path) ||
-        session.policy->decide_path(Kind::kWrite, home.path).verdict == Verdict::kAllow ||
-        session.policy->decide_path(Kind::kWrite, inside(home.path)).verdict == Verdict::kAllow)
-      return Error{fmt::format("--private={}: choose a folder that the program may not write",
-                               escape_for_display(home.path))};
-    if (!options.dry_run) BULKHEAD_CHECK(make_store(home.path));
-  }
-  // Git goes without where they cannot be had.
-  if (!options.dry_run) (void)share_git_settings(session.inputs.variables.home, home.path);
-  return home;
-}
-
 // Before what we say on a terminal where the program has spoken.
 void take_screen() {
   if (isatty(STDERR_FILENO) != 0) static_cast<void>(write_all(STDERR_FILENO, plain_screen()));
+}
+
+// How a run ended: what its journal holds, and what is said of it.
+struct Told {
+  const Session& session;
+  const Run& row;
+  const RunReport& report;
+  std::vector<Event> denied;
+  Status finished;  // the journal
+  size_t unasked = 0;
+};
+
+std::string summary_of(const RunOptions& options, const Told& told) {
+  const Policy& policy = *told.session.policy;
+  if (options.json)
+    return to_line(summary_json(refusals(policy, told.denied), told.row, told.report, told.denied));
+  if (options.quiet) return {};
+  return summary_text(refusals(policy, told.denied), told.row, terminal_width(STDERR_FILENO),
+                      wants_colour(STDERR_FILENO)) +
+         withheld_text(policy, told.denied, told.report.outcome);
+}
+
+void tell(const RunOptions& options, const Told& told) {
+  const Outcome& outcome = told.report.outcome;
+  const bool expected = std::holds_alternative<Exited>(outcome) ||
+                        std::holds_alternative<Signaled>(outcome) || options.json;
+  const std::string summary = summary_of(options, told);
+  const size_t unasked = options.json || options.quiet ? 0 : told.unasked;
+  if (!told.finished.ok() || !expected || !summary.empty() || unasked > 0) take_screen();
+  if (!told.finished.ok()) complain(told.finished.error());
+  if (!expected) complain(describe(outcome));
+  static_cast<void>(write_all(STDERR_FILENO, summary));
+  if (unasked > 0)
+    complain(fmt::format("{} {} not asked, which counts as no", unasked,
+                         unasked == 1 ? "question was" : "questions were"));
+}
+
+// At the person's terminal where there is one: `monitor` is null otherwise.
+Result<RunReport> supervise_here(const RunOptions& options, const Session& session, Plan& plan,
+                                 Arbiter& arbiter, TerminalMonitor* monitor) {
+  SupervisorOptions supervisor;
+  supervisor.dns_server = options.dns;
+  std::optional<TerminalMonitor::Lent> lent;
+  if (monitor != nullptr) {
+    plan.new_session = false;  // the monitor leads one
+    lent.emplace(*monitor);
+    supervisor.started = [&](int, pid_t program) {
+      lent.reset();
+      monitor->started(program, session.places.state + "/question.lock");
+    };
+    supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
+  }
+  auto report = supervise(plan, arbiter, serving_alone(supervisor));
+  lent.reset();
+  if (monitor != nullptr) monitor->finish();
+  return report;
+}
+
+Result<Run> row_of(const RunOptions& options, const Session& session,
+                   const std::vector<std::string>& command) {
+  Run row;
+  BULKHEAD_TRY(row.id, new_run_id());
+  row.subject = session.subject;
+  row.command = command_text(command);
+  const auto& workspace = session.inputs.variables.workspace;
+  row.workspace = workspace.empty() ? "" : workspace.front();
+  row.audit = options.audit;
+  return row;
+}
+
+int perform(const RunOptions& options, const Session& session, const Run& row, Planned& planned,
+            Journal& journal, TerminalMonitor* monitor) {
+  for (const Event& event : planned.withheld) journal.record(event);
+  std::unique_ptr<TerminalAsker> asker;
+  if (monitor != nullptr && session.policy->otherwise() == Otherwise::kAsk)
+    asker = std::make_unique<TerminalAsker>(*monitor, TerminalAsker::Options());
+  Arbiter arbiter(session.policy, &journal, asker.get(), planned.plan.enforcement,
+                  [&](const Extra& extra) {
+                    GrantStore store(session.places.grants());
+                    return store.remember(session.subject, session.inputs.manifest.digest, extra);
+                  });
+  arbiter.on_warning([monitor](const std::string& text) {
+    if (monitor != nullptr)
+      monitor->say("bulkhead: " + escape_quoted(text) + "\n");
+    else
+      complain(text);
+  });
+  const auto report = supervise_here(options, session, planned.plan, arbiter, monitor);
+  if (!report.ok()) {
+    static_cast<void>(journal.finish("did not start: " + report.error().message));
+    return fail(report.error());
+  }
+  // From here on a reader that went away is no reason to lose the exit code.
+  std::signal(SIGPIPE, SIG_IGN);
+  Status finished = journal.finish(describe(report->outcome));
+  const Told told{session, row, *report, journal.denied(), std::move(finished), arbiter.unasked()};
+  tell(options, told);
+  // A run whose record was lost must not look like one that went well.
+  if (!told.finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
+  asker.reset();
+  if (planned.home.passing) planned.home.passing->empty();
+  // The journal is finished, and the kernel takes back at once what destructors would give back
+  // piece by piece.
+  std::fflush(nullptr);
+  _exit(end_like(report->outcome));
 }
 
 // `monitor` is null where there is no terminal.
@@ -152,7 +217,7 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   if (!options.dry_run)
     if (const auto places = find_places(); places.ok()) opening.emplace(places->journal());
   std::thread warming = warm_heap();
-  auto opened = open_session(options.policy, request);
+  const auto opened = open_session(options.policy, request);
   warming.join();
   if (!opened.ok()) {
     complain(opened.error());
@@ -164,107 +229,21 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   const Session& session = *opened;
   if (!options.quiet)
     for (const std::string& text : idle_flags(session.inputs, *session.policy)) complain(text);
-
-  PlanOptions plan_options;
-  plan_options.enforcement = options.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
-  plan_options.serve_every_call = options.serve_every_call;
-  const Variables& variables = session.inputs.variables;
-  // Nothing that an earlier run left is to be there when a person answers for this one.
-  if (session.policy->otherwise() != Otherwise::kAsk)
-    if (auto cache = node_cache(*session.policy, plan_options.enforcement, variables.state,
-                                {session.subject, variables.workspace});
-        cache && (options.dry_run || make_node_cache(*cache)))
-      plan_options.kept.push_back(std::move(*cache));
-  const auto home = open_home(options, session);
-  if (!home.ok()) return fail(home.error());
-  plan_options.home_store = home->path;
-  std::vector<std::string> found = command;
-  found.front() = session.program->path;
-  const GrantedEnvironment granted = grant_environment(*session.policy, environ, options.audit);
-  auto plan = make_plan(session.policy, found, granted.passed, session.folder, plan_options);
-  if (!plan.ok()) return fail(plan.error());
-  plan->argv = command;  // argv[0] as typed, as a shell passes it
+  auto planned = plan_session(session, command, environ,
+                              {.audit = options.audit,
+                               .serve_every_call = options.serve_every_call,
+                               .dry = options.dry_run,
+                               .private_home = options.policy.private_home});
+  if (!planned.ok()) return fail(planned.error());
   if (options.dry_run) {
-    const std::string text = options.json ? to_line(plan_json(*plan)) : plan_text(*plan);
-    return print(text) ? 0 : kExitFailed;
+    const Plan& plan = planned->plan;
+    return print(options.json ? to_line(plan_json(plan)) : plan_text(plan)) ? 0 : kExitFailed;
   }
-
-  Run run_row;
-  auto id = new_run_id();
-  if (!id.ok()) return fail(id.error());
-  run_row.id = *id;
-  run_row.subject = session.subject;
-  run_row.command = command_text(command);
-  run_row.workspace = variables.workspace.empty() ? "" : variables.workspace.front();
-  run_row.audit = options.audit;
-  auto journal = opening->start(run_row);  // open_session() has found the places, too
+  const auto row = row_of(options, session, command);
+  if (!row.ok()) return fail(row.error());
+  const auto journal = opening->start(*row);  // open_session() has found the places, too
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
-  for (const Event& event : granted.withheld) (*journal)->record(event);
-
-  std::unique_ptr<TerminalAsker> asker;
-  if (person && session.policy->otherwise() == Otherwise::kAsk)
-    asker = std::make_unique<TerminalAsker>(*monitor, TerminalAsker::Options());
-  Arbiter arbiter(session.policy, journal->get(), asker.get(), plan_options.enforcement,
-                  [&](const Extra& extra) {
-                    GrantStore store(session.places.grants());
-                    return store.remember(session.subject, session.inputs.manifest.digest, extra);
-                  });
-  arbiter.on_warning([monitor](const std::string& text) {
-    if (monitor != nullptr)
-      monitor->say("bulkhead: " + escape_quoted(text) + "\n");
-    else
-      complain(text);
-  });
-
-  SupervisorOptions supervisor;
-  supervisor.dns_server = options.dns;
-  std::optional<TerminalMonitor::Lent> lent;
-  if (monitor != nullptr) {
-    plan->new_session = false;  // the monitor leads one
-    lent.emplace(*monitor);
-    supervisor.started = [&](int, pid_t program) {
-      lent.reset();
-      monitor->started(program, session.places.state + "/question.lock");
-    };
-    supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
-  }
-  auto report = supervise(*plan, arbiter, serving_alone(supervisor));
-  lent.reset();
-  if (monitor != nullptr) monitor->finish();
-  if (!report.ok()) {
-    static_cast<void>((*journal)->finish("did not start: " + report.error().message));
-    return fail(report.error());
-  }
-  // From here on a reader that went away is no reason to lose the exit code.
-  std::signal(SIGPIPE, SIG_IGN);
-  const Status finished = (*journal)->finish(describe(report->outcome));
-  const std::vector<Event> denied = (*journal)->denied();
-  const bool expected = std::holds_alternative<Exited>(report->outcome) ||
-                        std::holds_alternative<Signaled>(report->outcome) || options.json;
-  std::string summary;
-  if (options.json) {
-    summary = to_line(summary_json(refusals(*session.policy, denied), run_row, *report, denied));
-  } else if (!options.quiet) {
-    summary = summary_text(refusals(*session.policy, denied), run_row,
-                           terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO)) +
-              withheld_text(*session.policy, denied, report->outcome);
-  }
-  const size_t unasked = options.json || options.quiet ? 0 : arbiter.unasked();
-  if (!finished.ok() || !expected || !summary.empty() || unasked > 0) take_screen();
-  if (!finished.ok()) complain(finished.error());
-  if (!expected) complain(describe(report->outcome));
-  static_cast<void>(write_all(STDERR_FILENO, summary));
-  if (unasked > 0)
-    complain(fmt::format("{} {} not asked, which counts as no", unasked,
-                         unasked == 1 ? "question was" : "questions were"));
-  // A run whose record was lost must not look like one that went well.
-  if (!finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
-  asker.reset();
-  if (home->passing) home->passing->empty();
-  // The journal is finished, and the kernel takes back at once what destructors would give back
-  // piece by piece.
-  std::fflush(nullptr);
-  _exit(end_like(report->outcome));
+  return perform(options, session, *row, *planned, **journal, monitor);
 }
 
 int run(const RunOptions& options, const std::vector<std::string>& command) {

@@ -1,0 +1,71 @@
+#include "session/planned.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/path.h"
+#include "policy/covers.h"
+#include "policy/git_settings.h"
+#include "sandbox/plan/node_cache.h"
+#include "trace/environment.h"
+
+namespace bulkhead {
+namespace {
+
+Result<HomeStore> open_home(const Session& session, const PlanWishes& wishes) {
+  HomeStore home;
+  const std::string& state = session.inputs.variables.state;
+  // An audit records what a program would do in the machine's, unless told otherwise.
+  if (session.policy->private_home().empty() || (wishes.audit && !wishes.private_home)) return home;
+  if (!wishes.private_home) {
+    home.path = store_of(state, session.subject);
+    if (!wishes.dry) BULKHEAD_CHECK(make_store_of(state, session.subject));
+  } else if (wishes.private_home->empty()) {
+    home.path = state + "/homes/run";
+    if (wishes.dry) return home;
+    BULKHEAD_TRY(home.passing, PassingStore::make(state));
+    home.path = home.passing->path();
+  } else {
+    BULKHEAD_TRY(home.path, typed_path(session, *wishes.private_home));
+    // By that name the program could change what is mounted.
+    if (is_within(session.policy->private_home(), home.path) ||
+        session.policy->decide_path(Kind::kWrite, home.path).verdict == Verdict::kAllow ||
+        session.policy->decide_path(Kind::kWrite, inside(home.path)).verdict == Verdict::kAllow)
+      return Error{fmt::format("--private={}: choose a folder that the program may not write",
+                               escape_for_display(home.path))};
+    if (!wishes.dry) BULKHEAD_CHECK(make_store(home.path));
+  }
+  // Git goes without where they cannot be had.
+  if (!wishes.dry) (void)share_git_settings(session.inputs.variables.home, home.path);
+  return home;
+}
+
+}  // namespace
+
+Result<Planned> plan_session(const Session& session, const std::vector<std::string>& command,
+                             char** variables, const PlanWishes& wishes) {
+  Planned planned;
+  PlanOptions options;
+  options.enforcement = wishes.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  options.serve_every_call = wishes.serve_every_call;
+  // Nothing that an earlier run left is to be there when a person answers for this one.
+  const Variables& places = session.inputs.variables;
+  if (session.policy->otherwise() != Otherwise::kAsk)
+    if (auto cache = node_cache(*session.policy, options.enforcement, places.state,
+                                {session.subject, places.workspace});
+        cache && (wishes.dry || make_node_cache(*cache)))
+      options.kept.push_back(std::move(*cache));
+  BULKHEAD_TRY(planned.home, open_home(session, wishes));
+  options.home_store = planned.home.path;
+  std::vector<std::string> found = command;
+  found.front() = session.program->path;
+  GrantedEnvironment granted = grant_environment(*session.policy, variables, wishes.audit);
+  BULKHEAD_TRY(planned.plan,
+               make_plan(session.policy, found, granted.passed, session.folder, options));
+  planned.plan.argv = command;  // argv[0] as typed, as a shell passes it
+  planned.withheld = std::move(granted.withheld);
+  return planned;
+}
+
+}  // namespace bulkhead
