@@ -141,6 +141,7 @@ TEST_F(SuperviseTest, TheCallersSignalsAreAsBefore) {
 // One process, two compartments. What one of them is blocked in is interrupted at its end although
 // the other, which was there first, has ended before.
 TEST_F(SuperviseTest, TheFirstToEndTakesNothingFromAnother) {
+  options_.serve_every_call = true;
   ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
   const auto is_there = [&](const char* name) {
     struct stat about {};
