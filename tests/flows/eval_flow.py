@@ -129,6 +129,11 @@ class Prompting(Flow):
                        "throw '\\x1b]0;own\\x07\\x9b31m'", "[Object.assign(new Error('\\x1b]0;own\\x07\\x9b31m'), {})]", "({ ['\\x1b]0;own\\x07\\x9b31m']: Symbol('\\x1b]0;own\\x07\\x9b31m') })"):
             terminal.type(source + "\r")
             terminal.wait_for(r"own.*\n.*own.*> ")
+        # Nor by completion.
+        terminal.type("Array.prototype.slice = () => ['Mathown\\x1b]0;own\\x07', 'Mathown']; 0\r")
+        terminal.wait_for(r"\n0\r.*> ")
+        terminal.type("Mat\t")
+        terminal.wait_for("Mathown")
         self.assertNotIn("\x1b]0", terminal.screen)
         self.assertNotIn("\x07", terminal.screen)
         self.assertNotIn("\x9b", terminal.screen)
