@@ -36,6 +36,7 @@ Action add_isolate(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_review(CLI::App& app);
+Action add_unblock(CLI::App& app);
 Action add_log(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_completion(CLI::App& app);
