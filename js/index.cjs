@@ -1,6 +1,7 @@
 'use strict';
 const { Sandbox, isGuest } = require('./lib/sandbox.cjs');
-const { views, revoke } = require('./lib/policy-host.cjs');
+const { views, revoke, limit } = require('./lib/policy-host.cjs');
+const { callSignal } = require('./lib/link.cjs');
 const { warm, cool } = require('./lib/pool.cjs');
 const {
   SandboxError, TimeLimitError, MemoryLimitError, StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError,
@@ -9,6 +10,6 @@ const {
 const { live, readonly, protected_, byValue } = views;
 
 module.exports = {
-  Sandbox, live, readonly, protected_, byValue, revoke, isGuest, warm, cool, SandboxError, TimeLimitError, MemoryLimitError,
+  Sandbox, live, readonly, protected_, byValue, revoke, isGuest, callSignal, limit, warm, cool, SandboxError, TimeLimitError, MemoryLimitError,
   StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
 };

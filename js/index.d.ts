@@ -31,10 +31,12 @@ export interface Limits {
   wasm?: Size;
   /** CPU time of one call, with the microtasks it leaves behind. Default '1 s'. */
   time?: Duration;
-  /** Time of one call by the clock on the wall, from asking to the settled answer, what a promise
-   *  of the guest waits for included. Default: none for a promise; ten times `time` and a second
-   *  for each stretch of guest code. It ends the waiting: a guest that goes on by promises of the
-   *  host's is ended by `cpu`, or by dispose(). */
+  /** Time of one call by the clock on the wall, from asking on, what a promise of the guest waits for
+   *  included. At its end the call is over with all that goes on because of it, answered or not: its
+   *  code is ended, promises of the host's that it waits for and timers that it set lead to nothing,
+   *  and it is refused further calls of the host. Default: none; ten times `time` and a second for
+   *  each stretch of guest code. A call that the host makes later, of a function that it was given, is
+   *  a call of its own. */
   wall?: Duration;
   /** CPU time of all calls together. Default: none. */
   cpu?: Duration;
@@ -49,6 +51,12 @@ export interface Limits {
 export interface SandboxOptions extends Limits {
   /** What the guest finds as globals. Plain data is copied, the rest is reached by reference. */
   expose?: Record<string, unknown>;
+  /** What `import` finds, inside and by `sandbox.import()`: names and what they lead to, or a function
+   *  that is asked once for each name. A text is the source of an ES module; an object is a module of the
+   *  host's, with its properties as exports (by the rules of `expose`) and itself as the default, unless
+   *  it has one. Nothing: that name is refused. A specifier that begins with './' or '../' is of its
+   *  importer's folder, every other one is a name. Default: `import` is refused. */
+  modules?: Record<string, Module> | Map<string, Module> | ((name: string, importer: string) => Module | undefined | Promise<Module | undefined>);
   /** 'none': only what `expose` names and the language cannot do without; 'ecmascript' (default):
    *  the language; 'web': also console (events 'console'), timers, queueMicrotask, TextEncoder,
    *  TextDecoder, atob, btoa, structuredClone; or the names of those wanted. */
@@ -63,21 +71,27 @@ export interface SandboxOptions extends Limits {
   runtime?: 'isolate';
 }
 
-export interface RunOptions {
+/** The source of an ES module, or what a module of the host's exports. */
+export type Module = string | object;
+
+/** Limits of one call: tighter than the sandbox's, never wider. */
+export interface Within {
+  time?: Duration;
+  wall?: Duration;
+  /** Ends the call, as its wall clock would; what waits for it is rejected with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface RunOptions extends Within {
   /** In stack traces. Default 'sandbox.js'. */
   filename?: string;
   /** The number of the first line, less one. */
   lineOffset?: number;
   columnOffset?: number;
-  /** Tighter limits for this call; never wider than the sandbox's. */
-  time?: Duration;
-  wall?: Duration;
 }
 
-export interface CallOptions {
+export interface CallOptions extends Within {
   this?: unknown;
-  time?: Duration;
-  wall?: Duration;
 }
 
 /** A guest's value as the asynchronous face gives it: functions return promises. */
@@ -107,6 +121,8 @@ export interface SandboxEvents {
   disposed: [];
   /** Only with the global console: level ('log', 'error', …) and arguments. */
   console: [level: string, args: unknown[]];
+  /** A module was asked for: its name, by whom, and whether it is there. */
+  module: [name: string, importer: string, found: boolean];
 }
 
 export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposable, Disposable {
@@ -118,11 +134,15 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
 
   /** Runs a script and gives its last value; a promise is awaited. */
   run<T = any>(source: string, options?: RunOptions): Promise<Remote<Awaited<T>>>;
+  /** The namespace of a module, once it and all that it imports are evaluated. */
+  import<T = any>(specifier: string, options?: Within): Promise<Remote<T>>;
   /** Calls a guest's function, from whichever face it came. */
   call<T = any>(target: Function, args?: readonly unknown[], options?: CallOptions): Promise<Remote<Awaited<T>>>;
 
   /** Runs a script at once. Results are live stand-ins. */
   runSync<T = any>(source: string, options?: RunOptions): T;
+  /** The namespace of a module at once, live; neither it nor `modules` may wait for anything. */
+  importSync<T = any>(specifier: string, options?: Within): T;
   /** Calls a guest's function at once, from whichever face it came. */
   callSync<T = any>(target: Function, args?: readonly unknown[], options?: CallOptions): T;
   /** The guest's global object, live (synchronous). */
@@ -163,6 +183,16 @@ export function revoke(value: object): void;
 /** Is this a stand-in for something of a guest? */
 export function isGuest(value: unknown): boolean;
 
+/** In a function of the host that a guest has called, before that first waits: aborted when the guest's
+ *  call is over, so that what was begun for it can end too. Elsewhere undefined. */
+export function callSignal(): AbortSignal | undefined;
+
+/** For guests: handed over by `expose` or `modules` it is the guest's own. `await limit(20, f, ...args)`
+ *  calls f(...args) with 20 ms of processor time for it and all that it leaves to promises, within what
+ *  its caller has; `{ value }` is what f gives. A callee that takes longer is ended, whatever it does,
+ *  and the caller gets a RangeError with the code 'ERR_SANDBOX_TIME'. */
+export function limit<A extends unknown[], R>(milliseconds: number, callee: (...args: A) => R, ...args: A): Promise<{ value: Awaited<R> }>;
+
 /** Keeps this many workers started, each with a sandbox of these limits, so that one is ready in a
  *  millisecond. Default 0. */
 export function warm(count: number, options?: SandboxOptions): Promise<void>;
@@ -179,6 +209,7 @@ export type SandboxErrorCode =
   | 'ERR_SANDBOX_DISPOSED'
   | 'ERR_SANDBOX_REVOKED'
   | 'ERR_SANDBOX_COPY'
+  | 'ERR_SANDBOX_MODULE'
   | 'ERR_SANDBOX_OPTION';
 
 /** What the sandbox itself says. Never thrown by guest code. */

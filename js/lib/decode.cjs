@@ -64,6 +64,9 @@ function decodeTagged(endpoint, tag) {
     case Tag.MY_SYMBOL: return endpoint.decodeSymbol(false);
     case Tag.YOUR_SYMBOL: return endpoint.decodeSymbol(true);
     case Tag.BIGINT: return decodeBigInt(endpoint);
+    case Tag.LIMIT:
+      if (endpoint.policy.isHost) throw new WireError('limit');
+      return endpoint.policy.limit;
     default: return decodeNested(endpoint, tag);
   }
 }
@@ -250,7 +253,7 @@ function decodePromise(endpoint) {
       record.reject = reject;
     });
     // A rejection that nobody waits for is not the end of a host.
-    endpoint.policy.onPromise(promise);
+    endpoint.policy.onPromise(promise, record);
     return promise;
   });
 }

@@ -33,6 +33,7 @@ function encodeObject(endpoint, value) {
     writer.u8(Tag.YOURS);
     return writer.u32(record.id);
   }
+  if (value === policy.limit) return writer.u8(Tag.LIMIT);
   let { view, copying } = endpoint;
   const wrapped = policy.unwrap(value);
   if (wrapped !== undefined) {

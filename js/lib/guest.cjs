@@ -3,10 +3,12 @@
 // a guest that breaks it harms itself.
 
 const P = require('./primordials.cjs');
-const { Op, Flag, Tag, Kind, WireError, Reader, Writer } = require('./wire.cjs');
+const { Op, Flag, Settle, Tag, Kind, WireError, Reader, Writer } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
+const { Limited } = require('./limited.cjs');
+const { moduleName } = require('./specifier.cjs');
 const { installWeb, freezeAll, keepGlobals } = require('./globals.cjs');
 
 const noop = () => {};
@@ -16,6 +18,7 @@ class GuestPolicy {
     this.isHost = false;
     this.handles = 65536;
     this.guest = guest;
+    this.limit = guest.limited.limit;
   }
   closedError() {
     return new P.Error('the sandbox is closed');
@@ -46,7 +49,8 @@ class GuestPolicy {
   makeBuffer(bytes) {
     return bytes;
   }
-  onPromise(promise) {
+  onPromise(promise, record) {
+    record.account = this.guest.limited.current;
     this.guest.io.whenSettled(promise, noop, noop);
   }
   onError(error, className, name, message) {
@@ -67,7 +71,7 @@ class GuestPolicy {
     return this.guest.perform(endpoint, header);
   }
   beforeReply() {
-    if (this.guest.outermost) this.guest.io.runMicrotasks();
+    if (this.guest.outermost) this.guest.goOn();
   }
   finishReply(endpoint) {
     endpoint.saySettled();
@@ -140,6 +144,14 @@ class Guest {
   constructor(io) {
     this.io = io;
     this.outermost = false;
+    this.limited = new Limited(this);
+    this.ended = false;      // the turn before this one was
+    this.settled = undefined;  // by this request: a promise of the host's
+    this.modules = new P.SafeMap();  // by name: { number, wanted }
+    this.names = [];                 // by number
+    this.load = undefined;           // the host's, where it has modules
+    this.resolve = (from, specifier) => this.modules.get(moduleName(specifier, this.names[from]))?.number;
+    io.useImporter((specifier, from, attributes) => this.import(specifier, from, attributes));
     this.link = new GuestLink(io);
     this.endpoint = new Endpoint(this.link, 0, new GuestPolicy(this));
   }
@@ -151,6 +163,8 @@ class Guest {
       endpoint.journal = this.link.encoding = null;
       endpoint.depth = endpoint.nesting = 0;
       endpoint.byValue = false;
+      if (this.ended) this.limited.reset();
+      this.ended = true;
     }
     const header = endpoint.open(length);
     endpoint.number = header.sandbox;
@@ -158,7 +172,9 @@ class Guest {
     const { copying } = endpoint;
     endpoint.copying = (header.flags & Flag.BY_VALUE) !== 0;
     try {
-      return serve(endpoint, header);
+      const reply = serve(endpoint, header);
+      if (outermost) this.ended = false;
+      return reply;
     } finally {
       this.outermost = saved;
       endpoint.copying = copying;
@@ -172,6 +188,7 @@ class Guest {
         const output = reader.u32();
         const frozen = reader.u8() !== 0;
         const globals = endpoint.decode();
+        this.load = endpoint.decode();
         endpoint.policy.handles = handles;
         if (output < this.io.out.length) this.link.writer.use(P.TypedArraySubarray(this.io.out, 0, output));
         const exposed = this.exposed();
@@ -190,8 +207,13 @@ class Guest {
       }
       case Op.SETTLE: {
         const id = reader.u32();
-        const ok = reader.u8() !== 0;
-        endpoint.settle(id, ok, endpoint.decode());
+        const how = reader.u8();
+        const item = endpoint.decode();
+        const waiting = endpoint.waiting(id);
+        if (waiting !== undefined && how !== Settle.NEVER) {
+          const settle = how === Settle.FULFILLED ? waiting.resolve : waiting.reject;
+          this.settled = { __proto__: null, account: waiting.account, settle: () => settle(item) };
+        }
         return nothing;
       }
       case Op.EXPOSE: {
@@ -215,8 +237,105 @@ class Guest {
       }
       case Op.PUMP:
         return nothing;
+      case Op.COMPILE: {
+        const name = endpoint.decodeText();
+        return this.compile(name, endpoint.decodeText());
+      }
+      case Op.MODULE: {
+        const name = endpoint.decodeText();
+        return this.make(name);
+      }
+      case Op.IMPORT: {
+        const name = endpoint.decodeText();
+        const result = reader.u8() === 0 ? this.evaluate(name) : this.evaluateNow(name);
+        return (again) => again.encode(result);
+      }
     }
     return undefined;
+  }
+
+  // What was put off: microtasks, callees with limits of their own, and what a promise of the host's let go on.
+  goOn() {
+    const { settled } = this;
+    this.settled = undefined;
+    // What is there already is nobody's but the host's call.
+    if (settled !== undefined) this.io.runMicrotasks();
+    this.limited.run(settled?.account, settled?.settle);
+  }
+
+  save() {
+    const { depth, byValue, copying, view } = this.endpoint;
+    return { __proto__: null, depth, byValue, copying, view, outermost: this.outermost };
+  }
+  restore({ depth, byValue, copying, view, outermost }) {
+    const { endpoint, link } = this;
+    this.outermost = outermost;
+    if (link.encoding !== null) endpoint.abort();
+    link.encoding = null;
+    endpoint.depth = depth;
+    endpoint.nesting = 0;
+    endpoint.byValue = byValue;
+    endpoint.copying = copying;
+    endpoint.view = view;
+  }
+
+  // ------------------------------------------------------------------- modules
+
+  compile(name, source) {
+    let known = this.modules.get(name);
+    if (known === undefined) {
+      const found = this.io.compileModule(source, name);
+      known = { __proto__: null, number: found[0], wanted: found };
+      this.remember(name, known);
+    }
+    return () => {
+      const { wanted } = known;
+      this.link.writer.u32(wanted.length - 1);
+      for (let i = 1; i < wanted.length; i++) this.endpoint.encodeText(wanted[i]);
+    };
+  }
+  make(name) {
+    const { endpoint } = this;
+    const count = this.link.reader.count(2);
+    const names = [];
+    const values = [];
+    for (let i = 0; i < count; i++) {
+      P.ArrayPush(names, endpoint.decodeText());
+      P.ArrayPush(values, endpoint.decode());
+    }
+    if (!this.modules.has(name)) this.remember(name, { __proto__: null, number: this.io.makeModule(name, names, values), wanted: [] });
+    return nothing;
+  }
+  remember(name, module) {
+    this.modules.set(name, module);
+    this.names[module.number] = name;
+  }
+  // A promise of the namespace, once everything that it asks for is there.
+  evaluate(name) {
+    return new P.Promise((resolve, reject) => {
+      const { number } = this.modules.get(name);
+      const done = this.io.evaluateModule(number, this.resolve);
+      // V8 keeps null for what a limit ended.
+      this.io.whenSettled(done, () => resolve(this.io.moduleNamespace(number)),
+        (error) => reject(error === null ? new P.Error('a module that it needs was ended while it was evaluated') : error));
+    });
+  }
+  evaluateNow(name) {
+    const { number } = this.modules.get(name);
+    const outcome = this.io.outcome(this.io.evaluateModule(number, this.resolve));
+    if (outcome === undefined) throw new P.TypeError(`module "${name}" awaits something: it cannot be imported at once`);
+    if (!outcome[0]) throw outcome[1];
+    return this.io.moduleNamespace(number);
+  }
+  // import() of a guest.
+  import(specifier, from, attributes) {
+    const { load } = this;
+    return new P.Promise((resolve, reject) => {
+      if (load === undefined) throw new P.TypeError('this sandbox has no modules: the host gives none');
+      if (attributes) throw new P.TypeError('import attributes are not supported in a sandbox');
+      const importer = typeof from === 'string' ? from : '';
+      this.io.whenSettled(load(specifier, importer), () => resolve(this.evaluate(moduleName(specifier, importer))), reject);
+    });
   }
   exposed() {
     const { endpoint } = this;

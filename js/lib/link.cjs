@@ -15,6 +15,11 @@ const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
 const LAST_WORDS_MEMORY = 1;
 const encoder = new TextEncoder();
 
+// Of the guest that has called the function of the host which runs now.
+let calling;
+// In a function of the host that a guest called, before it first waits: ends when that call does.
+const callSignal = () => calling?.signal;
+
 class Link {
   // native: js/native/host.cc; limit: the largest message.
   constructor(native, limit) {
@@ -31,6 +36,8 @@ class Link {
     this.queue = [];
     this.skip = 0;         // calls of the listener that come too late
     this.encoding = null;
+    this.call = undefined;  // what the turn is of (call.cjs), or what is said now
+    this.calls = [];        // those in the middle of which that is
     this.onlost = () => {};
     this.reader = new Reader();
     this.writer = new Writer((size) => this.grow(size));
@@ -89,10 +96,11 @@ class Link {
 
   // ------------------------------------------------------------------- turns
 
-  begin(sandbox, limits) {
+  begin(sandbox, call) {
     this.turn = (this.turn % 0xfffffffe) + 1;
     this.fresh = this.turn;
-    const { time, wall, resident } = sandbox.turnLimits(limits);
+    this.call = call;
+    const { time, wall, resident } = sandbox.turnLimits(call);
     if (time === this.time && wall === this.wall && resident === this.resident) return;
     this.time = time;
     this.wall = wall;
@@ -112,11 +120,17 @@ class Link {
     if (this.encoding !== null) throw new TypeError('a getter called into the membrane while its value was copied');
     if (this.level === 0 && this.flight !== null && !this.serving) this.finishFlight();
     if (this.lost !== undefined) throw this.lost;
-    if (this.level === 0 && !this.serving) this.begin(endpoint.policy.sandbox);
+    const { sandbox } = endpoint.policy;
+    const call = sandbox.given();
+    const begins = this.level === 0 && !this.serving;
+    this.calls.push(begins ? undefined : this.call);
+    if (begins) this.begin(sandbox, call ?? sandbox.begin());
+    else if (call !== undefined) this.call = call;
     this.level++;
   }
   leave() {
     this.level--;
+    this.call = this.calls.pop();
     if (this.level > 0 || this.serving) return;
     this.next();
   }
@@ -145,8 +159,12 @@ class Link {
     const endpoint = this.endpoints.get(this.reader.view.getUint32(4, true));
     if (endpoint === undefined) throw this.broken(new WireError('sandbox'));
     this.level++;
+    const outer = calling;
+    calling = this.call;
     try {
-      const reply = endpoint.closed ? this.ended(endpoint) : serve(endpoint, endpoint.open(length));
+      // Read all the same: it may tell what was let go of.
+      const header = endpoint.closed ? undefined : endpoint.open(length);
+      const reply = header === undefined || this.over() !== undefined ? this.ended(endpoint) : serve(endpoint, header);
       if (this.lost !== undefined) throw this.lost;
       this.stamp();
       return reply;
@@ -158,11 +176,19 @@ class Link {
       // A request without an answer would leave the worker, and all who wait for it, waiting.
       throw this.lose(new errors.LostError('a request of the guest could not be answered'));
     } finally {
+      calling = outer;
       this.level--;
     }
   }
 
-  // The answer to a guest whose sandbox is there no more, for the rest of its turn.
+  // Why nothing of this turn may go on, or undefined: its call, or one that it is in the middle of, is over.
+  over() {
+    let over = this.call?.over();
+    for (let i = this.calls.length - 1; over === undefined && i >= 0; i--) over = this.calls[i]?.over();
+    return over;
+  }
+  // The answer to a guest whose call is over or whose sandbox is there no more: no code of its turn
+  // runs on.
   ended(endpoint) {
     endpoint.begin(Op.ENDED, 0, 0);
     const length = endpoint.finish();
@@ -173,16 +199,20 @@ class Link {
   // ------------------------------------------------------------------- without waiting
 
   // One request whose answer the event loop brings: a promise of what `read` makes of it.
-  post(endpoint, op, target, write, read, limits) {
+  post(endpoint, op, target, write, read, call) {
     return new Promise((resolve, reject) => {
       if (this.lost !== undefined) throw this.lost;
       let length;
+      const saved = this.call;
+      this.call = call;
       try {
         length = endpoint.say(op, target, write, Flag.BY_VALUE);
       } catch (error) {
         throw error instanceof LimitError ? errors.byCode(error.code, error.message) : error;
+      } finally {
+        this.call = saved;
       }
-      const job = { endpoint, read, resolve, reject, length, limits, bytes: null, saved: false };
+      const job = { endpoint, read, resolve, reject, length, call, bytes: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
       this.queue.push(job);
@@ -196,15 +226,20 @@ class Link {
       if (job.bytes.length > this.writer.bytes.length) this.grow(job.bytes.length);
       this.writer.bytes.set(job.bytes);
     }
-    this.begin(job.endpoint.policy.sandbox, job.limits);
+    this.begin(job.endpoint.policy.sandbox, job.call);
+    if (job.call !== undefined) job.call.onstop = () => this.native.stop();
     this.stamp();
     if (!this.native.send(job.length, this.begins())) this.lose(this.errorOf(Code.BROKEN));
   }
   next() {
     if (this.lost !== undefined || this.flight !== null || this.level > 0 || this.serving) return;
-    const job = this.queue.shift();
-    if (job === undefined) this.native.idle();
-    else this.start(job);
+    for (;;) {
+      const job = this.queue.shift();
+      if (job === undefined) return void this.native.idle();
+      const over = job.call?.over();
+      if (over === undefined) return this.start(job);
+      job.reject(over);
+    }
   }
 
   // Something has come for what is in flight. `waiting`: the caller waits until it is done.
@@ -230,6 +265,7 @@ class Link {
     const job = this.flight;
     this.flight = null;
     const { endpoint } = job;
+    if (job.call !== undefined) job.call.onstop = undefined;
     try {
       if (this.reader.view.getUint32(4, true) !== endpoint.number) throw new WireError('sandbox');
       job.resolve(endpoint.hear(received, job.read));
@@ -282,4 +318,4 @@ class Link {
   }
 }
 
-module.exports = { Link, HEADER };
+module.exports = { Link, HEADER, callSignal };

@@ -234,7 +234,7 @@ class Endpoint {
         throw new LimitError('ERR_SANDBOX_HANDLES', `more than ${this.policy.handles} objects are held across the membrane`);
       let entry = P.ArrayPop(this.freed);
       if (entry === undefined) {
-        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0 };
+        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0, call: undefined };
         if (entry.index > INDEX_MASK) throw new LimitError('ERR_SANDBOX_HANDLES', 'too many objects are held across the membrane');
         P.ArrayPush(this.entries, entry);
       }
@@ -264,7 +264,7 @@ class Endpoint {
     entry.sent -= count;
     if (entry.sent !== 0) return;
     this.exported[entry.view].delete(entry.value);
-    entry.value = undefined;
+    entry.value = entry.call = undefined;
     entry.generation = (entry.generation + 1) % GENERATIONS;
     this.count--;
     P.ArrayPush(this.freed, entry);
@@ -274,15 +274,19 @@ class Endpoint {
   exportPromise(promise) {
     const known = this.exported[View.READONLY].has(promise);
     const id = this.exportHandle(promise, View.READONLY, Kind.PROMISE);
+    const entry = this.entries[id & INDEX_MASK];
+    // Who waits for it: of several calls of the host the one that goes on for longer.
+    const { call } = this.link;
+    if (!known || (entry.call !== undefined && (call === undefined || call.end > entry.call.end))) entry.call = call;
     if (known) return id;
     const outcome = this.link.outcome(promise);
     if (outcome !== undefined) {
-      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1] });
+      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1], call });
       return id;
     }
     const settle = (ok) => (value) => {
-      if (this.closed) return;
-      P.ArrayPush(this.settled, { __proto__: null, id, ok, value });
+      if (this.closed || entry.id !== id || entry.sent === 0) return;
+      P.ArrayPush(this.settled, { __proto__: null, id, ok, value, call: entry.call });
       this.policy.onSettled(this);
     };
     this.link.whenSettled(promise, settle(true), settle(false));
@@ -341,11 +345,16 @@ class Endpoint {
     this.policy.onReleased(this);
   }
   settle(id, ok, value) {
+    const waiting = this.waiting(id);
+    if (waiting !== undefined) (ok ? waiting.resolve : waiting.reject)(value);
+  }
+  // Who waits for a promise of the other side, once.
+  waiting(id) {
     const record = this.imports[0].get(id);
-    if (record === undefined || record.resolve === undefined) return;
+    if (record === undefined || record.resolve === undefined) return undefined;
     const { resolve, reject } = record;
     record.resolve = record.reject = undefined;
-    (ok ? resolve : reject)(value);
+    return { __proto__: null, resolve, reject, account: record.account };
   }
 
   // ------------------------------------------------------------------- values

@@ -29,8 +29,22 @@ const count = (name, value) => {
   return value;
 };
 
+// A function of names, or a copy of what names lead to, without "./".
+const modulesOf = (given) => {
+  if (given === undefined || typeof given === 'function') return given;
+  if (typeof given !== 'object' || given === null) refuse('modules: an object of names and what they lead to, or a function');
+  const table = new Map();
+  for (const [name, found] of given instanceof Map ? given : Object.entries(given)) {
+    if (typeof name !== 'string' || name === '') refuse('modules: a name is a text');
+    if (typeof found !== 'string' && (typeof found !== 'object' || found === null))
+      refuse(`modules: "${name}" is neither a text nor an object of what it exports`);
+    table.set(name.replace(/^(\.\/)+/, ''), found);
+  }
+  return table;
+};
+
 const MiB = 2 ** 20;
-const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'globals',
+const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'modules', 'globals',
   'eval', 'frozen', 'tenant', 'runtime']);
 
 function readOptions(given = {}) {
@@ -57,6 +71,7 @@ function readOptions(given = {}) {
     output: between('output', size('output', given.output ?? 16 * MiB), 64 << 10, 512 * MiB, "from '64 KiB' to '512 MiB'"),
     handles: count('handles', given.handles ?? 65536),
     expose, globals, tenant,
+    modules: modulesOf(given.modules),
     eval: given.eval ?? true,
     frozen: given.frozen ?? false,
   };

@@ -43,6 +43,11 @@ const views = {
   byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true, true) : value),
 };
 
+// Stands for what each guest has of its own.
+const limit = () => {
+  throw new TypeError('limit() is for guests: hand it over by expose or modules');
+};
+
 const revoked = new WeakSet();
 const noop = () => {};
 // A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON.
@@ -95,12 +100,15 @@ class HostPolicy {
     this.isHost = true;
     this.sandbox = sandbox;
     this.handles = handles;
+    this.limit = limit;
   }
 
   closedError() {
     return this.sandbox.failure();
   }
   endedError(endpoint, why) {
+    const over = endpoint.link.over();
+    if (over !== undefined && why !== End.MEMORY) return over;
     if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
     if (why === End.TIME) return new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended');
     // Most often because its stack was full. What it had heard of names is not sure any more.
@@ -132,8 +140,18 @@ class HostPolicy {
   makeBuffer(bytes) {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
-  onPromise(promise) {
-    quiet(promise);
+  // What a call waits for, it waits for no longer than it goes on.
+  onPromise(promise, record) {
+    const { call } = record.endpoint.link;
+    if (call === undefined || !call.bounded) return void quiet(promise);
+    const over = (error) => {
+      const { reject } = record;
+      record.resolve = record.reject = undefined;
+      reject?.(error);
+    };
+    const done = () => call.offOver(over);
+    call.onOver(over);
+    P.PromiseThen(promise, done, done);
   }
   onError(error, className, name, message, stack) {
     errors.ofGuests.add(error);
@@ -223,4 +241,4 @@ const revoke = (value) => {
   revoked.add(Box.is(value) ? value.value : value);
 };
 
-module.exports = { HostPolicy, kindOf, views, revoke };
+module.exports = { HostPolicy, kindOf, views, revoke, limit };

@@ -25,7 +25,9 @@ const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }) => ({ 
 };
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet.
-const nobody = { isHost: true, handles: 16, sandbox: { turnLimits: () => ({ time: 5000, wall: 0, resident: 0 }) } };
+const nobody = {
+  isHost: true, handles: 16, sandbox: { turnLimits: () => ({ time: 5000, wall: 0, resident: 0 }), given() {}, begin() {} },
+};
 
 class Worker {
   constructor({ output, most, wasm }) {

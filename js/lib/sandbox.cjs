@@ -2,12 +2,14 @@
 // Sandbox: what a user of the package holds. Workers are in pool.cjs, what crosses in membrane.cjs.
 
 const { EventEmitter } = require('node:events');
-const { Op, Tag, Kind } = require('./wire.cjs');
+const { Op, Tag, Kind, Settle } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { HostPolicy } = require('./policy-host.cjs');
 const { encodeArguments } = require('./standin.cjs');
 const { readOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
+const { Call } = require('./call.cjs');
+const { Modules, drive, driveSync, moduleName } = require('./modules.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
@@ -20,19 +22,23 @@ const endpoints = new WeakMap();  // for tests of the membrane
 
 class Sandbox extends EventEmitter {
   #options;
+  #modules;
   #worker;
   #endpoint;
   #lost;
   #disposed = false;
   #used = 0;
   #made = false;  // by the pool, in advance
-  #call;        // limits of the call that is about to begin
+  #life = new Call();  // ends with the sandbox
+  #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
 
   constructor(key, options) {
     if (key !== secret) throw new TypeError('a sandbox is made by Sandbox.create() or Sandbox.createSync()');
     super();
     this.#options = options;
+    if (options.modules !== undefined)
+      this.#modules = new Modules(options.modules, (name, importer, allowed) => this.emit('module', name, importer, allowed));
   }
 
   static async create(given) {
@@ -41,8 +47,8 @@ class Sandbox extends EventEmitter {
     const worker = await pool.acquire(options);
     sandbox.#attach(worker);
     try {
-      if (!sandbox.#made) await worker.link.post(sandbox.#endpoint, Op.CREATE, 0, pool.createMessage(options), nothing);
-      await worker.link.post(sandbox.#endpoint, Op.INIT, 0, sandbox.#initMessage, nothing);
+      if (!sandbox.#made) await sandbox.#post(Op.CREATE, 0, pool.createMessage(options));
+      await sandbox.#post(Op.INIT, 0, sandbox.#initMessage);
     } catch (error) {
       sandbox.disposeSync();
       throw error;
@@ -78,6 +84,13 @@ class Sandbox extends EventEmitter {
     writer.u32(output);
     writer.u8(frozen ? 1 : 0);
     endpoint.encode(globals);
+    if (this.#modules === undefined) {
+      writer.u8(Tag.UNDEFINED);
+    } else {
+      writer.u8(Tag.MINE);
+      writer.u32(endpoint.exportHandle(this.#load, 0, Kind.FUNCTION));
+      writer.u8(Kind.FUNCTION);
+    }
     if (globals === 'ecmascript' || globals === 'none') {
       writer.u8(Tag.UNDEFINED);
     } else {
@@ -96,7 +109,7 @@ class Sandbox extends EventEmitter {
   // ------------------------------------------------------------------- running
 
   async run(source, options = {}) {
-    return this.#within(options, Op.RUN, 0, this.#runMessage(source, options));
+    return this.#within(this.begin(options), Op.RUN, 0, this.#runMessage(source, options));
   }
   runSync(source, options = {}) {
     return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), value, false));
@@ -111,6 +124,35 @@ class Sandbox extends EventEmitter {
       endpoint.encodeText(filename);
     };
   }
+
+  // The namespace of a module, and of all that it asks for, once they are evaluated.
+  async import(specifier, options = {}) {
+    const name = this.#moduleOf(specifier);
+    const call = this.begin(options);
+    await this.#loadWithin(call, name, '');
+    return this.#within(call, Op.IMPORT, 0, importMessage(name, false));
+  }
+  importSync(specifier, options = {}) {
+    const name = this.#moduleOf(specifier);
+    return this.#withinSync(options, () => {
+      driveSync(this.#modules.load(name, ''), ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
+      return this.#endpoint.ask(Op.IMPORT, 0, importMessage(name, true), value, false);
+    });
+  }
+  #moduleOf(specifier) {
+    if (typeof specifier !== 'string') throw new TypeError('import: the specifier is a text');
+    if (this.#modules === undefined) throw new errors.SandboxError('ERR_SANDBOX_MODULE', 'this sandbox has no modules: name them by the option "modules"');
+    return moduleName(specifier, '');
+  }
+  #loadWithin(call, name, importer) {
+    return call.wait(drive(this.#modules.load(name, importer), ({ op, write, read }) => this.#within(call, op, 0, write, read)));
+  }
+  // What a guest's import() asks for. Both are its words.
+  #load = async (specifier, importer) => {
+    const call = this.calling;
+    if (typeof specifier !== 'string' || typeof importer !== 'string') throw new TypeError('import: a text');
+    await this.#loadWithin(call, moduleName(specifier, importer), importer);
+  };
 
   async call(target, args = [], options = {}) {
     return this.callRecord(this.#recordOf(target), options.this, args, options);
@@ -127,10 +169,17 @@ class Sandbox extends EventEmitter {
   }
   // For the membrane: a guest's function is called from the asynchronous face.
   async callRecord(record, self, args, options = {}) {
-    return this.#within(options, Op.APPLY, record.id, applyMessage(self, args));
+    return this.#within(this.begin(options), Op.APPLY, record.id, applyMessage(self, args));
+  }
+  // What a call goes on with later: a timer's function.
+  async resume(call, target) {
+    return this.#within(call, Op.APPLY, this.#recordOf(target).id, applyMessage(undefined, []));
+  }
+  get calling() {
+    return this.#worker.link.call;
   }
   async invoke(record, name, args) {
-    return this.#within({}, Op.INVOKE, record.id, (endpoint) => {
+    return this.#within(this.begin(), Op.INVOKE, record.id, (endpoint) => {
       endpoint.encodeText(name);
       encodeArguments(endpoint, args);
     });
@@ -145,7 +194,7 @@ class Sandbox extends EventEmitter {
     return this.#endpoint.ask(Op.COPY, record.id, undefined, value, false);
   }
   async set(name, item) {
-    return this.#worker.link.post(this.#endpoint, Op.EXPOSE, 0, exposeMessage(name, item), nothing);
+    return this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
   }
   setSync(name, item) {
     this.#endpoint.ask(Op.EXPOSE, 0, exposeMessage(name, item), nothing, false);
@@ -154,44 +203,50 @@ class Sandbox extends EventEmitter {
   // ------------------------------------------------------------------- limits
 
   // What the turn that begins now may take (link.cjs).
-  turnLimits(call = this.#call) {
-    const { time, wall, memory, buffers, wasm, cpu } = this.#options;
+  turnLimits(call) {
+    const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
     if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#used));
-    const least = Math.min(wall === 0 ? Infinity : wall, call?.wall ?? Infinity);
-    return {
-      time: most,
-      wall: least === Infinity ? 0 : least,
-      resident: this.#worker.resident(memory, buffers, wasm),
-    };
+    return { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
   }
-  #limitsOf(options) {
-    if (options.time === undefined && options.wall === undefined) return undefined;
-    return {
-      time: options.time === undefined ? undefined : Math.max(1, duration('time', options.time)),
-      wall: options.wall === undefined ? undefined : Math.max(1, duration('wall', options.wall)),
-    };
+  // A call that begins; without limits of its own it is as long as the sandbox lets it.
+  begin({ time, wall, signal } = {}) {
+    if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal: an AbortSignal');
+    const least = Math.min(wall === undefined ? Infinity : Math.max(1, duration('wall', wall)), this.#options.wall || Infinity);
+    if (time === undefined && signal === undefined && least === Infinity) return this.#life;
+    return new Call({
+      time: time === undefined ? undefined : Math.max(1, duration('time', time)),
+      wall: least === Infinity ? undefined : least,
+      signal,
+    }, this.#life);
+  }
+  // The call that requests which wait are of.
+  given() {
+    return this.#call;
   }
   #withinSync(options, task) {
-    this.#call = this.#limitsOf(options);
+    const outer = this.#call;
+    this.#call = this.begin(options);
     const before = this.#clock();
     try {
       return task();
     } finally {
-      this.#call = undefined;
+      this.#call = outer;
       this.#count(before);
     }
   }
-  async #within(options, op, target, write) {
-    const limits = this.#limitsOf(options);
+  async #within(call, op, target, write, read = value) {
+    const over = call.over();
+    if (over !== undefined && !this.#gone) throw over;
     const before = this.#clock();
-    const pending = this.#worker.link.post(this.#endpoint, op, target, write, value, limits);
-    const wall = Math.min(limits?.wall ?? Infinity, this.#options.wall || Infinity);
     try {
-      return wall === Infinity ? await pending : await deadline(pending, wall);
+      return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
     } finally {
       this.#count(before);
     }
+  }
+  #post(op, target, write, read = nothing) {
+    return this.#worker.link.post(this.#endpoint, op, target, write, read, this.begin());
   }
   // Only where a sum of all calls is limited, which costs a system call each.
   #clock() {
@@ -206,7 +261,7 @@ class Sandbox extends EventEmitter {
 
   async stats() {
     const { link } = this.#worker;
-    const [heap, buffers] = await link.post(this.#endpoint, Op.STATS, 0, undefined, ({ link: { reader } }) => [reader.f64(), reader.f64()]);
+    const [heap, buffers] = await this.#post(Op.STATS, 0, undefined, ({ link: { reader } }) => [reader.f64(), reader.f64()]);
     return {
       heap, buffers, cpu: link.native.processorTime(), exported: this.#endpoint.count,
       imported: this.#endpoint.imports[0].size + this.#endpoint.imports[1].size,
@@ -222,25 +277,31 @@ class Sandbox extends EventEmitter {
   sendSettled(endpoint) {
     const { settled } = endpoint;
     endpoint.settled = [];
-    for (const { id, ok, value: item } of settled) {
-      const message = (okay, what) => ({ link: { writer } }) => {
+    for (const { id, ok, value: item, call = this.begin() } of settled) {
+      const message = (how, what) => ({ link: { writer } }) => {
         writer.u32(id);
-        writer.u8(okay ? 1 : 0);
+        writer.u8(how);
         endpoint.encode(what);
       };
-      this.#settle(endpoint, message(ok, item))
+      // Nothing waits for it any more: it may be forgotten inside.
+      if (call.over() !== undefined) {
+        this.#settle(endpoint, message(Settle.NEVER, undefined), this.begin()).catch(nothing);
+        continue;
+      }
+      this.#settle(endpoint, message(ok ? Settle.FULFILLED : Settle.REJECTED, item), call)
         .catch((error) => {
-          // What waits for it waits for ever once all processor time is used.
-          if (!this.#gone && !(error instanceof errors.TimeLimitError)) return this.#settle(endpoint, message(false, String(error?.message)));
+          // What waits for it waits for ever once its call is over or all processor time is used.
+          if (!this.#gone && call.over() === undefined && !(error instanceof errors.TimeLimitError))
+            return this.#settle(endpoint, message(Settle.REJECTED, String(error?.message)), call);
         })
         .catch(nothing);
     }
   }
   // What waited goes on, in a turn of its own, which counts as a call does.
-  async #settle(endpoint, message) {
+  async #settle(endpoint, message, call) {
     const before = this.#clock();
     try {
-      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing);
+      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing, call);
     } finally {
       this.#count(before);
     }
@@ -251,7 +312,7 @@ class Sandbox extends EventEmitter {
     this.#releasing = true;
     setTimeout(() => {
       this.#releasing = false;
-      if (!this.#gone && endpoint.releases.length > 0) this.#worker.link.post(endpoint, Op.PUMP, 0, undefined, nothing).catch(nothing);
+      if (!this.#gone && endpoint.releases.length > 0) this.#post(Op.PUMP, 0, undefined).catch(nothing);
     }, 50).unref();
   }
   holds(standIn) {
@@ -276,6 +337,7 @@ class Sandbox extends EventEmitter {
     if (this.#gone) return;
     this.#lost = error;
     this.#endpoint.close();
+    this.#life.stop(error);
     alive.delete(this);
     this.emit('lost', error);
   }
@@ -289,6 +351,7 @@ class Sandbox extends EventEmitter {
     if (this.#worker === undefined) return;
     this.#worker.leave(this, this.#endpoint);
     this.#endpoint.close();
+    this.#life.stop(new errors.DisposedError());
     this.emit('disposed');
   }
   async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
@@ -303,6 +366,10 @@ const applyMessage = (self, args) => (endpoint) => {
   endpoint.encode(self);
   encodeArguments(endpoint, args);
 };
+const importMessage = (name, atOnce) => (endpoint) => {
+  endpoint.encodeText(name);
+  endpoint.link.writer.u8(atOnce ? 1 : 0);
+};
 const exposeMessage = (name, item) => {
   if (typeof name !== 'string') throw new TypeError('set: a name is a text');
   return (endpoint) => {
@@ -310,13 +377,6 @@ const exposeMessage = (name, item) => {
     endpoint.encode(item);
   };
 };
-
-function deadline(pending, wall) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new errors.TimeLimitError(`no answer within ${wall} ms`)), wall + 20);
-    pending.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
 
 function isGuest(item) {
   if ((typeof item !== 'object' && typeof item !== 'function') || item === null) return false;

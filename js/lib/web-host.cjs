@@ -8,11 +8,11 @@ function webHost(sandbox) {
   let next = 1;
   const stop = (id) => {
     const timer = timers.get(id);
+    if (timer === undefined) return;
     timers.delete(id);
-    clearTimeout(timer);
+    clearTimeout(timer.timeout);
+    timer.call.offOver(timer.end);
   };
-  sandbox.once('lost', () => { for (const id of [...timers.keys()]) stop(id); });
-  sandbox.once('disposed', () => { for (const id of [...timers.keys()]) stop(id); });
   return {
     console: (level, ...args) => { sandbox.emit('console', String(level), args); },
     setTimer: (task, delay, repeat) => {
@@ -20,15 +20,19 @@ function webHost(sandbox) {
       const id = next++;
       const wait = Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
       const least = repeat ? Math.max(wait, 4) : wait;
+      // It ends with the call that set it, and with its sandbox.
+      const timer = { call: sandbox.calling, end: () => stop(id), timeout: undefined };
       // The next time begins when this one has ended: calls that take longer than their interval do not pile up.
       const run = () => {
-        sandbox.call(task).catch(() => {}).finally(() => {
+        sandbox.resume(timer.call, task).catch(() => {}).finally(() => {
           if (!timers.has(id)) return;
-          if (repeat) timers.set(id, setTimeout(run, least));
-          else timers.delete(id);
+          if (repeat) timer.timeout = setTimeout(run, least);
+          else stop(id);
         });
       };
-      timers.set(id, setTimeout(run, least));
+      timers.set(id, timer);
+      timer.timeout = setTimeout(run, least);
+      timer.call.onOver(timer.end);
       return id;
     },
     clearTimer: (id) => { stop(id); },

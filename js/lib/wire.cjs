@@ -11,6 +11,7 @@ const Op = {
   __proto__: null,
   CREATE: 1, DISPOSE: 2,
   INIT: 3, RUN: 4, SETTLE: 5, EXPOSE: 6, GLOBAL: 7, STATS: 8, PUMP: 9,
+  COMPILE: 10, MODULE: 11, IMPORT: 12,
   GET: 16, SET: 17, HAS: 18, DELETE: 19, KEYS: 20, GET_PROTOTYPE: 21, SET_PROTOTYPE: 22,
   DESCRIBE: 23, DEFINE: 24, IS_EXTENSIBLE: 25, PREVENT_EXTENSIONS: 26, APPLY: 27, CONSTRUCT: 28,
   COPY: 29, INVOKE: 30, INTRINSIC: 31,
@@ -20,6 +21,9 @@ const Op = {
 const End = { __proto__: null, TIME: 1, MEMORY: 2, UNKNOWN: 3 };
 
 const Flag = { __proto__: null, BY_VALUE: 1, LIMIT: 2, SETTLED: 4 };
+
+// How a promise of the host's was settled.
+const Settle = { __proto__: null, REJECTED: 0, FULFILLED: 1, NEVER: 2 };
 
 const Tag = {
   __proto__: null,
@@ -31,6 +35,7 @@ const Tag = {
   ARRAY: 18, OBJECT: 19, HOLE: 20, BACK: 21, NUMBERS: 22,
   DATE: 23, REGEXP: 24, MAP: 25, SET: 26, ERROR: 27, VIEW: 28, BUFFER: 29, BOXED: 30,
   PROMISE: 31, SNAPSHOT: 32, INTS: 33,
+  LIMIT: 34,       // to a guest: its own limit() (limited.cjs)
 };
 
 // What an object is; the worker's natives.cc has the same numbers.
@@ -167,4 +172,4 @@ class Writer {
 setPrototypeOf(Reader.prototype, null);
 setPrototypeOf(Writer.prototype, null);
 
-module.exports = { HEADER, Op, End, Flag, Tag, Kind, WireError, Reader, Writer };
+module.exports = { HEADER, Op, End, Flag, Settle, Tag, Kind, WireError, Reader, Writer };

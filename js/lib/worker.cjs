@@ -4,7 +4,7 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const files = ['primordials', 'wire', 'view', 'limit', 'intrinsics', 'standin', 'encode', 'decode', 'membrane', 'serve', 'globals', 'guest'];
+const files = ['primordials', 'wire', 'view', 'limit', 'intrinsics', 'standin', 'encode', 'decode', 'membrane', 'serve', 'globals', 'limited', 'specifier', 'guest'];
 const source = `(function (io) { 'use strict';
 const modules = { __proto__: null };
 const require = (name) => modules[name];

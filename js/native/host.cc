@@ -350,6 +350,13 @@ napi_value ready(napi_env env, napi_callback_info info) {
   return make(env, true);
 }
 
+// stop(): the turn that is under way is to end now.
+napi_value stop(napi_env env, napi_callback_info info) {
+  HostLink& link = call_of(env, info).held->link;
+  if (link.usable()) link.turn().stop();
+  return nullptr;
+}
+
 napi_value last_words(napi_env env, napi_callback_info info) {
   HostLink& link = call_of(env, info).held->link;
   return make(env,
@@ -418,6 +425,7 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"limits", limits},
                    {"watch", watch},
                    {"ready", ready},
+                   {"stop", stop},
                    {"lastWords", last_words},
                    {"memory", memory},
                    {"closeMemory", close_memory},

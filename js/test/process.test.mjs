@@ -1,8 +1,11 @@
 // What a sandbox is to the process that uses it: nothing that stays, nothing that waits.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Sandbox, warm, cool, LostError, SandboxError } from '../index.mjs';
@@ -91,6 +94,32 @@ test('a worker has one shared memory and nothing else', async () => {
   const held = readdirSync(`/proc/${sandbox.pid}/fd`).map((fd) => readlinkSync(`/proc/${sandbox.pid}/fd/${fd}`));
   assert.ok(held[0].startsWith('/memfd:bulkhead-channel'), held[0]);
   for (const what of held.slice(1)) assert.match(what, /^(\/dev\/null|anon_inode:\[\w+\]|pipe:\[\d+\])$/);
+});
+
+test('a worker that was taken over starts no process and opens no flood of files', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bulkhead-worker-'));
+  try {
+    // What runs in the compartment of a worker, without the sandbox's program.
+    writeFileSync(join(folder, 'taken.cjs'), `
+      const { spawnSync } = require('node:child_process');
+      const fs = require('node:fs');
+      const said = [spawnSync(process.execPath, ['-v']).error?.code];
+      const held = [];
+      try { for (let i = 0; i < 5000; i++) held.push(fs.openSync(__filename)); } catch (error) { said.push(error.code); }
+      for (const fd of held) fs.closeSync(fd);
+      try { fs.readFileSync('/etc/hostname'); } catch (error) { said.push(error.code); }
+      console.log(said.join(' '));`);
+    const bulkhead = process.env.BULKHEAD ?? new URL('../../build/dev/bin/bulkhead', import.meta.url).pathname;
+    const child = spawn(bulkhead, ['isolate', '--memory', '400MiB', '--read', folder, '--read', process.execPath, '--', process.execPath, '--openssl-config=/dev/null', join(folder, 'taken.cjs')],
+      { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], timeout: 20000 });
+    let text = '';
+    child.stdout.on('data', (part) => { text += part; });
+    child.stderr.on('data', (part) => { text += part; });
+    await once(child, 'close');
+    assert.equal(text.trim(), 'EAGAIN EMFILE EACCES');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('create and dispose, again and again', { timeout: 120000 }, async () => {

@@ -6,6 +6,7 @@ import linkModule from '../lib/link.cjs';
 import membrane from '../lib/membrane.cjs';
 import policyModule from '../lib/policy-host.cjs';
 import wire from '../lib/wire.cjs';
+import modulesModule from '../lib/modules.cjs';
 import intrinsics from '../lib/intrinsics.cjs';
 import errors from '../lib/errors.cjs';
 
@@ -46,7 +47,7 @@ function hostOf(answer, handles = 1000) {
   const link = new Link(native, 1 << 20);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(),
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {},
   };
   const endpoint = new membrane.Endpoint(link, 0, new policyModule.HostPolicy(sandbox, handles));
   link.endpoints.set(0, endpoint);
@@ -76,7 +77,7 @@ test('messages that cannot be end the worker', () => {
     'a well-known symbol that is none': [Tag.WELL_KNOWN, 99], 'a symbol of Node\'s': [Tag.REGISTERED, ...text('nodejs.util.inspect.custom')],
     'a bigint of letters': [Tag.BIGINT, ...text('xyz')], 'a bigint of nothing': [Tag.BIGINT, ...text('-')], 'a view of no class': [Tag.VIEW, 99, 0, 0, 0, 0],
     'doubles of three bytes': [Tag.VIEW, 9, 3, 0, 0, 0, 1, 2, 3], 'an error of no class': [Tag.ERROR, 0, 0, 0, 0, 77],
-    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
+    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'a limit()': [Tag.LIMIT], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
   };
   for (const [name, body] of Object.entries(bodies)) {
     const { endpoint, link } = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from(body)]));
@@ -84,6 +85,21 @@ test('messages that cannot be end the worker', () => {
     assert.ok(link.lost instanceof errors.LostError, name);
     assert.ok(link.native.closed, name);
   }
+});
+
+test('what a module asks for is made up', () => {
+  const load = (body) => {
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
+    const modules = new modulesModule.Modules(() => '', () => {});
+    modulesModule.driveSync(modules.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false));
+  };
+  assert.throws(() => load(u32(2 ** 31)), /broke the protocol \(count\)/);
+  assert.throws(() => load(Buffer.concat([u32(1), Buffer.from([Tag.INT, 0, 0, 0, 0])])), /broke the protocol \(text\)/);
+  assert.throws(() => load(Buffer.concat([u32(1), text('x'.repeat(1001))])), { code: 'ERR_SANDBOX_MODULE' });
+  let next = 0;
+  const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), u32(1), text(`m${next++}`)]));
+  const endless = new modulesModule.Modules(() => '', () => {});
+  assert.throws(() => modulesModule.driveSync(endless.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false)), /more than 1000 modules/);
 });
 
 test('headers that cannot be', () => {

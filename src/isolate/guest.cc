@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "isolate/worker.h"
 
@@ -67,6 +68,7 @@ Guest::Guest(Worker& worker, uint32_t number, const CreateMessage& limits)
   // V8 would reserve 128 MB of addresses for each isolate's code, and a worker has many.
   params.constraints.set_code_range_size_in_bytes(kCode);
   v8::Isolate::Initialize(isolate_, params);
+  modules_ = std::make_unique<Modules>(isolate_);
   isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
   isolate_->AddNearHeapLimitCallback(near_heap_limit, this);
   isolate_->AutomaticallyRestoreInitialHeapLimit(0.7);
@@ -79,6 +81,7 @@ Guest::Guest(Worker& worker, uint32_t number, const CreateMessage& limits)
 Guest::~Guest() {
   {
     const v8::Isolate::Scope scope(isolate_);
+    modules_->reset();
     serve_.Reset();
     context_.Reset();
   }
@@ -150,6 +153,7 @@ void Guest::serve(const MessageHeader& header, size_t length) {
     isolate_->SetStackLimit(here - stack);
   }
   ++depth_;
+  const bool refused = std::exchange(refused_, false);
   size_t reply = 0;
   bool ended = true;
   {
@@ -164,10 +168,11 @@ void Guest::serve(const MessageHeader& header, size_t length) {
             .ToLocal(&result) &&
         result->IsUint32())
       reply = result.As<v8::Uint32>()->Value();
-    ended = reply == 0 || worker_.is_ending();
+    ended = reply == 0 || refused_ || worker_.is_ending();
     if (outermost) flush();
   }
   --depth_;
+  refused_ = refused;
   if (reply == 0 && caught.HasCaught() && !caught.HasTerminated()) {
     // For whoever works on the membrane: BULKHEAD_WORKER_STDERR (js/lib/launcher.cjs).
     const v8::String::Utf8Value words(isolate_, caught.Exception());

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "isolate/message.h"
+#include "isolate/modules.h"
 
 namespace bulkhead {
 
@@ -45,6 +46,10 @@ class Guest {
   size_t depth() const { return depth_; }
   // Finalizers run once the reply is written, and may write nothing themselves.
   bool is_flushing() const { return flushing_; }
+  Modules& modules() { return *modules_; }
+  // The host answers nothing any more to what runs now.
+  void refuse() { refused_ = true; }
+  bool is_refused() const { return refused_; }
 
  private:
   friend struct GuestNatives;
@@ -57,10 +62,11 @@ class Guest {
   const CreateMessage limits_;
   std::shared_ptr<CountingAllocator> allocator_;
   v8::Isolate* isolate_ = nullptr;
+  std::unique_ptr<Modules> modules_;
   v8::Global<v8::Context> context_;
   v8::Global<v8::Function> serve_;
   size_t depth_ = 0;
-  bool memory_over_ = false, flushing_ = false;
+  bool memory_over_ = false, flushing_ = false, refused_ = false;
   uint64_t flushed_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // What the guest's end of the membrane cannot do in JavaScript.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -39,7 +40,10 @@ void exchange(const Info& info) {
       length >= sizeof(MessageHeader) && length <= natives.worker->channel().capacity()
           ? natives.worker->exchange(*natives.guest, length)
           : 0;
-  if (answer == 0) return info.GetIsolate()->TerminateExecution();
+  if (answer == 0) {
+    if (!natives.worker->is_callee_over()) natives.guest->refuse();
+    return info.GetIsolate()->TerminateExecution();
+  }
   info.GetReturnValue().Set(static_cast<uint32_t>(answer));
 }
 
@@ -137,12 +141,98 @@ void run(const Info& info) {
   v8::ScriptCompiler::Source source(info[0].As<v8::String>(), origin);
   v8::Local<v8::Script> script;
   v8::Local<v8::Value> value;
-  if (v8::ScriptCompiler::Compile(context, &source).ToLocal(&script) &&
-      script->Run(context).ToLocal(&value))
-    info.GetReturnValue().Set(value);
+  {
+    v8::TryCatch caught(isolate);
+    if (!v8::ScriptCompiler::Compile(context, &source).ToLocal(&script)) {
+      say_where(context, caught);
+      caught.ReThrow();
+      return;
+    }
+  }
+  if (script->Run(context).ToLocal(&value)) info.GetReturnValue().Set(value);
+}
+
+// compileModule(source, name): [number, specifiers …].
+void compile_module(const Info& info) {
+  if (!info[0]->IsString() || !info[1]->IsString()) return;
+  v8::Local<v8::Array> answer;
+  if (GuestNatives::of(info)
+          .guest->modules()
+          .compile(info.GetIsolate()->GetCurrentContext(), info[0].As<v8::String>(),
+                   info[1].As<v8::String>())
+          .ToLocal(&answer))
+    info.GetReturnValue().Set(answer);
+}
+
+// makeModule(name, names, values): its number.
+void make_module(const Info& info) {
+  if (!info[0]->IsString() || !info[1]->IsArray() || !info[2]->IsArray()) return;
+  v8::Local<v8::Integer> number;
+  if (GuestNatives::of(info)
+          .guest->modules()
+          .make(info.GetIsolate()->GetCurrentContext(), info[0].As<v8::String>(),
+                info[1].As<v8::Array>(), info[2].As<v8::Array>())
+          .ToLocal(&number))
+    info.GetReturnValue().Set(number);
+}
+
+// evaluateModule(number, resolve): a promise.
+void evaluate_module(const Info& info) {
+  if (!info[1]->IsFunction()) return;
+  v8::Local<v8::Value> promise;
+  if (GuestNatives::of(info)
+          .guest->modules()
+          .evaluate(info.GetIsolate()->GetCurrentContext(), number_at(info, 0),
+                    info[1].As<v8::Function>())
+          .ToLocal(&promise))
+    info.GetReturnValue().Set(promise);
+}
+
+void module_namespace(const Info& info) {
+  v8::Local<v8::Value> found;
+  if (GuestNatives::of(info).guest->modules().namespace_of(number_at(info, 0)).ToLocal(&found))
+    info.GetReturnValue().Set(found);
+}
+
+void use_importer(const Info& info) {
+  if (info[0]->IsFunction())
+    GuestNatives::of(info).guest->modules().use_importer(info[0].As<v8::Function>());
 }
 
 void run_microtasks(const Info& info) { info.GetIsolate()->PerformMicrotaskCheckpoint(); }
+
+// within(milliseconds, function): calls it, then runs microtasks, in so much processor time at
+// most: [ended, milliseconds used]. All that it put off and had no time for is forgotten.
+void within(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  const v8::Local<v8::Context> context = isolate->GetCurrentContext();
+  Worker& worker = *GuestNatives::of(info).worker;
+  if (!info[0]->IsNumber() || !info[1]->IsFunction()) return;
+  const double most = std::clamp(info[0].As<v8::Number>()->Value(), 0.0, 1e9);
+  Limiter::Spent spent;
+  {
+    const v8::TryCatch caught(isolate);
+    worker.limiter().start(static_cast<uint64_t>(most * 1e6));
+    const bool done =
+        !info[1].As<v8::Function>()->Call(context, v8::Undefined(isolate), 0, nullptr).IsEmpty();
+    if (done || !caught.HasTerminated()) isolate->PerformMicrotaskCheckpoint();
+    spent = worker.limiter().finish();
+    if (spent.over) isolate->CancelTerminateExecution();
+  }
+  if (spent.over) {
+    const v8::TryCatch caught(isolate);
+    isolate->TerminateExecution();
+    isolate->PerformMicrotaskCheckpoint();
+    isolate->CancelTerminateExecution();
+  }
+  // The host's limits end everything.
+  if (worker.is_ending() || GuestNatives::of(info).guest->is_refused())
+    return isolate->TerminateExecution();
+  v8::Local<v8::Value> pair[] = {
+      v8::Boolean::New(isolate, spent.over),
+      v8::Number::New(isolate, static_cast<double>(spent.nanoseconds) / 1e6)};
+  info.GetReturnValue().Set(v8::Array::New(isolate, pair, 2));
+}
 
 // whenSettled(promise, fulfilled, rejected), whatever the guest did to `then`.
 void when_settled(const Info& info) {
@@ -203,11 +293,22 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
   const struct {
     const char* name;
     v8::FunctionCallback function;
-  } functions[] = {
-      {"exchange", exchange},        {"kind", kind},       {"putString", put_string},
-      {"getString", get_string},     {"run", run},         {"runMicrotasks", run_microtasks},
-      {"whenSettled", when_settled}, {"outcome", outcome}, {"memory", memory},
-      {"collect", collect}};
+  } functions[] = {{"exchange", exchange},
+                   {"kind", kind},
+                   {"putString", put_string},
+                   {"getString", get_string},
+                   {"run", run},
+                   {"runMicrotasks", run_microtasks},
+                   {"whenSettled", when_settled},
+                   {"outcome", outcome},
+                   {"memory", memory},
+                   {"collect", collect},
+                   {"within", within},
+                   {"compileModule", compile_module},
+                   {"makeModule", make_module},
+                   {"evaluateModule", evaluate_module},
+                   {"moduleNamespace", module_namespace},
+                   {"useImporter", use_importer}};
   for (const auto& [key, function] : functions) {
     v8::Local<v8::Function> made;
     if (!v8::Function::New(context, function, data, 0, v8::ConstructorBehavior::kThrow)

@@ -76,7 +76,10 @@ size_t Worker::exchange(const Guest& guest, size_t length) {
     MessageHeader header;
     std::memcpy(&header, channel_.incoming(), sizeof header);
     if (header.op >= kOpReturn)
-      return header.sandbox == guest.number() && !is_ending() ? received : 0;
+      return header.sandbox == guest.number() && header.op != kOpEnded && !is_ending() &&
+                     !is_callee_over()
+                 ? received
+                 : 0;
     dispatch(received);
   }
 }
@@ -128,6 +131,16 @@ void Worker::watch() {
     ending_ = true;
     running_.back()->TerminateExecution();
   }
+}
+
+Limiter& Worker::limiter() {
+  if (limiter_ == nullptr) limiter_ = new Limiter([this] { end_running(); });
+  return *limiter_;
+}
+
+void Worker::end_running() {
+  const std::lock_guard guard(mutex_);
+  if (!running_.empty()) running_.back()->TerminateExecution();
 }
 
 void Worker::out_of_memory(v8::Isolate* isolate) {

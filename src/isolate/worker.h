@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "isolate/limiter.h"
 #include "isolate/message.h"
 #include "membrane/channel.h"
 
@@ -44,6 +45,9 @@ class Worker {
   // The near end of a heap: the running turn is over.
   void out_of_memory(v8::Isolate* isolate);
   bool is_ending() const { return ending_.load(); }
+  // For what a guest grants its own callees, one at a time; made when first needed.
+  Limiter& limiter();
+  bool is_callee_over() const { return limiter_ != nullptr && limiter_->is_over(); }
   MessageEnd why() const { return memory_over_.load() ? kEndMemory : kEndTime; }
   uintptr_t stack_base() const { return stack_base_; }
   size_t depth() const { return running_.size(); }
@@ -67,6 +71,7 @@ class Worker {
   void dispose(const MessageHeader& header);
   void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
   void watch();
+  void end_running();
 
   SharedChannel channel_;
   node::MultiIsolatePlatform* platform_;
@@ -75,6 +80,7 @@ class Worker {
   std::unique_ptr<v8::ScriptCompiler::CachedData> code_;
   std::vector<std::unique_ptr<Guest>> guests_;
   uintptr_t stack_base_ = 0;
+  Limiter* limiter_ = nullptr;
 
   std::mutex mutex_;  // what follows, of which the watchdog reads
   std::vector<v8::Isolate*> running_;

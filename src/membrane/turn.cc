@@ -52,9 +52,17 @@ void Turn::begin(uint32_t number, const TurnLimits& limits) {
   limits_ = limits;
   if (limits_.wall_ns == 0 && limits_.processor_ns != 0)
     limits_.wall_ns = 10 * limits_.processor_ns + 1000 * kMillisecond;
+  const auto or_never = [](uint64_t limit) { return limit == 0 ? UINT64_MAX : limit; };
+  soonest_ = std::min(or_never(limits_.processor_ns), or_never(limits_.wall_ns));
   running_ = true;
   begun_ = monotonic_ns();
-  clock_begun_ = unclocked_ = asked_ = 0;
+  clock_begun_ = unclocked_ = asked_ = used_asked_ = 0;
+  stopped_.store(false);
+}
+
+void Turn::stop() {
+  stopped_.store(true);
+  channel_.nudge();
 }
 
 // The clock of another process costs a system call, so short turns do without: it is first read
@@ -104,16 +112,18 @@ Turn::End Turn::check() {
     kill();
     return End::kMemoryOver;
   }
-  const bool over = (limits_.processor_ns != 0 && used >= limits_.processor_ns) ||
+  const bool over = stopped_.load() ||
+                    (limits_.processor_ns != 0 && used >= limits_.processor_ns) ||
                     (limits_.wall_ns != 0 && wall >= limits_.wall_ns);
   if (!over) return End::kMessage;
   if (asked_ == 0) {
     asked_ = now;
+    used_asked_ = used;
     channel_.control().terminate.store(number_, std::memory_order_seq_cst);
     futex_wake(channel_.control().terminate);
     return End::kMessage;
   }
-  const bool late = limits_.processor_ns != 0 && used >= limits_.processor_ns + kGrace;
+  const bool late = used >= used_asked_ + kGrace;
   if (!late && now - asked_ < kPatience) return End::kMessage;
   kill();
   return End::kTimeOver;
@@ -121,7 +131,7 @@ Turn::End Turn::check() {
 
 Turn::End Turn::wait() {
   // A guest that calls back without end never lets us sleep, and is looked after here.
-  if (running_ && limits_.processor_ns != 0 && monotonic_ns() - begun_ >= limits_.processor_ns)
+  if (running_ && (stopped_.load() || monotonic_ns() - begun_ >= soonest_))
     if (const End end = check(); end != End::kMessage) return end;
   if (channel_.spin()) return End::kMessage;
   for (;;) {
@@ -132,7 +142,7 @@ Turn::End Turn::wait() {
     uint64_t pause = kLook;
     if (running_ && limits_.processor_ns != 0) {
       const uint64_t used = charge(monotonic_ns());
-      const uint64_t until = limits_.processor_ns + (asked_ != 0 ? kGrace : 0);
+      const uint64_t until = asked_ != 0 ? used_asked_ + kGrace : limits_.processor_ns;
       pause = std::clamp(until > used ? until - used : 0, kMillisecond / 2, kLook);
     }
     channel_.sleep(pause);

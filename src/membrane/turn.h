@@ -34,6 +34,9 @@ class Turn {
 
   void begin(uint32_t number, const TurnLimits& limits);
 
+  // What runs is asked to end, as if its time were over. Any thread.
+  void stop();
+
   // Until the worker has sent something, or is no more. Kills it where it must.
   End wait();
   // Makes a wait() of another thread return.
@@ -59,8 +62,9 @@ class Turn {
   TurnLimits limits_;
   uint32_t number_ = 0;
   bool running_ = false;
-  uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, asked_ = 0;
-  std::atomic<bool> abandoned_{false};
+  uint64_t soonest_ = 0;  // after so long a limit may be reached
+  uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, asked_ = 0, used_asked_ = 0;
+  std::atomic<bool> abandoned_{false}, stopped_{false};
 };
 
 }  // namespace bulkhead

@@ -91,8 +91,9 @@ class Own(Flow):
 
     def test_is_bounded(self):
         done = self.sh("""
-            head -c 3000000 /dev/zero > ~/big; sleep 4; echo x > ~/more; mkdir ~/.folder; cat ~/big | wc -c
-            rm ~/big; sleep 2; echo y > ~/more; cat ~/more""", "--home", "1MiB")
+            head -c 3000000 /dev/zero > ~/big; while (echo x > ~/more) 2> /dev/null; do sleep 0.1; done
+            echo x > ~/more; mkdir ~/.folder; cat ~/big | wc -c
+            rm ~/big; until (echo y > ~/more) 2> /dev/null; do sleep 0.1; done; cat ~/more""", "--home", "1MiB")
         self.assertEqual(done.stdout, "3000000\ny\n", done.stderr)
         self.assertEqual(done.stderr.count("Disk quota exceeded"), 2, done.stderr)
 

@@ -34,13 +34,14 @@ class Passing(Flow):
         done = self.run_program("--wall-time", "1s", "--", "sh", "-c", "kill -STOP $$; exit 3")
         self.assertEqual((done.returncode, "wall time" in done.stderr), (124, True), done.stderr)
 
-        for limits, sentry in (([], {}), (["--cpu-time", "1h"], {"bulkhead-sentry": "S"})):
+        for limits, sentry in (([], []), (["--cpu-time", "1h"], [("bulkhead-sentry", "S")])):
             run = subprocess.Popen([options.bulkhead, "run", *limits, "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; kill $!; exit 3"],
                                    cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
             self.addCleanup(run.kill)
-            states = lambda: {flow.name(pid): flow.state(pid) for pid in [run.pid, *flow.session(run.pid)]}
-            self.assertTrue(flow.wait_for(lambda: flow.state(run.pid) == "T"))
-            self.assertEqual(states(), {"bulkhead": "T", "bulkhead-init": "S", "sh": "T", **sentry})
+            states = lambda: {(flow.name(pid), flow.state(pid)) for pid in [run.pid, *flow.session(run.pid)]}
+            stopped = {("bulkhead", "T"), ("bulkhead-init", "S"), ("sh", "T"), *sentry}
+            flow.wait_for(lambda: states() == stopped)  # who is told to stop does it when it has its turn
+            self.assertEqual(states(), stopped)
             run.send_signal(signal.SIGCONT)
             self.assertEqual(run.wait(flow.TIMEOUT), 3)
             self.assertEqual(flow.session(run.pid), [])

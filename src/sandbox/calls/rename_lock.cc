@@ -26,7 +26,9 @@ bool RenameLock::in_use(std::string_view path, Change change) const {
   });
 }
 
-void RenameLock::wait(std::unique_lock<std::mutex>& lock) { ended_.wait_for(lock, kLongestWait); }
+bool RenameLock::wait(std::unique_lock<std::mutex>& lock) {
+  return ended_.wait_for(lock, kLongestWait) == std::cv_status::no_timeout;
+}
 
 bool RenameLock::begin(uint32_t number, std::string path, Use use) {
   const std::lock_guard lock(mutex_);

@@ -28,8 +28,8 @@ class RenameLock {
   std::unique_lock<std::mutex> take(bool may_wait);
   // With the lock: whether this change of a name would meet a use of it.
   bool in_use(std::string_view path, Change change) const;
-  // Waits, without the lock, until some use has ended; for a second at most.
-  void wait(std::unique_lock<std::mutex>& lock);
+  // Waits, without the lock, until some use has ended; for a second at most, and then says false.
+  bool wait(std::unique_lock<std::mutex>& lock);
 
   // From its return until end(), the name (canonical as far as folders go) is in use. Several may
   // be for one `number`. False where too many are, and then it is not.

@@ -420,7 +420,7 @@ TEST(Connect, SignalsInterruptAWait) {
     struct sigaction action {};
     action.sa_handler = [](int) {};
     ::sigaction(SIGALRM, &action, nullptr);
-    const itimerval soon{{0, 0}, {0, 20000}};
+    const itimerval soon{{0, 20000}, {0, 20000}};  // again, as the first may come before the wait
     ::setitimer(ITIMER_REAL, &soon, nullptr);
     const Fd fd = tcp();
     return connect_to(fd.get(), server.address());

@@ -51,6 +51,10 @@ struct Outcomes {
 Outcomes measure(uid_t uid, const Delegation* given, const Limits& limits,
                  const LimitOptions& options, const std::function<int()>& program);
 
+// For the program: waits until the keeper has looked so often at what is used since it was called.
+// Where the kernel counts, the keeper need not look.
+void be_looked_at(unsigned times);
+
 bool can_make_compartments();
 
 }  // namespace bulkhead::testing

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -24,6 +26,13 @@
 
 namespace bulkhead::testing {
 namespace {
+
+// Shared with every process of a test: how often its keeper has looked.
+std::atomic<uint64_t>& looks() {
+  static void* const page =
+      ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return *static_cast<std::atomic<uint64_t>*>(page);
+}
 
 [[noreturn]] void fail(const char* step) {
   fmt::print(stderr, "compartment: {}: {}\n", step, std::strerror(errno));
@@ -118,7 +127,9 @@ Outcomes supervise_limits(const Limits& limits, const LimitOptions& options,
     pollfd fds[2] = {{pidfd.get(), POLLIN, 0}, {keeper.fd(), POLLIN, 0}};
     if (::poll(fds, 2, -1) < 0) continue;
     if ((fds[0].revents & POLLIN) != 0) break;
-    if (!breach && (breach = keeper.poll())) ::kill(static_cast<pid_t>(init), SIGKILL);
+    const bool over = !breach && (breach = keeper.poll());
+    ++looks();
+    if (over) ::kill(static_cast<pid_t>(init), SIGKILL);
   }
   if (!breach && (breach = keeper.ended_by_kernel())) out.kernel = true;
   int status = 0;
@@ -168,6 +179,7 @@ bool Delegation::enter() const {
 
 Outcomes measure(uid_t uid, const Delegation* given, const Limits& limits,
                  const LimitOptions& options, const std::function<int()>& program) {
+  looks() = 0;  // mapped before anybody is forked
   int result[2];
   EXPECT_EQ(::pipe2(result, O_CLOEXEC), 0);
   const pid_t child = ::fork();
@@ -190,6 +202,13 @@ Outcomes measure(uid_t uid, const Delegation* given, const Limits& limits,
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   return out;
+}
+
+void be_looked_at(unsigned times) {
+  const timespec little{0, 1'000'000};
+  // Not by libc, so that a child that shares its parent's memory may wait as well.
+  for (const uint64_t end = looks() + times; looks() < end;)
+    ::syscall(SYS_nanosleep, &little, nullptr);
 }
 
 bool can_make_compartments() {

@@ -1,0 +1,100 @@
+'use strict';
+// Call: what the host asked of a guest, with all that goes on because of it: its turns, the host's
+// promises that it waits for, its timers. Once it is over nothing of it goes on.
+
+const { TimeLimitError } = require('./errors.cjs');
+
+// What the worker says of its own end is the better answer, where it comes in time.
+const GRACE = 20;
+
+class Call {
+  #error;
+  #parent;
+  #listeners;
+  #timer;
+  #controller;
+  #late;  // of its own wall clock
+
+  // time, wall: milliseconds or undefined; signal: an AbortSignal or undefined. It ends with its parent.
+  constructor({ time, wall, signal } = {}, parent = undefined) {
+    this.time = time;
+    this.wall = wall;
+    this.end = wall === undefined ? Infinity : performance.now() + wall;
+    this.bounded = wall !== undefined || signal !== undefined;
+    this.onstop = undefined;  // the link's, while a turn of this call is under way
+    this.#parent = parent;
+    if (signal === undefined) return;
+    if (signal.aborted) return void this.stop(signal.reason);
+    const abort = () => this.stop(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.onOver(() => signal.removeEventListener('abort', abort));
+  }
+  // Why nothing of it may go on, or undefined.
+  over() {
+    if (this.#error !== undefined) return this.#error;
+    if (performance.now() >= this.end) this.stop(this.#late = new TimeLimitError(`not done within ${this.wall} ms`));
+    return this.#error ?? this.#parent?.over();
+  }
+  // Milliseconds that are left for a turn of it; 0 where there is no end.
+  left() {
+    return this.end === Infinity ? 0 : Math.max(1, this.end - performance.now());
+  }
+  stop(error) {
+    if (this.#error !== undefined) return;
+    this.#error = error;
+    this.onstop?.();
+    const listeners = [...(this.#listeners ?? [])];
+    this.#unlisten();
+    for (const listener of listeners) listener(error);
+  }
+
+  // `listener` is told of its end, once. Whoever only listens keeps no event loop going.
+  onOver(listener) {
+    const over = this.over();
+    if (over !== undefined) return void listener(over);
+    if (this.#listeners === undefined) {
+      this.#listeners = new Set();
+      this.#parent?.onOver(this.#stopped);
+      if (this.end !== Infinity) this.#timer = setTimeout(() => this.over(), Math.ceil(this.left())).unref();
+    }
+    this.#listeners.add(listener);
+  }
+  offOver(listener) {
+    this.#listeners?.delete(listener);
+    if (this.#listeners?.size === 0) this.#unlisten();
+  }
+  #stopped = (error) => this.stop(error);
+  #unlisten() {
+    clearTimeout(this.#timer);
+    this.#parent?.offOver(this.#stopped);
+    this.#listeners = undefined;
+  }
+
+  // For functions of the host that a guest called, and what they do besides.
+  get signal() {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      this.onOver((error) => this.#controller.abort(error));
+    }
+    return this.#controller.signal;
+  }
+
+  // What `pending` gives, or why it is not waited for any longer.
+  wait(pending) {
+    return new Promise((resolve, reject) => {
+      const stopped = (error) => { if (error !== this.#late) reject(error); };
+      const timer = this.end === Infinity ? undefined : setTimeout(() => reject(this.over()), Math.ceil(this.left()) + GRACE);
+      this.onOver(stopped);
+      pending.then((value) => {
+        const over = this.over();
+        if (over === undefined) resolve(value);
+        else reject(over);
+      }, reject).finally(() => {
+        clearTimeout(timer);
+        this.offOver(stopped);
+      });
+    });
+  }
+}
+
+module.exports = { Call };

@@ -1,0 +1,104 @@
+'use strict';
+// The ES modules of a sandbox as the host sees them: where a name leads, and the loading of all that a
+// module asks for. Compiling, linking and running happen inside.
+
+const { types } = require('node:util');
+const { Op } = require('./wire.cjs');
+const { SandboxError } = require('./errors.cjs');
+const { moduleName } = require('./specifier.cjs');
+
+const MOST_MODULES = 1000;
+const MOST_NAME = 1000;
+
+const refuse = (text) => {
+  throw new SandboxError('ERR_SANDBOX_MODULE', text);
+};
+const specifiers = (endpoint) => {
+  const count = endpoint.link.reader.count(5);
+  const list = [];
+  for (let i = 0; i < count; i++) list.push(endpoint.decodeText());
+  return list;
+};
+// What the guest is asked while modules are loaded.
+class Request {
+  constructor(op, write, read) {
+    this.op = op;
+    this.write = write;
+    this.read = read;
+  }
+}
+const compile = (name, source) => new Request(Op.COMPILE, (endpoint) => {
+  endpoint.encodeText(name);
+  endpoint.encodeText(source);
+}, specifiers);
+// An object of the host's: each of its own properties is an export, and it is the default, unless it
+// names one.
+const make = (name, object) => new Request(Op.MODULE, (endpoint) => {
+  const names = Object.keys(object);
+  const values = names.map((key) => object[key]);
+  if (!names.includes('default')) {
+    names.push('default');
+    values.push(object);
+  }
+  endpoint.encodeText(name);
+  endpoint.link.writer.u32(names.length);
+  for (let i = 0; i < names.length; i++) {
+    endpoint.encodeText(names[i]);
+    endpoint.encode(values[i]);
+  }
+}, () => []);
+
+class Modules {
+  #table;
+  #known = new Map();  // by name: the specifiers that it asks for
+  #tell;
+
+  // table: a map of names, or a function of a name and its importer's (options.cjs); tell: is told of
+  // each that is asked for.
+  constructor(table, tell) {
+    this.#table = table;
+    this.#tell = tell;
+  }
+
+  // Everything that `name` needs, steps of which are requests to the guest or promises: whoever drives
+  // this waits for them, or does not.
+  *load(name, importer, seen = new Set()) {
+    if (seen.has(name)) return;
+    seen.add(name);
+    if (!this.#known.has(name)) {
+      const request = this.#request(name, importer, yield this.#find(name, importer));
+      const wanted = yield request;
+      if (this.#known.size >= MOST_MODULES) refuse(`more than ${MOST_MODULES} modules in a sandbox`);
+      this.#known.set(name, wanted);
+    }
+    for (const specifier of this.#known.get(name)) yield* this.load(moduleName(specifier, name), name, seen);
+  }
+  #find(name, importer) {
+    if (name.length > MOST_NAME) refuse(`the name of a module is longer than ${MOST_NAME} characters`);
+    return typeof this.#table === 'function' ? this.#table(name, importer) : this.#table.get(name);
+  }
+  #request(name, importer, found) {
+    const allowed = found !== undefined && found !== null;
+    this.#tell(name, importer, allowed);
+    if (!allowed) refuse(`module "${name}" is not there${importer === '' ? '' : ` (imported by ${importer})`}`);
+    if (typeof found === 'string') return compile(name, found);
+    if (typeof found !== 'object') refuse(`module "${name}": a text or an object of what it exports`);
+    return make(name, found);
+  }
+}
+
+async function drive(steps, ask) {
+  for (let step = steps.next(); !step.done;) {
+    const { value } = step;
+    step = steps.next(value instanceof Request ? await ask(value) : types.isPromise(value) ? await value : value);
+  }
+}
+function driveSync(steps, ask) {
+  for (let step = steps.next(); !step.done;) {
+    const { value } = step;
+    if (types.isPromise(value)) refuse('importSync: the resolver of modules gave a promise');
+    step = steps.next(value instanceof Request ? ask(value) : value);
+  }
+}
+
+module.exports = { Modules, drive, driveSync, moduleName };
