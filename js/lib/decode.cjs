@@ -97,9 +97,19 @@ function decodeNested(endpoint, tag) {
 }
 
 function remember(endpoint, value) {
-  if (endpoint.backs === null) endpoint.backs = [];
+  if (endpoint.backs === null) endpoint.backs = P.list();
   P.ArrayPush(endpoint.backs, value);
   return value;
+}
+
+// While a guest's realm fills a list, no setter of the guest's on a prototype hears of it.
+function beginList(endpoint, array) {
+  if (!endpoint.policy.isHost) P.setPrototypeOf(array, null);
+  return remember(endpoint, array);
+}
+function endList(endpoint, array) {
+  if (!endpoint.policy.isHost) P.setPrototypeOf(array, P.ArrayPrototype);
+  return array;
 }
 
 function decodeDeep(endpoint, tag) {
@@ -107,31 +117,31 @@ function decodeDeep(endpoint, tag) {
   switch (tag) {
     case Tag.ARRAY: {
       const length = reader.count(1);
-      const array = remember(endpoint, []);
+      const array = beginList(endpoint, []);
       for (let i = 0; i < length; i++) {
         const item = reader.u8();
         if (item === Tag.HOLE) array.length = i + 1;
         else P.ArrayPush(array, decodeTagged(endpoint, item));
       }
-      return array;
+      return endList(endpoint, array);
     }
     case Tag.INTS: {
       const length = reader.count(4);
-      const array = remember(endpoint, new P.Array(length));
+      const array = beginList(endpoint, new P.Array(length));
       const { view } = reader;
       let { at } = reader;
       for (let i = 0; i < length; i++, at += 4) array[i] = view.getInt32(at, true);
       reader.at = at;
-      return array;
+      return endList(endpoint, array);
     }
     case Tag.NUMBERS: {
       const length = reader.count(8);
-      const array = remember(endpoint, new P.Array(length));
+      const array = beginList(endpoint, new P.Array(length));
       const { view } = reader;
       let { at } = reader;
       for (let i = 0; i < length; i++, at += 8) array[i] = view.getFloat64(at, true);
       reader.at = at;
-      return array;
+      return endList(endpoint, array);
     }
     case Tag.OBJECT: {
       const count = reader.count(2);
@@ -139,7 +149,7 @@ function decodeDeep(endpoint, tag) {
       for (let i = 0; i < count; i++) {
         const key = endpoint.decodeText();
         const value = endpoint.decode();
-        if (key === '__proto__') define(object, key, value);
+        if (P.reflectHas(P.ObjectPrototype, key)) define(object, key, value);
         else object[key] = value;
       }
       return object;
@@ -227,7 +237,7 @@ function decodeError(endpoint) {
   const message = endpoint.decodeText();
   const stack = endpoint.decodeText();
   const code = endpoint.decode();
-  const rest = [];
+  const rest = P.list();
   for (let i = 0; i < 2; i++) {
     const tag = reader.u8();
     P.ArrayPush(rest, tag === Tag.HOLE ? rest : decodeTagged(endpoint, tag));

@@ -181,7 +181,7 @@ function encodeCollection(endpoint, collection, kind) {
   if (isBack(endpoint, collection)) return;
   nest(endpoint);
   const { writer } = endpoint.link;
-  const items = [];
+  const items = P.list();
   if (kind === Kind.MAP) {
     P.MapForEach(collection, (value, key) => {
       P.ArrayPush(items, key);
@@ -232,8 +232,8 @@ function encodeError(endpoint, error, view) {
   const code = textOf(error, 'code', undefined);
   if (code === undefined) writer.u8(Tag.UNDEFINED);
   else endpoint.encodeText(code);
-  for (const name of ['cause', 'errors']) {
-    const found = P.getOwnPropertyDescriptor(error, name);
+  for (let i = 0; i < 2; i++) {
+    const found = P.getOwnPropertyDescriptor(error, i === 0 ? 'cause' : 'errors');
     // At a depth where cycles through causes end.
     if (found === undefined || !('value' in found) || endpoint.nesting > 8) writer.u8(Tag.HOLE);
     else endpoint.encode(found.value);
@@ -268,11 +268,12 @@ function putBytes(writer, bytes, length) {
   writer.at += length;
 }
 
+const unboxers = [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt];
 function encodeBoxed(endpoint, value) {
   endpoint.link.writer.u8(Tag.BOXED);
-  for (const unbox of [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt]) {
+  for (let i = 0; i < unboxers.length; i++) {
     try {
-      return endpoint.encode(unbox(value));
+      return endpoint.encode(unboxers[i](value));
     } catch (error) {
       if (!(error instanceof P.TypeError)) throw error;
     }
@@ -283,8 +284,8 @@ function encodeBoxed(endpoint, value) {
 // An object with methods, for the asynchronous face: its data, and the names of what can be called.
 function encodeSnapshot(endpoint, object, isProxy) {
   const { writer } = endpoint.link;
-  const methods = [];
-  const data = [];
+  const methods = P.list();
+  const data = P.list();
   if (!isProxy) {
     const own = P.ObjectKeys(object);
     for (let i = 0; i < own.length; i++) {

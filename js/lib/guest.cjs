@@ -32,7 +32,7 @@ class GuestPolicy {
     return new P.RangeError(endpoint.decodeText());
   }
   limitOf(error) {
-    return error instanceof LimitError ? error : undefined;
+    return LimitError.is(error) ? error : undefined;
   }
   hides() {
     return false;

@@ -7,7 +7,7 @@
 
 const {
   SafeMap, SafeSet, ObjectPrototype, getPrototypeOf, getOwnPropertyDescriptor, ownKeys, SymbolDescription, ArrayPush, StringStartsWith,
-  StringEndsWith,
+  StringEndsWith, list,
 } = require('./primordials.cjs');
 
 const names = [
@@ -20,8 +20,8 @@ const names = [
   'isFinite', 'decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape', 'unescape', 'eval',
 ];
 
-// What no global leads to.
-const hidden = () => {
+// What no global leads to. Taken before anybody's code runs; the walk itself waits until it is needed.
+const others = (() => {
   const out = { __proto__: null };
   out.TypedArray = getPrototypeOf(Uint8Array);
   out.Generator = getPrototypeOf(function* () {});
@@ -37,12 +37,15 @@ const hidden = () => {
     out.IteratorHelper = getPrototypeOf([].values().map((x) => x));
     out.WrapForValidIterator = getPrototypeOf(Iterator.from({ next() {} }));
   } catch { /* not in every version */ }
+  return out;
+})();
+// Of these the first alone costs more than all the rest.
+const addSegments = () => {
   try {
     const segments = new Intl.Segmenter().segment('');
-    out.Segments = getPrototypeOf(segments);
-    out.SegmentIterator = getPrototypeOf(segments[Symbol.iterator]());
-  } catch { /* nor this */ }
-  return out;
+    others.Segments = getPrototypeOf(segments);
+    others.SegmentIterator = getPrototypeOf(segments[Symbol.iterator]());
+  } catch { /* not in every version */ }
 };
 
 const step = (path, key) => path + (typeof key === 'symbol' ? `[${SymbolDescription(key)}]` : '.' + key);
@@ -55,7 +58,7 @@ function walk(global) {
   const paths = new SafeMap();
   const objects = new SafeMap();
   const withheld = new SafeSet();
-  const queue = [];
+  const queue = list();
   const meet = (value, path) => {
     if ((typeof value !== 'object' && typeof value !== 'function') || value === null || value === global) return;
     if (paths.has(value) || withheld.has(value)) return;
@@ -68,7 +71,7 @@ function walk(global) {
     const found = getOwnPropertyDescriptor(global, names[i]);
     if (found !== undefined && 'value' in found) meet(found.value, names[i]);
   }
-  const others = hidden();
+  addSegments();
   for (const name in others) meet(others[name], '%' + name);
   for (let i = 0; i < queue.length; i++) {
     const object = queue[i];
@@ -94,11 +97,19 @@ const forwarded = [
   '%Generator.prototype.', '%AsyncGenerator.prototype.', '%ArrayIterator.', '%MapIterator.', '%SetIterator.', '%StringIterator.',
   '%RegExpStringIterator.', '%IteratorHelper.', '%WrapForValidIterator.', '%Segments.', '%SegmentIterator.',
   'Intl.DateTimeFormat.prototype.', 'Intl.NumberFormat.prototype.', 'Intl.Collator.prototype.', 'Intl.PluralRules.prototype.',
-  'Intl.RelativeTimeFormat.prototype.', 'Intl.ListFormat.prototype.', 'Intl.Segmenter.prototype.',
+  'Intl.RelativeTimeFormat.prototype.', 'Intl.ListFormat.prototype.', 'Intl.Segmenter.prototype.', 'WeakMap.prototype.',
+  'WeakSet.prototype.', 'WeakRef.prototype.',
 ];
 function isForwarded(path) {
   if (StringEndsWith(path, '.constructor')) return false;
   for (let i = 0; i < forwarded.length; i++) if (StringStartsWith(path, forwarded[i])) return true;
+  return false;
+}
+
+// Of them, those that change what they are called on.
+const changing = ['WeakMap.prototype.set', 'WeakMap.prototype.delete', 'WeakSet.prototype.add', 'WeakSet.prototype.delete'];
+function changes(path) {
+  for (let i = 0; i < changing.length; i++) if (changing[i] === path) return true;
   return false;
 }
 
@@ -110,4 +121,4 @@ function isEvaluator(path) {
 }
 
 let made;
-module.exports = { isForwarded, isEvaluator, intrinsics: () => (made ??= walk(globalThis)) };
+module.exports = { isForwarded, changes, isEvaluator, intrinsics: () => (made ??= walk(globalThis)) };

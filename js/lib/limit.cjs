@@ -3,6 +3,12 @@ const { RangeError } = require('./primordials.cjs');
 
 // A bound of the membrane itself, met by whoever was writing a message.
 class LimitError extends RangeError {
+  #ours;
+  code;
+  // As WireError.is (wire.cjs).
+  static is(value) {
+    return typeof value === 'object' && value !== null && #ours in value;
+  }
   constructor(code, message) {
     super(message);
     this.code = code;

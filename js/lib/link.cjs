@@ -170,7 +170,7 @@ class Link {
       return reply;
     } catch (error) {
       if (this.lost !== undefined) throw this.lost;
-      if (error instanceof WireError) throw this.broken(error);
+      if (WireError.is(error)) throw this.broken(error);
       // Disposed by what it called: others of its worker go on.
       if (endpoint.closed) return this.ended(endpoint);
       // A request without an answer would leave the worker, and all who wait for it, waiting.
@@ -208,7 +208,7 @@ class Link {
       try {
         length = endpoint.say(op, target, write, Flag.BY_VALUE);
       } catch (error) {
-        throw error instanceof LimitError ? errors.byCode(error.code, error.message) : error;
+        throw LimitError.is(error) ? errors.byCode(error.code, error.message) : error;
       } finally {
         this.call = saved;
       }
@@ -270,7 +270,7 @@ class Link {
       if (this.reader.view.getUint32(4, true) !== endpoint.number) throw new WireError('sandbox');
       job.resolve(endpoint.hear(received, job.read));
     } catch (error) {
-      job.reject(error instanceof WireError ? this.broken(error) : error);
+      job.reject(WireError.is(error) ? this.broken(error) : error);
     } finally {
       endpoint.byValue = job.saved;
     }
@@ -301,8 +301,8 @@ class Link {
   }
   // What was thrown while a message was read: a lie of the worker's is its end.
   broken(error) {
-    if (error instanceof LimitError && this.level <= 1 && !this.serving) return errors.byCode(error.code, error.message);
-    if (!(error instanceof WireError)) return error;
+    if (LimitError.is(error) && this.level <= 1 && !this.serving) return errors.byCode(error.code, error.message);
+    if (!WireError.is(error)) return error;
     return this.lose(new errors.LostError(`the worker of the sandbox broke the protocol (${error.message})`));
   }
   lose(error) {

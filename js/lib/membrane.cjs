@@ -35,20 +35,20 @@ class Endpoint {
     this.policy = policy;
     this.closed = false;
     // What the other side holds of ours.
-    this.entries = [];
-    this.freed = [];
+    this.entries = P.list();
+    this.freed = P.list();
     this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
     this.count = 0;
     this.mySymbols = new P.SafeMap();
-    this.symbols = [];
-    this.settled = [];
+    this.symbols = P.list();
+    this.settled = this.policy.isHost ? [] : P.list();
     // What we hold of the other's: live stand-ins, and those of the asynchronous face.
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.standIns = new P.SafeWeakMap();
     this.yourSymbols = new P.SafeMap();
     this.theirSymbols = new P.SafeMap();
     this.registered = new P.SafeSet();
-    this.releases = [];
+    this.releases = P.list();
     this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
     // Property names that were sent, and received.
     this.keyNumbers = new P.SafeMap();
@@ -89,7 +89,7 @@ class Endpoint {
     this.objects = 0;
     this.newKeys = null;
     this.seen = null;
-    this.journal = [];
+    this.journal = null;
     this.link.encoding = this;
   }
 
@@ -190,7 +190,7 @@ class Endpoint {
   hearSettled() {
     const { reader } = this.link;
     const count = reader.count(6);
-    const list = [];
+    const list = P.list();
     for (let i = 0; i < count; i++) {
       const id = reader.u32();
       const ok = reader.u8() !== 0;
@@ -221,7 +221,7 @@ class Endpoint {
       }
     }
     writer.view.setUint32(start, count, true);
-    this.settled = [];
+    this.settled = this.policy.isHost ? [] : P.list();
   }
 
   // ------------------------------------------------------------------- what we export
@@ -247,6 +247,7 @@ class Endpoint {
       this.count++;
     }
     this.entries[id & INDEX_MASK].sent++;
+    if (this.journal === null) this.journal = P.list();
     P.ArrayPush(this.journal, id);
     return id;
   }
@@ -449,7 +450,7 @@ class Endpoint {
       writer.u8(Tag.NEW_KEY);
       writer.u16(this.keyNumbers.size);
       this.keyNumbers.set(key, this.keyNumbers.size);
-      if (this.newKeys === null) this.newKeys = [];
+      if (this.newKeys === null) this.newKeys = P.list();
       P.ArrayPush(this.newKeys, key);
     }
     this.encodeText(key);
@@ -556,14 +557,14 @@ class Endpoint {
         if (reject !== undefined) reject(error);
       });
     }
-    this.entries = [];
-    this.freed = [];
+    this.entries = P.list();
+    this.freed = P.list();
     this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.mySymbols = new P.SafeMap();
-    this.symbols = [];
-    this.settled = [];
-    this.releases = [];
+    this.symbols = P.list();
+    this.settled = this.policy.isHost ? [] : P.list();
+    this.releases = P.list();
     this.count = 0;
   }
 }

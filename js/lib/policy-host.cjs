@@ -121,7 +121,7 @@ class HostPolicy {
     return errors.byCode(code, endpoint.decodeText());
   }
   limitOf(error) {
-    return error instanceof LimitError ? error : undefined;
+    return LimitError.is(error) ? error : undefined;
   }
 
   // Node calls what it finds under its own symbols, with objects of the host's: guests have none such.

@@ -16,6 +16,13 @@ const safe = (Class) => {
   return Safe;
 };
 
+// A list that no setter of a guest's on Object.prototype or Array.prototype hears of.
+const list = () => {
+  const made = [];
+  setPrototypeOf(made, null);
+  return made;
+};
+
 const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
 const { DataView: RealDataView } = globalThis;
 // Accessors stay out of reach of what is done to DataView.prototype later.
@@ -49,6 +56,7 @@ module.exports = {
   deleteProperty: Reflect.deleteProperty,
   uncurryThis,
   getter,
+  list,
   ArrayIsArray: Array.isArray,
   ArrayPush: uncurryThis(Array.prototype.push),
   ArrayPop: uncurryThis(Array.prototype.pop),

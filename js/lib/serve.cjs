@@ -5,7 +5,7 @@
 const P = require('./primordials.cjs');
 const { Op, Flag, Kind, WireError } = require('./wire.cjs');
 const { View } = require('./view.cjs');
-const { intrinsics, isForwarded } = require('./intrinsics.cjs');
+const { intrinsics, isForwarded, changes } = require('./intrinsics.cjs');
 const { decodeArguments, decodeDescriptor, encodeDescriptor } = require('./standin.cjs');
 
 // Returns the length of the reply. Throws WireErrors alone, and what ends the turn.
@@ -28,7 +28,7 @@ function answer(endpoint, header) {
     endpoint.policy.beforeReply(endpoint);
     return reply(endpoint, Op.RETURN, 0, write);
   } catch (error) {
-    if (error instanceof WireError) throw error;
+    if (WireError.is(error)) throw error;
     endpoint.policy.beforeReply(endpoint);
     return throwTo(endpoint, error);
   }
@@ -43,7 +43,7 @@ function throwTo(endpoint, error) {
   try {
     return reply(endpoint, Op.THROW, 0, () => endpoint.encode(error));
   } catch (again) {
-    if (again instanceof WireError) throw again;
+    if (WireError.is(again)) throw again;
     const text = endpoint.policy.limitOf(again)?.message ?? 'what was thrown cannot cross the membrane';
     return reply(endpoint, Op.THROW, Flag.LIMIT, () => {
       endpoint.encodeText(endpoint.policy.limitOf(again)?.code ?? 'ERR_SANDBOX_COPY');
@@ -201,6 +201,7 @@ function intrinsic(endpoint) {
   const method = isForwarded(path) ? intrinsics().objects.get(path) : undefined;
   if (typeof method !== 'function' || !isObjectOrNull(self) || !endpoint.isExported(self)) throw new WireError('intrinsic');
   endpoint.policy.check(self);
+  if (endpoint.policy.isHost && changes(path) && !endpoint.exported[View.LIVE].has(self)) throw new P.TypeError('this object may only be read');
   return value(P.apply(method, self, args));
 }
 

@@ -56,6 +56,7 @@ function encodeDescriptor(endpoint, descriptor) {
   if ((flags & HAS_SET) !== 0) endpoint.encode(descriptor.set);
 }
 
+const isAccessor = (value) => value === undefined || typeof value === 'function';
 function decodeDescriptor(endpoint) {
   const flags = endpoint.link.reader.u16();
   const descriptor = { __proto__: null };
@@ -65,8 +66,7 @@ function decodeDescriptor(endpoint) {
   if ((flags & HAS_CONFIGURABLE) !== 0) descriptor.configurable = (flags & CONFIGURABLE) !== 0;
   if ((flags & HAS_GET) !== 0) descriptor.get = endpoint.decode();
   if ((flags & HAS_SET) !== 0) descriptor.set = endpoint.decode();
-  for (const name of ['get', 'set'])
-    if (descriptor[name] !== undefined && typeof descriptor[name] !== 'function') throw new WireError('accessor');
+  if (!isAccessor(descriptor.get) || !isAccessor(descriptor.set)) throw new WireError('accessor');
   if ((flags & (HAS_GET | HAS_SET)) !== 0 && (flags & (HAS_VALUE | HAS_WRITABLE)) !== 0) throw new WireError('descriptor');
   return descriptor;
 }
@@ -78,7 +78,7 @@ const readPrototype = (endpoint) => (endpoint.policy.isHost ? endpoint.decodePro
 const readDescriptor = (endpoint) => (endpoint.link.reader.u8() === 0 ? undefined : decodeDescriptor(endpoint));
 const readKeys = (endpoint) => {
   const count = endpoint.link.reader.count(1);
-  const keys = [];
+  const keys = P.list();
   for (let i = 0; i < count; i++) P.ArrayPush(keys, endpoint.decodeKey());
   return keys;
 };
@@ -244,7 +244,14 @@ function encodeArguments(endpoint, args) {
 }
 function decodeArguments(endpoint) {
   const count = endpoint.link.reader.u16();
-  const args = [];
+  // Literals define what they hold; a push would ask the prototypes.
+  switch (count) {
+    case 0: return [];
+    case 1: return [endpoint.decode()];
+    case 2: return [endpoint.decode(), endpoint.decode()];
+    case 3: return [endpoint.decode(), endpoint.decode(), endpoint.decode()];
+  }
+  const args = P.list();
   for (let i = 0; i < count; i++) P.ArrayPush(args, endpoint.decode());
   return args;
 }

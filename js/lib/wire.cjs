@@ -46,7 +46,13 @@ const Kind = {
 };
 
 // The other side broke the protocol, or our reading of it: the host ends that worker.
-class WireError extends Error {}
+class WireError extends Error {
+  #ours;
+  // By what no proxy answers: instanceof would run a guest's trap, or ask one across the membrane.
+  static is(value) {
+    return typeof value === 'object' && value !== null && #ours in value;
+  }
+}
 
 // Reads one message. Every read is checked against the message's end; what is decoded is decoded
 // before anybody's code runs, because the next message overwrites it.

@@ -51,7 +51,7 @@ test('no intrinsic of the host is ever a handle, whatever is handed in', () => {
   sandbox.setSync('roots', roots);
   run(`globalThis.walked = (${walker})(roots); walked.forEach((x) => check(x)); walked.size`);
   assert.ok(checked > 500, `only ${checked} were met`);
-  const exported = internals.endpoints.get(sandbox).entries.map((entry) => entry.value).filter((value) => value !== undefined);
+  const exported = Array.from(internals.endpoints.get(sandbox).entries).map((entry) => entry.value).filter((value) => value !== undefined);
   assert.ok(exported.length > 100);
   for (const value of exported) {
     assert.ok(!paths.has(value), `${paths.get(value)} of the host is a handle`);
@@ -260,4 +260,58 @@ test('what a thrown value is does not matter', () => {
     assert.ok(threw, source);
     assert.equal(run('1'), 1, source);
   }
+});
+
+test('a guest that fills the prototypes with setters, and takes iterators away, still speaks and is spoken to', async () => {
+  const sandbox = Sandbox.createSync({ time: '5 s' });
+  const f = sandbox.runSync(`
+    globalThis.heard = 0;
+    const desc = { __proto__: null, get() { heard++; }, set() { heard++; } };
+    for (const name of [0, 1, 2, 'length', 'get', 'set', 'value', 'apply', 'call', 'code', 'done', 'next', 'has'])
+      Object.defineProperty(Object.prototype, name, desc);
+    for (const name of ['call', 'apply', 'bind']) Object.defineProperty(Function.prototype, name, desc);
+    delete Array.prototype[Symbol.iterator];
+    (a, ...rest) => a() + rest.length`);
+  assert.equal(f(() => 40, 1, 2), 42);
+  const echo = sandbox.runSync('(x) => x');
+  const got = echo({ get: 1, value: [1, 'two', { 0: 3 }], map: new Map([[1, 2]]), many: [1, 2, 3, 4, 5, 6, 7, 8, 9] });
+  assert.equal(got.get, 1);
+  assert.deepEqual(sandbox.copySync(got), { get: 1, value: [1, 'two', { 0: 3 }], map: new Map([[1, 2]]), many: [1, 2, 3, 4, 5, 6, 7, 8, 9] });
+  assert.equal(echo(new RangeError('r', { cause: new Error('c') })).cause.message, 'c');
+  assert.throws(sandbox.runSync('() => { throw new TypeError("t", { cause: 1 }) }'), TypeError);
+  await sandbox.dispose();
+});
+
+test('what a guest throws is asked nothing on its way', () => {
+  const sandbox = Sandbox.createSync({ time: '5 s' });
+  sandbox.runSync(`globalThis.asked = [];
+    globalThis.thrown = new Proxy({}, new Proxy({}, { get: (_, trap) => (...args) => { asked.push(trap); throw (x) => x.constructor } }))`);
+  let caught;
+  try {
+    sandbox.runSync('throw thrown');
+  } catch (error) {
+    caught = error;
+  }
+  assert.ok(isGuest(caught));
+  assert.equal(sandbox.copySync(sandbox.runSync('asked')).length, 0);
+  sandbox.setSync('back', () => { throw caught; });
+  assert.equal(sandbox.runSync('try { back() } catch (e) { e === thrown }'), true);
+  assert.equal(sandbox.copySync(sandbox.runSync('asked')).length, 0);
+  sandbox.disposeSync();
+});
+
+test('weak collections of the host stay where they are, and are changed where they are live', () => {
+  const sandbox = Sandbox.createSync({ time: '5 s' });
+  const key = live({ x: 1 });
+  const known = new WeakMap([[key.value, 'here']]);
+  sandbox.setSync('known', known);
+  sandbox.setSync('key', key);
+  assert.equal(sandbox.runSync('known.get(key)'), 'here');
+  assert.equal(sandbox.runSync('known.has({})'), false);
+  assert.throws(() => sandbox.runSync('known.set(key, 2)'), /may only be read/);
+  assert.throws(() => sandbox.runSync('known.delete(key)'), /may only be read/);
+  assert.equal(known.get(key.value), 'here');
+  sandbox.setSync('open', live(known));
+  assert.equal(sandbox.runSync('open.set(key, 2); known.get(key)'), 2);
+  sandbox.disposeSync();
 });

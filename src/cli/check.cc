@@ -1,6 +1,8 @@
 // bulkhead check: finds mistakes in manifests, policy files, sets, remembered answers and reviews.
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+
 #include "base/fd.h"
 #include "base/path.h"
 #include "cli/session.h"

@@ -1,6 +1,7 @@
 // bulkhead unblock: lifts a group of the built-in blocklist for one workspace, and keeps that.
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 

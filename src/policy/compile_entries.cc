@@ -271,7 +271,7 @@ void Compiler::add_set(const Entry& entry, const List& list) {
   }
 }
 
-// One rule for all: its pattern would be a wildcard for each name in each folder, which every
+// One rule for all files: its pattern would be a wildcard for each name in each folder, which every
 // access would be compared with. What it resolves to is its own name, which no pattern is.
 void Compiler::add_names(const Entry& entry, const List& list, const std::vector<Entry>& names) {
   List named = list;
@@ -281,15 +281,29 @@ void Compiler::add_names(const Entry& entry, const List& list, const std::vector
   named.verdict = Verdict::kDeny;
   named.reason = "the folders above the workspace show only the files that tools read by name";
   const RuleId listing = new_rule(entry, named, 0, "");  // of no kind: it blocks nothing elsewhere
-  data_->names_above.set_folders(folders_above(inputs_.variables));
+  const std::vector<std::string> above = folders_above(inputs_.variables);
+  data_->names_above.set_folders(above, ancestors(inputs_.variables));
+  List trees = list;
+  trees.group = entry.text;
+  trees.follow = false;  // what others could make a link of, it leads to nothing
   for (const Entry& name : names) {
-    const Result<ParsedPattern> parsed = parse_pattern("/" + name.text);
+    std::string_view text = name.text;
+    const bool is_tree = text.ends_with('/');
+    if (is_tree) text.remove_suffix(1);
+    const Result<ParsedPattern> parsed = parse_pattern("/" + std::string(text));
     const bool is_name = parsed.ok() && parsed->pattern.components.size() == 1 &&
-                         parsed->pattern.components[0] != std::string(1, kStar);
-    if (is_name) {
-      data_->names_above.add(parsed->pattern.components[0], rule, listing);
+                         parsed->pattern.components[0] != std::string(1, kStar) &&
+                         !(is_tree && !parsed->pattern.is_concrete());
+    if (!is_name) {
+      complain(name, "is no name of a file or folder",
+               "write one name, such as \".editorconfig\" or \"node_modules/\"");
+    } else if (is_tree) {
+      // What stands in the home folder itself belongs to no project.
+      for (const std::string& folder : above)
+        if (folder != inputs_.variables.home)
+          add_pattern(entry, trees, below(folder, parsed->pattern));
     } else {
-      complain(name, "is no name of a file", "write one name, such as \".editorconfig\"");
+      data_->names_above.add(parsed->pattern.components[0], rule, listing);
     }
   }
 }

@@ -18,11 +18,11 @@ void NamesAbove::add(std::string name, RuleId rule, RuleId listing) {
 
 RuleId NamesAbove::find(std::string_view path) const noexcept {
   if (names_.empty()) return kNoRule;
-  const auto has = [this](std::string_view folder) {
-    return std::find(folders_.begin(), folders_.end(), folder) != folders_.end();
+  const auto has = [](const std::vector<std::string>& all, std::string_view folder) {
+    return std::find(all.begin(), all.end(), folder) != all.end();
   };
-  if (has(path)) return listing_;
-  if (!has(parent_of(path))) return kNoRule;
+  if (has(folders_, path) || has(closed_, path)) return listing_;
+  if (!has(folders_, parent_of(path))) return kNoRule;
   const auto found = std::find_if(
       names_.begin(), names_.end(),
       [name = last_of(path)](const Name& each) { return component_matches(each.glob, name); });
@@ -43,6 +43,12 @@ bool is_own_folder(const std::string& path) {
          status.st_uid == ::geteuid() && (status.st_mode & S_IWOTH) == 0;
 }
 
+std::vector<std::string> each_once(std::vector<std::string> folders) {
+  std::sort(folders.begin(), folders.end());
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  return folders;
+}
+
 }  // namespace
 
 std::vector<std::string> folders_above(const Variables& variables) {
@@ -57,9 +63,19 @@ std::vector<std::string> folders_above(const Variables& variables) {
       if (above == home) break;
     }
   }
-  std::sort(folders.begin(), folders.end());
-  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
-  return folders;
+  return each_once(std::move(folders));
+}
+
+std::vector<std::string> ancestors(const Variables& variables) {
+  std::vector<std::string> folders;
+  for (const std::string& workspace : variables.workspace) {
+    if (!is_canonical(workspace)) continue;
+    for (std::string_view above = workspace; above != "/";) {
+      above = parent_of(above);
+      folders.emplace_back(above);
+    }
+  }
+  return each_once(std::move(folders));
 }
 
 }  // namespace bulkhead

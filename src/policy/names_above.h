@@ -17,8 +17,11 @@ namespace bulkhead {
 
 class NamesAbove {
  public:
-  // Of folders that are canonical.
-  void set_folders(std::vector<std::string> folders) { folders_ = std::move(folders); }
+  // Of folders that are canonical; `closed`: further ones, in which no name is read either.
+  void set_folders(std::vector<std::string> folders, std::vector<std::string> closed) {
+    folders_ = std::move(folders);
+    closed_ = std::move(closed);
+  }
   // `name`: one component of a PathPattern. `listing`: the rule by which the folders themselves are
   // refused.
   void add(std::string name, RuleId rule, RuleId listing);
@@ -35,7 +38,7 @@ class NamesAbove {
     std::string glob;
     RuleId rule;
   };
-  std::vector<std::string> folders_;
+  std::vector<std::string> folders_, closed_;
   std::vector<Name> names_;
   RuleId listing_ = kNoRule;
 };
@@ -43,5 +46,7 @@ class NamesAbove {
 // The folders above each workspace: in the home folder up to and with that; elsewhere as long as
 // they are this user's and others may not write them. Never "/".
 std::vector<std::string> folders_above(const Variables& variables);
+// Every folder above a workspace, to "/". Tools look for their settings up to there.
+std::vector<std::string> ancestors(const Variables& variables);
 
 }  // namespace bulkhead

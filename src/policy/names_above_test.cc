@@ -86,8 +86,18 @@ TEST_F(Settings, AreReadByTheirNamesInTheFoldersAbove) {
         "/no-such/.editorconfig~", "/no-such2/.editorconfig"})
     EXPECT_EQ(read(path), kAsk) << path;
   // Their other names are nobody's business, and nobody is asked.
-  for (const char* path : {"/no-such", "/no-such/code"}) EXPECT_EQ(read(path), kDeny) << path;
-  EXPECT_EQ(read("/"), kAsk);
+  for (const char* path : {"/no-such", "/no-such/code", "/"}) EXPECT_EQ(read(path), kDeny) << path;
+  EXPECT_EQ(read("/etc"), kAsk);
+}
+
+TEST_F(Settings, GrantTheNamesInTheRootWhereThatIsWritten) {
+  in_.manifest.files.read = entries({"${workspace}", "@tool-settings", "/."});
+  EXPECT_EQ(read("/"), kAllow);
+}
+
+TEST(Ancestors, ReachToTheRoot) {
+  EXPECT_THAT(ancestors(of({"/h/me/a", "/h/b"}, "/h/me")), ElementsAre("/", "/h", "/h/me"));
+  EXPECT_THAT(ancestors(of({"/", "", "x"}, "/h/me")), IsEmpty());
 }
 
 TEST_F(Settings, GrantReadingAlone) {
@@ -127,10 +137,47 @@ TEST_F(Settings, AreExplained) {
 }
 
 TEST_F(Settings, NamesAreSingleComponents) {
-  for (const char* name : {"a/b", "*", "..", "${home}", "**"}) {
+  for (const char* name :
+       {"a/b", "*", "..", "${home}", "**", "/", "*/", "a*/", "a/b/", "../", "a//"}) {
     in_.sets["tool-settings"].names = entries({name});
     EXPECT_THAT(refused(in_), HasSubstr("is no name of a file")) << name;
   }
+}
+
+TEST_F(Settings, FoldersAreReadWholeBelowTheHomeFolder) {
+  in_.sets["tool-settings"].names = entries({".editorconfig", "node_modules/"});
+  BlockGroup group;
+  group.name = "keys";
+  group.block = entries({"**/.npmrc"});
+  in_.blocklists.push_back(blocklist(Blocklist::Source::kBuiltin, group));
+  in_.manifest.run = entries({"@programs"});
+  const auto policy = compiled(in_);
+  for (const char* path : {"/no-such/code/node_modules", "/no-such/code/node_modules/eslint/x.js"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, kAllow) << path;
+  EXPECT_EQ(policy->decide_path(Kind::kRun, "/no-such/code/node_modules/.bin/x").verdict, kAllow);
+  for (const char* path : {"/no-such/node_modules/x", "/no-such/code/node_modules2/x",
+                           "/no-such/code/other/node_modules/x", "/node_modules/x"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, kAsk) << path;
+  for (const Kind kind : {Kind::kWrite, Kind::kWriteStatus})
+    EXPECT_EQ(policy->decide_path(kind, "/no-such/code/node_modules/x").verdict, kAsk);
+  EXPECT_EQ(policy->decide_path(Kind::kRead, "/no-such/code/node_modules/.npmrc").verdict, kDeny);
+  EXPECT_EQ(policy->decide_path(Kind::kRead, "/no-such/code").verdict, kDeny) << "its list";
+}
+
+TEST(FoldersOfPackages, AreNoWayToWhatALinkLeadsTo) {
+  char name[] = "/tmp/bulkhead-above-XXXXXX";
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string top = name;
+  std::filesystem::create_directories(top + "/h/code/ws");
+  std::filesystem::create_directories(top + "/h/letters");
+  std::filesystem::create_symlink(top + "/h/letters", top + "/h/code/node_modules");
+  PolicyInputs in = inputs();
+  in.variables.home = top + "/h";
+  in.variables.workspace = {top + "/h/code/ws"};
+  in.sets["tool-settings"].names = entries({"node_modules/"});
+  in.manifest.files.read = entries({"${workspace}", "@tool-settings"});
+  EXPECT_EQ(compiled(in)->decide_path(Kind::kRead, top + "/h/letters/one").verdict, kDeny);
+  std::filesystem::remove_all(top);
 }
 
 }  // namespace

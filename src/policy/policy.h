@@ -40,7 +40,7 @@ struct Rule {
   std::string reason;    // for people; may be empty
   Location where;
   // It grants by a file's name, which says nothing of what that holds: only a regular file of this
-  // user's with that one name may be read by it. The arbiter looks.
+  // user's with that one name may be read by it. A judge looks.
   bool own_file = false;
 };
 std::string_view label(Rule::Source source);

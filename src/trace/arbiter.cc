@@ -93,22 +93,6 @@ class RecentPrograms {
   std::array<Line, 64> lines_;
 };
 
-// "manifest: ${workspace}/src (bulkhead.json:4)", "built-in blocklist: ${home}/.ssh [ssh-keys]":
-// its group tells where it stands, and nobody edits that file.
-std::string text_of(const Rule& rule) {
-  std::string text(label(rule.source));
-  if (rule.source == Rule::Source::kOtherwise)
-    return fmt::format("{}: {}", text, label(rule.verdict));
-  text += fmt::format(": {}", rule.text);
-  if (!rule.group.empty()) text += fmt::format(" [{}]", rule.group);
-  if (!rule.where.file.empty() && rule.source != Rule::Source::kBuiltin) {
-    text += fmt::format(" ({}", rule.where.file);
-    if (rule.where.line > 0) text += fmt::format(":{}", rule.where.line);
-    text += ')';
-  }
-  return text;
-}
-
 std::string_view label(Answer answer) {
   constexpr std::array<std::string_view, 8> kLabels = {"no",    "once",   "this run",  "always",
                                                        "never", "nobody", "not asked", "later"};
@@ -151,23 +135,6 @@ std::string wider_than_asked(Kind kind, const std::string& resource) {
 // What a yes to looking up a host is a yes to, where both are one question.
 constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
 
-// What a rule grants by a name alone (Rule::own_file) must not be something else of that name: a
-// link is judged by what it leads to, and the rest is looked at here. What is not there is nothing
-// to be refused.
-constexpr std::string_view kNotOwnFile =
-    "found by its name, and no regular file of this user's with that name alone";
-
-bool is_own_file(const std::string& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT;
-  return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && status.st_nlink == 1;
-}
-
-std::string endpoint(const IpAddress& address, uint16_t port) {
-  return address.is_v4() ? fmt::format("{}:{}", address.to_string(), port)
-                         : fmt::format("[{}]:{}", address.to_string(), port);
-}
-
 }  // namespace
 
 struct Arbiter::Subject {
@@ -199,7 +166,7 @@ struct Arbiter::State {
         static_cast<uint64_t>(rule_id) << 32U;
     const uint64_t key = key_of(what, subject.resource, attempt);
     if (std::atomic<uint64_t>* const counter = recent.find(key)) return counter;
-    std::string why = rule == nullptr ? std::string() : text_of(*rule);
+    std::string why = rule == nullptr ? std::string() : reason_of(*rule);
     switch (course) {
       case Course::kByPolicy:
       case Course::kLetPass:
@@ -407,15 +374,15 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
   return rule_out(Course::kAnswered, is_yes(result.answer), result.answer);
 }
 
-bool Arbiter::is_unfit(Decision decision, std::string_view canonical) const {
-  return decision.verdict == Verdict::kAllow && policy_->rule(decision.rule).own_file &&
-         enforcement_ == Enforcement::kEnforce && !is_own_file(std::string(canonical));
+bool Arbiter::is_unfit_here(Decision decision, std::string_view canonical) const {
+  return enforcement_ == Enforcement::kEnforce &&
+         is_unfit(*policy_, decision, std::string(canonical));
 }
 
 Arbiter::Ruling Arbiter::path(Kind kind, std::string_view canonical, const Attempt& attempt,
                               bool may_block, Recount* recount) {
   const Decision decision = policy_->decide_path(kind, canonical);
-  if (is_unfit(decision, canonical)) {
+  if (is_unfit_here(decision, canonical)) {
     note_refusal(kind, canonical, kNotOwnFile, attempt);
     return Ruling::kDeny;
   }
@@ -467,7 +434,7 @@ void Arbiter::note_refusal(Kind kind, std::string_view resource, std::string_vie
 Arbiter::Ruling Arbiter::would_rule(Kind kind, std::string_view resource) {
   const Decision decision = kind == Kind::kLookup ? policy_->decide_lookup(resource)
                                                   : policy_->decide_path(kind, resource);
-  if (is_unfit(decision, resource)) return Ruling::kDeny;
+  if (is_unfit_here(decision, resource)) return Ruling::kDeny;
   if (decision.verdict == Verdict::kAllow || enforcement_ == Enforcement::kAuditOnly)
     return Ruling::kAllow;
   if (decision.verdict == Verdict::kDeny) return Ruling::kDeny;

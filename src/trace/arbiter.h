@@ -6,7 +6,6 @@
 //                              └─ none ─► Asker (a person) ─► remembered, if told to
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -15,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "policy/policy.h"
+#include "policy/judge.h"
 #include "trace/journal.h"
 
 namespace bulkhead {
@@ -24,13 +23,6 @@ namespace bulkhead {
 // until the run ends (a program that retries does not ask again), kOnce for those who were waiting,
 // kAlways and kNever are remembered as well. kLater: no for now, and the question stays open.
 enum class Answer : uint8_t { kNo, kOnce, kThisRun, kAlways, kNever, kNobody, kNotAsked, kLater };
-
-// Who stands still while a person is asked.
-enum class Waits : uint8_t {
-  kProgram,  // a child, or a thread beside the main one
-  kMain,     // the main thread of the compartment's program, and with it all that it does
-  kNobody,   // one request: everything else goes on
-};
 
 struct Question {
   Kind kind = Kind::kRead;
@@ -73,64 +65,27 @@ class Asker {
   virtual bool asking() const noexcept { return false; }
 };
 
-enum class Enforcement : uint8_t { kEnforce, kAuditOnly };
-
-// Who tried, for the journal and the question. `program` is only asked for when needed.
-struct Attempt {
-  int32_t pid = 0;
-  uint32_t execs =
-      0;  // changes whenever pid executes another program, so that `program` is asked anew
-  std::string_view detail;
-  const std::function<std::string()>* program = nullptr;
-  // What would happen, where kind and resource say that of many things: a person who says "once"
-  // says it of this.
-  std::string_view about = {};
-  Waits waits = Waits::kProgram;
-};
-
-// Where to count an allowed access once more, so that whoever knows that it is the same one need
-// not rule again. `known` false: it has to be ruled on each time.
-struct Recount {
-  bool known = false;
-  std::atomic<uint64_t>* counter = nullptr;  // null: nothing is journalled. Lives like the journal
-};
-
-class Arbiter {
+class Arbiter final : public Judge {
  public:
   // asker may be null: what would be asked is denied. journal may be null: nothing is recorded.
   // remember is called for kAlways and kNever; where it fails, the answer holds for this run, and
   // the failure is journalled and given to on_warning.
   Arbiter(std::shared_ptr<const Policy> policy, Journal* journal, Asker* asker,
           Enforcement enforcement, std::function<Status(const Extra&)> remember);
-  ~Arbiter();
+  ~Arbiter() override;
   // Sentences for the user; called from any thread. Set before the first decision.
   void on_warning(std::function<void(const std::string&)> warn);
 
-  enum class Ruling : uint8_t {
-    kDeny,
-    kAllow,
-    kWouldAsk,  // only without `may_block`: call again from a thread that may wait for a person
-  };
-
-  // `recount`, where given, is filled in for an access that the policy itself allows.
+  using Judge::path;
   Ruling path(Kind kind, std::string_view canonical, const Attempt& attempt, bool may_block,
-              Recount* recount = nullptr);
+              Recount* recount) override;
   Ruling connect(const IpAddress& address, uint16_t port, std::span<const std::string_view> names,
-                 const Attempt& attempt, bool may_block);
-  Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block);
+                 const Attempt& attempt, bool may_block) override;
+  Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block) override;
   Ruling vscode(std::string_view permission, const Attempt& attempt, bool may_block);
-
-  // A refusal that no policy rule made (ptrace, a raw socket, a foreign /proc): journalled under
-  // `kind` and `resource` with `rule` as the reason. In an audit run it is refused all the same.
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
-                    const Attempt& attempt);
-
-  // What path(), or for kLookup lookup(), would rule, by the policy and the answers of this run;
-  // kWouldAsk where a question would be put. Journals nothing: for what has not been attempted.
-  Ruling would_rule(Kind kind, std::string_view resource);
-  bool would_allow(Kind kind, std::string_view resource) {
-    return would_rule(kind, resource) == Ruling::kAllow;
-  }
+                    const Attempt& attempt) override;
+  Ruling would_rule(Kind kind, std::string_view resource) override;
 
   // Whether a permission needs no asking: the policy grants it, or nothing is enforced.
   bool grants(std::string_view permission) const;
@@ -139,20 +94,19 @@ class Arbiter {
   // of this kind and resource, and takes the place of an earlier one.
   void answer(Kind kind, std::string_view resource, Answer answer);
 
-  const Policy& policy() const { return *policy_; }
-  Enforcement enforcement() const { return enforcement_; }
+  const Policy& policy() const override { return *policy_; }
+  Enforcement enforcement() const override { return enforcement_; }
   // After this, every open and future question is answered kNobody (the compartment is ending).
-  void stop_asking();
+  void stop_asking() override;
   // Asker::asking() of its asker.
-  bool asking() const noexcept;
+  bool asking() const noexcept override;
   // Different questions of this run that were put to nobody.
   size_t unasked() const;
 
  private:
   struct State;
   struct Subject;  // kind and resource of one access, in the forms that its steps need
-  // Granted by its name, and no such file: see Rule::own_file.
-  bool is_unfit(Decision decision, std::string_view canonical) const;
+  bool is_unfit_here(Decision decision, std::string_view canonical) const;
   Ruling settle(const Subject& subject, Decision decision, const Attempt& attempt, bool may_block,
                 Recount* recount = nullptr);
 

@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -31,7 +32,7 @@
 #include "vscode/command_table.h"
 #include "vscode/disarm.h"
 #include "vscode/foreign_settings.h"
-#include "vscode/judge.h"
+#include "vscode/message_judge.h"
 #include "vscode/names.h"
 #include "vscode/resource.h"
 #include "vscode/rpc.h"
@@ -51,7 +52,7 @@ struct BrokerOptions {
   RenameLock* renames = nullptr;  // of the compartment; null: there is none. Outlives the broker
 };
 
-class Broker final : public Judge {
+class Broker final : public MessageJudge {
  public:
   Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options);
   ~Broker() override;
@@ -169,6 +170,8 @@ class Broker final : public Judge {
     return names.contains(name);
   }
   bool owns_command(const std::string& command);
+  // One of its words is the name of a built-in extension that runs in this host. Under mutex_.
+  bool is_of_own_builtin(std::string_view command) const;
   bool runs_own(const std::string& command);
   bool shows_own_view(const std::string& command);
   bool owns_context(const std::string& key) const;
@@ -282,6 +285,7 @@ class Broker final : public Judge {
   std::set<std::string> others_declared_;        // commands of others, perhaps not registered yet
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
+  std::set<std::string> own_builtins_;           // first words of those of the editor's own: "git"
   std::set<std::string> own_contexts_;           // that conditions in their package.json read
   std::set<std::string> others_contexts_;        // that those of others read
   Names registered_commands_;

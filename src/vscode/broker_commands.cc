@@ -77,6 +77,17 @@ bool Broker::runs_own(const std::string& command) {
          (declared_.contains(command) || !others_declared_.contains(command));
 }
 
+// Those that the table has: "git.openResource", "_git.checkout", "editor.emmet.action.mergeLines".
+bool Broker::is_of_own_builtin(std::string_view command) const {
+  command.remove_prefix(std::min(command.find_first_not_of('_'), command.size()));
+  while (!command.empty()) {
+    const std::string_view word = command.substr(0, command.find('.'));
+    if (own_builtins_.contains(std::string(word))) return true;
+    command.remove_prefix(std::min(word.size() + 1, command.size()));
+  }
+  return false;
+}
+
 Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                                       const Asked& asked) {
   const std::string command = text_of(value);

@@ -246,6 +246,18 @@ TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {
       << "beside one that may be read";
 }
 
+// In a compartment Git registers what the table of the editor's commands has as Git's.
+TEST_F(BrokerTest, ABuiltInExtensionRegistersItsOwnCommands) {
+  const std::vector<std::string> own = {"git.tabled", "_git.tabled", "editor.git.action.tabled"};
+  for (const std::string& command : own)
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {command}), "passed") << command;
+  start({"vscode.git"});
+  for (const std::string& command : own)
+    EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {command}), "passed") << command;
+  for (const char* command : {"bad.exactly", "vscode.open", "paste", "cloud.token"})
+    EXPECT_NE(call("MainThreadCommands", "$registerCommand", {command}), "passed") << command;
+}
+
 TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   const auto lens = [&](const std::string& id) {
     deliver("$provideCodeLenses", "[1]");

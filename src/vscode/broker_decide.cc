@@ -442,7 +442,9 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
     case ArgumentKind::kCommandId: {
       const std::string command = text_of(value);
       const std::lock_guard lock(mutex_);
-      if (options_.commands.has(command) || existing_commands_.contains(command) ||
+      const bool is_builtins = is_of_own_builtin(command);
+      if ((options_.commands.has(command) && !is_builtins) ||
+          existing_commands_.contains(command) ||
           (others_declared_.contains(command) && !declared_.contains(command)))
         return refuse(asked, command, "takes over a command of the editor or of another extension");
       // Whoever comes last has it, and what is not declared may come late. That it declares another
@@ -451,7 +453,7 @@ Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& 
       const size_t first = std::min(command.find_first_not_of('_'), command.size());
       const std::string family = command_family(command.substr(first));
       const auto theirs = others_families_.find(family);
-      if (!declared_.contains(command) && theirs != others_families_.end() &&
+      if (!is_builtins && !declared_.contains(command) && theirs != others_families_.end() &&
           (first == 0 || theirs->second) && !own_families_.contains(family))
         return refuse(asked, command, "takes a command of another extension's family");
       // The editor may have it later, and then its own is what runs.

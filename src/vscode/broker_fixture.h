@@ -190,7 +190,7 @@ inline constexpr const char* kCommands = R"({
     "workspace-edit": ["type", "editor.action.commentLine"],
     "clipboard": ["paste", "editor.action.showSnippets", "editor.action.insertSnippet"],
     "language-models": ["workbench.action.chat.open"],
-    "refuse": ["bad.exactly"]
+    "refuse": ["bad.exactly", "git.tabled", "_git.tabled", "editor.git.action.tabled"]
   }
 })";
 

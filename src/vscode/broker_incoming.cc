@@ -116,7 +116,11 @@ void Broker::learn_extension(const Json& description) {
   const std::lock_guard lock(mutex_);
   const bool is_own = own_extension(identifier);
   DeclaredParts parts = declared_parts(description);
-  if (is_own && is_builtin) builtin_views_.insert(parts.views.begin(), parts.views.end());
+  if (is_own && is_builtin) {
+    builtin_views_.insert(parts.views.begin(), parts.views.end());
+    const std::string name = id.substr(id.find('.') + 1);
+    own_builtins_.insert(name.substr(0, name.find('-')));
+  }
   (is_own ? own_views_ : others_parts_).merge(parts.views);
   if (!is_own) {
     others_parts_.merge(parts.others);

@@ -30,6 +30,7 @@
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/json_tree.h"
+#include "vscode/listening.h"
 #include "vscode/page_reach.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
@@ -115,17 +116,19 @@ int64_t milliseconds_now() {
       .count();
 }
 
-// CPU seconds, memory and processes of a compartment; read by the control's thread.
+// CPU seconds, memory, processes and servers of a compartment; read by the control's thread.
 class UsageMeter {
  public:
   // `proc` is the compartment's /proc; duplicated.
   void start(int proc) {
     const std::lock_guard guard(mutex_);
     reader_.emplace(Fd(::dup(proc)));
+    proc_ = Fd(::dup(proc));
   }
   void stop() {
     const std::lock_guard guard(mutex_);
     reader_.reset();
+    proc_.reset();
   }
   Json measure() {
     const std::lock_guard guard(mutex_);
@@ -145,10 +148,13 @@ class UsageMeter {
       memory += (known[process] = memory_of(pid, process)).share;
     }
     memory_.swap(known);
+    // The kernel looks through all of the machine's connections for it.
+    if (measured_++ % kPortsAfter == 0) ports_ = chosen_ports(proc_.get(), 1);
     const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
     return Json{{"cpu", static_cast<double>(cpu_.update(living)) / ticks},
                 {"memory", memory},
-                {"processes", count}};
+                {"processes", count},
+                {"listens", ports_}};
   }
 
  private:
@@ -176,8 +182,12 @@ class UsageMeter {
     return now;
   }
 
+  static constexpr unsigned kPortsAfter = 4;  // measurements
   std::mutex mutex_;
   std::optional<ProcReader> reader_;
+  Fd proc_;
+  unsigned measured_ = 0;
+  std::set<uint16_t> ports_;
   Inheritance cpu_;
   std::map<uint64_t, Memory> memory_;
 };

@@ -12,11 +12,11 @@
 
 #include "vscode/broker.h"
 #include "vscode/initial_data.h"
-#include "vscode/judge.h"
+#include "vscode/message_judge.h"
 
 namespace bulkhead {
 
-class HostSession final : public Judge {
+class HostSession final : public MessageJudge {
  public:
   // Agrees to this data, which it may change, for the host's compartment; an error ends the
   // conversation. Called once, by the relay's thread.

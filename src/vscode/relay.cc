@@ -66,7 +66,7 @@ Result<std::vector<uint8_t>> decode_base64(const std::string& text) {
 
 class Relay::Loop final : public Outbox {
  public:
-  Loop(Fd server, Fd host, Judge& judge, RelayOptions options)
+  Loop(Fd server, Fd host, MessageJudge& judge, RelayOptions options)
       : server_(std::move(server), kChannelLine),
         channel_(std::move(host), 1U << 20U),
         judge_(judge),
@@ -137,7 +137,7 @@ class Relay::Loop final : public Outbox {
 
   NodeChannel server_;   // towards VS Code's server
   NodeChannel channel_;  // towards the extension host
-  Judge& judge_;
+  MessageJudge& judge_;
   RelayOptions options_;
   std::chrono::milliseconds grace_;
   Fd wake_;
@@ -478,7 +478,7 @@ void Relay::Loop::say_goodbye() {
   }
 }
 
-Relay::Relay(Fd server, Fd host, Judge& judge, RelayOptions options)
+Relay::Relay(Fd server, Fd host, MessageJudge& judge, RelayOptions options)
     : loop_(std::make_unique<Loop>(std::move(server), std::move(host), judge, std::move(options))) {
 }
 Relay::~Relay() = default;

@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "vscode/judge.h"
+#include "vscode/message_judge.h"
 
 namespace bulkhead {
 
@@ -39,7 +39,7 @@ struct RelayOptions {
 class Relay {
  public:
   // `server` is the channel that `bulkhead host` inherited, `host` our end of the host's.
-  Relay(Fd server, Fd host, Judge& judge, RelayOptions options);
+  Relay(Fd server, Fd host, MessageJudge& judge, RelayOptions options);
   ~Relay();
 
   // Until the window is closed, the host or the server gone, a grace time over or a message broken

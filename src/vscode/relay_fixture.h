@@ -42,7 +42,7 @@ inline void limit_time(int fd) {
 }
 
 // Forwards, like a broker that allows everything; "refuse…" of the host is answered at once.
-class Forward final : public Judge {
+class Forward final : public MessageJudge {
  public:
   bool initialized = true;
   bool is_initialized() const override { return initialized; }

@@ -107,6 +107,24 @@ class Settings(Flow):
         missing = os.path.join(self.home, "code/.prettierrc")
         self.assertEqual(self.settings_of(missing)["read"], "ENOENT")
 
+    def test_a_project_in_a_larger_repository_has_its_packages(self):
+        tool = self.file("home/code/node_modules/tool/main.sh", "#!/bin/sh\necho \"ran $(cat $(dirname $0)/rules)\"\necho planted > $(dirname $0)/rules\n", 0o755)
+        self.file("home/code/node_modules/tool/rules", "all\n")
+        own = self.file("home/node_modules/own", "the secret\n")
+        done = self.as_extension(tool)
+        self.assertEqual(done.stdout, "ran all\n", done.stderr)
+        with open(os.path.join(self.home, "code/node_modules/tool/rules"), encoding="utf-8") as rules:
+            self.assertEqual(rules.read(), "all\n")
+        self.assertEqual(self.as_extension("cat", own).stdout, "")
+
+    def test_packages_that_are_a_link_are_what_it_leads_to(self):
+        for target in ("../.ssh", "../letters"):
+            self.file(os.path.join("home/code", target, "id_rsa"), "the key\n", 0o600)
+            os.symlink(target, os.path.join(self.home, "code/node_modules"))
+            done = self.as_extension("cat", os.path.join(self.home, "code/node_modules/id_rsa"))
+            self.assertEqual((done.stdout, done.returncode), ("", 1), target)
+            os.unlink(os.path.join(self.home, "code/node_modules"))
+
     def test_a_name_tells_nothing_of_what_it_leads_to(self):
         self.needs_node()
         key = os.path.join(self.home, ".ssh/id_rsa")

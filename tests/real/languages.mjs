@@ -100,7 +100,7 @@ export const jobs = [
   },
   {
     name: "GraphQL",
-    extensions: ["graphql.vscode-graphql"],
+    extensions: ["graphql.vscode-graphql", "graphql.vscode-graphql-syntax"],
     project: "graphql",
     job: "finds a field that the schema lacks",
     files: {

@@ -26,6 +26,23 @@ export const jobs = [
     expected: /never used\n\/\/ ?\nconst unused = 1;\n$/,
   },
   {
+    name: "ESLint, one package of a repository",
+    extensions: ["dbaeumer.vscode-eslint"],
+    project: "eslint",
+    above: true,
+    job: "finds a problem by the eslint of the folder above",
+    files: {
+      "projects/eslint.config.js": 'module.exports = [{ rules: { "no-unused-vars": "error" } }];\n',
+      "projects/app/package.json": "{}\n",
+      "projects/app/linted.js": "let unused = 1;\n",
+    },
+    async drive({ editor }) {
+      await editor.openFile("linted.js");
+      return problems(editor, /'unused' is assigned a value but never used/);
+    },
+    expected: /never used/,
+  },
+  {
     name: "stylelint",
     extensions: ["stylelint.vscode-stylelint"],
     project: "stylelint",

@@ -29,6 +29,7 @@ const SETTLE = 2_000;
  * @property {string[]} extensions ids, the one that is tried first
  * @property {string} job in a few words
  * @property {string} [project] a folder of EXTENSIONS/projects that is laid over the workspace: what a package manager left there
+ * @property {boolean} [above] over the folder above the workspace, as in a repository of several packages
  * @property {Record<string, string | Buffer>} [files] below the home folder
  * @property {Record<string, unknown>} [settings]
  * @property {"the network" | "a terminal"} [needs] what somebody has to grant; it is then asked for, once
@@ -60,7 +61,7 @@ function prepare(job, world, projects) {
   if (job.project) {
     const project = path.join(projects, job.project);
     if (!fs.existsSync(project)) throw new Error(`${project} is not there: README.md says what it holds`);
-    fs.cpSync(project, world.workspace, { recursive: true, verbatimSymlinks: true });
+    fs.cpSync(project, job.above ? path.dirname(world.workspace) : world.workspace, { recursive: true, verbatimSymlinks: true });
   }
   for (const [name, content] of Object.entries(job.files ?? {})) world.write(`home/${name}`, content);
 }

@@ -249,17 +249,18 @@ export class Editor {
 
   /** Runs a command from the palette by its title. */
   async command(title) {
+    const exact = this.page.locator(".quick-input-widget .monaco-list-row").filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`^(.*: )?${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`) }) }).first();
     // A page that was just opened may take the focus, and with it the palette, away.
     for (let tries = 0; ; tries += 1) {
       await this.leaveFrame();
       await this.page.keyboard.press("Escape");
       await this.page.keyboard.press("F1");
-      if (tries === 3) await this.typeInto(`>${title}`);
-      else if (!(await this.typeInto(`>${title}`, PATIENCE / 6).then(() => true, () => false))) continue;
+      const patience = tries === 3 ? PATIENCE : PATIENCE / 6;
+      const found = this.typeInto(`>${title}`, patience).then(() => exact.waitFor({ timeout: patience }));
+      if (tries === 3) await found;
+      else if (!(await found.then(() => true, () => false))) continue;
       break;
     }
-    const exact = this.page.locator(".quick-input-widget .monaco-list-row").filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`^(.*: )?${title.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`) }) }).first();
-    await exact.waitFor({ timeout: PATIENCE });
     await exact.click();
     // The list may have been made anew below the click.
     if (!(await exact.waitFor({ state: "hidden", timeout: PATIENCE / 6 }).then(() => true, () => false))) await exact.click();

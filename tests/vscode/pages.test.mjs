@@ -100,7 +100,7 @@ for (const mode of (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",
         const dialog = editor.page.locator(".monaco-dialog-box", { hasText: "open the external website" });
         if (mode === "plain") await until("the address", () => came.size > 0 || opened.length > 0, 15_000);
         else {
-          await dialog.waitFor({ timeout: 15_000 });
+          await dialog.waitFor({ timeout: 30_000 });
           assert.ok((await dialog.innerText()).includes(world.mark));
           await editor.page.keyboard.press("Escape");
           assert.deepEqual([[...came], opened.length], [[], 0]);

@@ -48,7 +48,9 @@ exports.activate = async () => {
   const says = (name, text) => fs.writeFileSync(path.join(folder, name), String(text));
   says("ready", "");
   await told("ask");
-  fs.readFile(${JSON.stringify(world.path("home/projects/asked.txt"))}, (error) => says("read", error ? error.code : "allowed"));
+  // Refused for now, it tries again, as long as nobody has said yes.
+  const read = () => fs.readFile(${JSON.stringify(world.path("home/projects/asked.txt"))}, (error) => error ? setTimeout(read, 300) : says("read", "allowed"));
+  read();
   await told("push");
   const quietly = (id, ...rest) => Promise.race([vscode.commands.executeCommand(id, ...rest).then(() => 1, () => 0), new Promise((resolve) => setTimeout(resolve, 2000, 0))]);
   let set = 0;
@@ -142,7 +144,7 @@ test("a question is answered by a person's click and by nothing else", { timeout
           await editor.page.keyboard.press(held + key, { delay: 0 });
         }
       await new Promise((resolve) => setTimeout(resolve, 1000));
-      assert.notEqual(proof("read"), "allowed");
+      assert.equal(proof("read"), undefined);
     });
   } finally {
     await editor?.end();

@@ -219,9 +219,10 @@ export const WAYS = [
       world.write("home/projects/app/.vscode/tasks.json", "{}\n");
     },
     probes: {
-      read: refuses(leaks(KEY)),
+      // The home folder is the compartment's own: no key is there, and what it writes stays in it.
+      read: refuses(leaks(KEY), /^EntryNotFound \(FileSystemError\): /),
       list: refuses(says(/notes\.txt/, `read ${OTHER}`)),
-      write: refuses(writes("home/.bashrc", "files.write", "write */.bashrc")),
+      write: writes("home/.bashrc", "files.write", "write */.bashrc"),
       create: refuses(makes("home/projects/other/files.create", `write ${OTHER}/files.create`)),
       createDirectory: refuses(makes("home/projects/other/files.createDirectory", `write ${OTHER}/files.createDirectory`)),
       copy: refuses(leaks(KEY)),

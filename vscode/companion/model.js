@@ -4,7 +4,7 @@
 "use strict";
 
 const { EventEmitter } = require("node:events");
-const { unexpected } = require("./wording.js");
+const { isInOwnHome, unexpected } = require("./wording.js");
 
 /** @typedef {import("./protocol.js").FromHost} FromHost */
 /** @typedef {import("./protocol.js").ToHost} ToHost */
@@ -12,6 +12,7 @@ const { unexpected } = require("./wording.js");
 const MAX_REFUSALS = 500;
 const MAX_QUESTIONS = 1000;
 const MAX_PROGRAMS = 100;
+const MAX_SERVERS = 5;
 const HISTORY = 60;  // usage comes every 2 s: two minutes
 const CRASH_WINDOW = 5 * 60 * 1000;
 const MAX_ENDED = 20;
@@ -19,9 +20,11 @@ const MAX_ENDED = 20;
 const QUIET = new Set(["environment", "status", "read-status"]);
 /** Answered in advance, label() in src/policy/policy.cc. */
 const TELEMETRY = "known telemetry";
+/** A look at what the real home folder has and the compartment's own has not: nobody loses or learns anything by it. */
+const isUnseen = (/** @type {{ kind: string, rule: string }} */ refusal) => refusal.kind === "read" && isInOwnHome(refusal);
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
 const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
-  QUIET.has(kind) || rule.startsWith(TELEMETRY) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
+  QUIET.has(kind) || rule.startsWith(TELEMETRY) || isUnseen({ kind, rule }) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
 
@@ -122,6 +125,8 @@ class Model extends EventEmitter {
   #known = new Map();
   /** @type {Map<string, Set<string>>} key → those of them that the built-in blocklist refused */
   #blocked = new Map();
+  /** @type {Map<string, Set<number>>} by whose compartment it is: ports at which it was found listening */
+  #served = new Map();
   #now;
 
   /** @param {() => number} [now] ms; tests give their own */
@@ -404,8 +409,24 @@ class Model extends EventEmitter {
     }
     compartment.lastCpu = usage.cpu;
     compartment.lastTime = now;
-    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home };
+    compartment.usage = { cpu: usage.cpu, memory: usage.memory, processes: usage.processes, home: usage.home, listens: usage.listens ?? [] };
     this.emit("changed", compartment);
+    this.#serves(compartment, usage.listens ?? []);
+  }
+
+  /**
+   * A server is told of once, by whose it is and its port.
+   * @param {Compartment} compartment
+   * @param {number[]} ports
+   */
+  #serves(compartment, ports) {
+    const known = this.#served.get(compartment.key) ?? new Set();
+    this.#served.set(compartment.key, known);
+    for (const port of ports) {
+      if (known.has(port) || known.size >= MAX_SERVERS) continue;
+      known.add(port);
+      this.emit("serves", compartment, port);
+    }
   }
 
   /**

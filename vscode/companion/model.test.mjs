@@ -8,7 +8,7 @@ function world() {
   const clock = { now: 1_000_000 };
   const model = new Model(() => clock.now);
   const events = [];
-  for (const name of ["added", "removed", "question", "withdrawn", "review", "refusal", "stuck", "ended", "complaint"])
+  for (const name of ["added", "removed", "question", "withdrawn", "review", "refusal", "stuck", "ended", "complaint", "serves"])
     model.on(name, (compartment, ...rest) => events.push([name, compartment.pid, ...rest]));
   const sent = [];
   const hello = (members = {}) => {
@@ -114,6 +114,22 @@ test("refusals are bounded, the most recent stay", () => {
   assert.equal(compartment.refusals.size, 500);
   assert.equal(compartment.further, 200);
   assert.equal([...compartment.refusals.values()].at(-1).resource, "/f699");
+});
+
+test("a server is told of once, by whose it is and its port", () => {
+  const { model, hello, of } = world();
+  hello();
+  const usage = (/** @type {number[]} */ listens) => model.message(10, { type: "usage", cpu: 1, memory: 1, processes: 1, listens });
+  for (const ports of [[], [5500], [5500], [5500, 8080], [1, 2, 3, 4, 6, 7]]) usage(ports);
+  assert.deepEqual(of("serves").map(([, , port]) => port), [5500, 8080, 1, 2, 3]);
+});
+
+test("what it looked for in a home of its own is no refusal to tell of", () => {
+  const { model, hello, deny, of } = world();
+  hello();
+  const rule = "the home folder is the compartment's own";
+  for (const kind of ["read", "write"]) model.message(10, deny({ kind, rule }));
+  assert.deepEqual(of("refusal").map(([, , refusal, first]) => [refusal.kind, first.ofResource]), [["read", false], ["write", true]]);
 });
 
 test("the load is a share of a core over the time between reports", () => {

@@ -131,6 +131,7 @@ class Notices {
       if (!model.has(compartment) || !compartment.stuck || !model.end(compartment))
         void window.showInformationMessage(wording.unstuck(compartment.extensions));
     });
+    model.on("serves", (compartment, port) => void window.showInformationMessage(wording.serves(compartment.extensions, port)));
     model.on("complaint", (compartment, words) => {
       void window.showErrorMessage(wording.complaint(compartment.extensions, words));
     });

@@ -14,7 +14,7 @@
  *   permits: string[], cannot: string[], unusual: string[], widened: string[] }} Review
  * @typedef {{ type: "state", state: State, outcome: string, expected?: boolean }} StateChange
  * @typedef {{ type: "pulse", responds: boolean }} Pulse
- * @typedef {{ type: "usage", cpu: number, memory: number, processes: number, home?: number }} Usage
+ * @typedef {{ type: "usage", cpu: number, memory: number, processes: number, home?: number, listens?: number[] }} Usage
  * @typedef {{ type: "question", id: number, kind: string, resource: string, extension: string, program: string,
  *   process: number, detail: string, about: string, later: boolean }} Question
  *   about: what was asked of the editor, for one permission; later: who asked has gone on without an answer
@@ -96,7 +96,7 @@ const FORMS = Object.assign(Object.create(null), {
   },
   state: { state: isState, outcome: isOptional(isText), expected: isOptional(isFlag) },
   pulse: { responds: isFlag },
-  usage: { cpu: isCount, memory: isCount, processes: isWhole, home: isOptional(isCount) },
+  usage: { cpu: isCount, memory: isCount, processes: isWhole, home: isOptional(isCount), listens: isOptional(isList(isWhole)) },
   question: {
     id: isWhole,
     kind: isText,

@@ -133,7 +133,7 @@ class Tree {
   #signature(one) {
     return JSON.stringify([
       one.state, one.connected, one.responds, one.outcome, one.extensions, load(one), one.allowed, one.refused, one.trace,
-      [...one.questions.values()].map(({ id, later }) => [id, later]), one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
+      [...one.questions.values()].map(({ id, later }) => [id, later]), one.usage?.listens, one.review?.digest, one.rejected, one.permits, one.cannot, one.grants,
       [...one.refusals.values()].map((refusal) => refusal.count), one.further,
     ]);
   }
@@ -353,14 +353,15 @@ class Tree {
   /** @param {Row} parent */
   async #done(parent) {
     const { compartment } = parent;
-    const all = this.#make("text", parent, "Show all in the journal", {
+    const journal = this.#make("text", parent, "Show all in the journal", {
       id: "done-all", icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
     });
-    if (!this.program) return [all];
+    if (!this.program) return [journal];
     try {
       const output = await run(this.program, ["log", "--json", "--brief", "--run", compartment.run, "--limit", "5000"]);
       const groups = wording.deeds(output.split("\n").filter(Boolean).map((line) => JSON.parse(line)), compartment);
-      if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), all];
+      const last = [...this.#kept(parent), journal];
+      if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), ...last];
       return [
         ...groups.map((group) =>
           this.#make("deeds", parent, group.title, {
@@ -368,14 +369,28 @@ class Tree {
             description: group.rows.length === 1 ? wording.placed(group.rows[0], { home: this.#home }).name : text.counted(group.rows.length, ENTRY[group.name] ?? "file"),
             tooltip: `${group.title}: ${text.counted(group.count, "time")}`,
           })),
-        all,
+        ...last,
       ];
     } catch (error) {
       // It is written in the background: a run may not be there yet.
-      if (/no such run/.test(/** @type {Error} */ (error).message)) return [all];
+      if (/no such run/.test(/** @type {Error} */ (error).message)) return [journal];
       const words = text.plain(text.shorten(text.escape(/** @type {Error} */ (error).message), 200));
       return [this.#make("text", parent, `The journal cannot be read: ${words}`, { id: "done-error", icon: icon("warning") })];
     }
+  }
+
+  /** What is there for it alone, and so not recorded access by access. @param {Row} parent */
+  #kept(parent) {
+    const { home = 0, listens = [] } = parent.compartment.usage ?? {};
+    const rows = listens.slice(0, MAX_DONE).map((/** @type {number} */ port) =>
+      this.#make("text", parent, `Serves port ${port}, for itself`, {
+        id: `done-serves/${port}`, icon: icon("server"), tooltip: "Its compartment has a network of its own: nothing outside reaches this port, your browser neither.",
+      }));
+    if (home > 0)
+      rows.push(this.#make("text", parent, `Keeps ${text.size(home)} in a home folder of its own`, {
+        id: "done-home", icon: icon("home"), tooltip: "What it makes in your home folder (~/.cache, ~/.config) exists for it alone, and goes with the extension.",
+      }));
+    return rows;
   }
 
   /** @param {Row} parent */

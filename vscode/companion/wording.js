@@ -74,6 +74,17 @@ const KIND_NAMES = /** @type {Record<string, string>} */ ({
   system: "kernel",
 });
 
+/** What the system call makes of a file that it changes, where that is more than writing into it. @type {Record<string, string>} */
+const CHANGES = {
+  unlink: "remove", unlinkat: "remove", rmdir: "remove the folder", mkdir: "make the folder", mkdirat: "make the folder",
+  rename: "rename or replace", renameat: "rename or replace", renameat2: "rename or replace",
+  symlink: "make the link", symlinkat: "make the link", mknod: "make the special file", mknodat: "make the special file",
+  truncate: "cut off", ftruncate: "cut off",
+};
+
+/** The rule of what a compartment did in its own home folder where the real one has something too, in src/sandbox/calls/common.cc. */
+const OWN_HOME = "the home folder is the compartment's own";
+
 const PATHS = new Set(["read", "write", "status", "read-status", "write-status", "run"]);
 
 /** Questions that a dialog can list. */
@@ -179,6 +190,8 @@ function through(program, host = process.execPath) {
  * @param {{ home?: string, most?: number }} [options]
  */
 function wish(question, options) {
+  const { kind, detail, resource: what } = question;
+  if (kind === "write" && Object.hasOwn(CHANGES, detail)) return `${CHANGES[detail]} ${resource(kind, what, options)} (this takes: writing)`;
   const would = effect(question);
   const permission = act(question.kind, question.resource, options);
   return would === undefined ? permission : `${would} (this takes: ${permission})`;
@@ -263,12 +276,14 @@ function details(extensions, asked) {
 
 /**
  * @param {Extension[]} extensions
- * @param {{ kind: string, resource: string, program?: string, enforced?: boolean }} refusal
+ * @param {{ kind: string, resource: string, program?: string, rule?: string, enforced?: boolean }} refusal
  * @param {{ home?: string }} [options]
  */
 function refused(extensions, refusal, options) {
   const child = through(refusal.program ?? "");
   const by = child ? `, by running ${child}` : "";
+  if (isInOwnHome(refusal))
+    return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}, in the home folder that it has for itself. Yours is as it was.`;
   const end = refusal.enforced === false ? "Recorded, not refused." : "Refused.";
   return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}. ${end}`;
 }
@@ -294,6 +309,9 @@ function further(extensions, count, last, options) {
   if (count === 1) return refused(extensions, last, options);
   return `${named(extensions)} was refused ${count.toLocaleString("en")} more things. The last: to ${act(last.kind, last.resource, options)}.`;
 }
+
+/** Nothing of the person's was touched or read: what it met there is its own. @param {{ rule?: string }} refusal */
+const isInOwnHome = ({ rule }) => rule === OWN_HOME;
 
 /**
  * Whether a remembered answer could lift a refusal: blocks win over every grant, and no manifest grants
@@ -455,6 +473,13 @@ function endMessage(extensions, outcome, times) {
 const stuck = (extensions) =>
   `${named(extensions)} did not respond for 10 seconds, as in an endless loop or at a breakpoint. Other extensions are not affected.`;
 
+/**
+ * @param {Extension[]} extensions
+ * @param {number} port
+ */
+const serves = (extensions, port) =>
+  `${named(extensions)} started a server at port ${port}, which nothing outside of its compartment reaches, your browser neither. Start it in a terminal where you want to use it.`;
+
 /** @param {Extension[]} extensions */
 const allowedLate = (extensions) =>
   `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
@@ -470,6 +495,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isPath, kindName, named, placed, refused, remembered, resource,
-  reviewReason, shortName, stuck, through, unexpected, unstuck, who, wish,
+  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, placed, refused, remembered, resource,
+  reviewReason, serves, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

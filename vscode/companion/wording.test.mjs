@@ -22,6 +22,23 @@ test("a question says who wants what", () => {
   );
 });
 
+test("a question says what a file would come to", () => {
+  for (const [detail, would] of [["rmdir", "remove the folder"], ["unlinkat", "remove"], ["renameat2", "rename or replace"], ["mkdir", "make the folder"]])
+    assert.match(wording.ask([prettier], question({ kind: "write", detail }), { home }), new RegExp(`wants to ${would} ~/.ssh/id_rsa \\(this takes: writing\\)\\.$`));
+  assert.match(wording.ask([prettier], question({ kind: "write", detail: "openat" }), { home }), /wants to write ~/);
+});
+
+test("who waits for a server's page is told that it is the compartment's", () => {
+  assert.match(wording.serves([prettier], 5500), /^Prettier \(esbenp\.prettier-vscode\) started a server at port 5500, which nothing outside/);
+});
+
+test("what was met in its own home folder is told as that", () => {
+  const rule = "the home folder is the compartment's own"; // kOwnHome, src/sandbox/calls/common.cc
+  assert.ok(fs.readFileSync(new URL("../../src/sandbox/calls/common.cc", import.meta.url), "utf8").includes(`"${rule}"`));
+  assert.equal(wording.refused([prettier], { kind: "write", resource: "/home/me/.bashrc", rule }, { home }),
+    "Prettier (esbenp.prettier-vscode) tried to write ~/.bashrc, in the home folder that it has for itself. Yours is as it was.");
+});
+
 test("every kind has words, and an unknown one is not hidden", () => {
   for (const kind of ["read", "write", "status", "read-status", "write-status", "run", "connect", "lookup", "environment", "system"])
     assert.match(wording.act(kind, "/r"), /^[a-z].* \/r$/, kind);

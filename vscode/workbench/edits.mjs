@@ -112,6 +112,23 @@ const others = (location) => {
         `workspaceStorageHome:${environment}.workspaceStorageHome,extensions:${extensions}}`,
     },
     {
+      name: "trust-first",
+      what: "which extensions run is decided once it is known whether the folder is trusted",
+      times: 1,
+      shape: shape(String.raw`async _resolveExtensionsDefault\(NAME\)\{let\[NAME,NAME\]=await Promise\.all\(\[this\._scanWebExtensions\(\),this\._remoteExtensionsScannerService\.scanExtensions\(\)\]\)`),
+      text: (to, web, remote) =>
+        `async _resolveExtensionsDefault(${to}){let[${web},${remote}]=await Promise.all([this._scanWebExtensions(),this._remoteExtensionsScannerService.scanExtensions(),` +
+        "globalThis.bulkhead.trustKnown(this._workspaceTrustManagementService)])",
+    },
+    {
+      name: "trust-late",
+      what: "a folder that nobody judges any more is trusted, also where the setting that says so came late",
+      times: 1,
+      // Judged before the user's settings were there, it stayed untrusted, without a word: what switches trust off also kept it from being judged anew.
+      shape: shape(String.raw`async updateWorkspaceTrust\(NAME\)\{this\.NAME\.isWorkspaceTrustEnabled\(\)&&\(`),
+      text: (trusted, enablement) => `async updateWorkspaceTrust(${trusted}){(this.${enablement}.isWorkspaceTrustEnabled()||!this.isWorkspaceTrusted())&&(`,
+    },
+    {
       name: "change-hosts",
       what: "a compartment that does not answer keeps no other extension from starting or ending",
       times: 1,

@@ -146,6 +146,51 @@ test("a host that cannot be connected to has ended", async () => {
   }
 });
 
+/** The workbench's own judgement of a folder, begun before the user's settings are there. @param {string} build */
+function judgeOf(build) {
+  const [, calculate] = /\}(calculateWorkspaceTrust\(\)\{.*?\})async updateWorkspaceTrust\(/.exec(build) ?? [];
+  const [, update] = /async (updateWorkspaceTrust\([\w$]+\)\{this\..*?\}|updateWorkspaceTrust\([\w$]+\)\{\(this\..*?\})getUrisTrust\(/.exec(build) ?? [];
+  let isOn = true;
+  const judge = Object.assign(vm.runInNewContext(`({${calculate},async ${update}})`), {
+    workspaceTrustEnablementService: { isWorkspaceTrustEnabled: () => isOn }, environmentService: {}, isWorkspaceTrusted() { return this.isTrusted; }, isEmptyWorkspace: () => false,
+    getUrisTrust: () => false, getWorkspaceUris: () => [], resolveCanonicalUris: async () => {}, _canonicalUrisResolved: false, _trustTransitionManager: { participate: async () => {} }, _onDidChangeTrust: { fire() {} },
+  });
+  judge.isTrusted = judge.calculateWorkspaceTrust();
+  return { judge, settingsCome: () => (isOn = false) };
+}
+
+test("a folder is trusted where trust is switched off, also if the settings came after the first judgement", async () => {
+  const trusted = async (/** @type {string} */ build, /** @type {boolean} */ come) => {
+    const { judge, settingsCome } = judgeOf(build);
+    judge._canonicalUrisResolved = true;
+    if (come) settingsCome();
+    await judge.updateWorkspaceTrust();
+    return judge.isTrusted;
+  };
+  assert.equal(await trusted(source, true), false, "VS Code's own leaves it so for good, without a word");
+  assert.equal(await trusted(edited(), true), true);
+  assert.equal(await trusted(edited(), false), false, "a person decides where trust is on");
+});
+
+test("which extensions run is decided after whether the folder is trusted", async () => {
+  const [, resolve] = /async (_resolveExtensionsDefault\([\w$]+\)\{.*?\})_resolveExtensions\(/.exec(edited()) ?? [];
+  const { bulkhead } = placed(() => {});
+  let known = () => {};
+  const told = [];
+  class Found { constructor(all) { this.all = all; } }
+  const names = Object.fromEntries([...resolve.matchAll(/new ([\w$]+)\(/g)].map(([, name]) => [name, Found]));
+  const service = Object.assign(vm.runInNewContext(`({async ${resolve}})`, { bulkhead, ...names }), {
+    _scanWebExtensions: async () => [], _remoteExtensionsScannerService: { scanExtensions: async () => ["a.one"] },
+    _workspaceTrustManagementService: { workspaceTrustInitialized: new Promise((done) => (known = done)) },
+  });
+  const done = service._resolveExtensionsDefault({ emitOne: (one) => told.push(one.all.length) });
+  await new Promise((wait) => setTimeout(wait, 20));
+  assert.deepEqual(told, []);
+  known();
+  await done;
+  assert.deepEqual(told, [1, 0]);
+});
+
 /** Methods of the workbench's extension service as they are in the edited build, which ask hosts for what `hosts` answer. */
 function serviceOf(bulkhead, hosts, more = {}) {
   const [, byId] = /async (_activateById\([\w$]+,[\w$]+\)\{.*?\})_onWillActivateExtension\(/.exec(edited()) ?? [];
@@ -401,11 +446,12 @@ test("a shape that stands twice is refused", () => {
 });
 
 function placed(setTimeout = () => {}, now = Date.now) {
-  const context = vm.createContext({ Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1" } });
+  const reloads = [];
+  const context = vm.createContext({ Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
   vm.runInContext(placement, context);
   context.bulkhead.keepsPages = async () => "yes"; // pages.js
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
-  return { bulkhead: context.bulkhead, extension };
+  return { bulkhead: context.bulkhead, extension, reloads };
 }
 
 /** A host of the workbench's, as far as placement looks at it. */
@@ -535,7 +581,7 @@ test("who should run in a compartment and has none is named, with the reason, an
   const { bulkhead, extension } = placed();
   const commands = new Map();
   bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run), getCommand: () => undefined };
-  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended"].map((id) => extension(id));
+  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended", "j.restarts"].map((id) => extension(id));
   const affinities = all.map((one) => bulkhead.place(one, all));
   const hosts = [manager(0), { ...manager(affinities[0]), isReady: true }, { ...manager(affinities[1]), isReady: false }, { ...manager(affinities[2]), isReady: false }];
   const local = (id, more = {}) => ({ identifier: { id }, manifest: { name: id, main: "x.js", ...more.manifest }, location: { scheme: "vscode-remote", path: `/ext/${id}` }, ...more });
@@ -551,16 +597,37 @@ test("who should run in a compartment and has none is named, with the reason, an
   };
   bulkhead.affinities(service, () => (starts += 1));
   for (const affinity of [affinities[1], affinities[2]]) await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
-  bulkhead.afterEnd(manager(affinities[4]), { code: 1 }, () => {});
+  for (const [affinity, isReady] of [[affinities[4], false], [affinities[5], true]]) bulkhead.afterEnd({ ...manager(affinity), isReady }, { code: 1 }, () => {});
   const told = async () => Object.fromEntries((await commands.get("_bulkhead.missing")()).map(({ id, why }) => [id, why]));
   assert.deepEqual(await told(), {
     "d.unasked": "no compartment was asked for",
     "e.ended": "its compartment ended as it started, and starts again after a pause",
     "f.lost": "the window was not told of it when it was loaded",
-  }, "who was asked for just now is waited for");
+  }, "who was asked for or was there just now is waited for");
   await commands.get("_bulkhead.startMissing")();
   assert.deepEqual([starts, stopped, added], [1, [], ["f.lost"]]);
   assert.ok(bulkhead.affinities().includes(affinities[4]), "nobody waits for a pause any more");
+});
+
+test("extensions that wait for a trust which is switched off are named, and the window is loaded anew", async () => {
+  const { bulkhead, extension, reloads } = placed();
+  const commands = new Map();
+  bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run) };
+  const settings = new Map([["security.workspace.trust.enabled", false]]);
+  const local = (id, state) => ({ identifier: { id }, manifest: { name: id, main: "x.js" }, location: { scheme: "vscode-remote", path: `/ext/${id}` }, state });
+  const service = {
+    _registry: { getSnapshot: () => ({ extensions: [extension("vscode.git", { isBuiltin: true })] }), getExtensionDescription: () => undefined },
+    _extensionManagementService: { getInstalled: async () => [local("a.one", 0), local("b.off", 6)] }, _safeInvokeIsEnabled: () => false,
+    _extensionEnablementService: { getEnablementState: ({ state }) => state }, _configurationService: { getValue: (key) => settings.get(key) },
+    _workspaceTrustManagementService: { isWorkspaceTrusted: () => false }, _extensionHostManagers: [],
+  };
+  bulkhead.affinities(service, () => {});
+  const told = async () => [...(await commands.get("_bulkhead.missing")())].map(({ id, why }) => `${id}: ${why}`);
+  assert.deepEqual(await told(), ["a.one: the window judged whether the folder is trusted before it had your settings"]);
+  await commands.get("_bulkhead.startMissing")();
+  assert.deepEqual(reloads, [1]);
+  settings.set("security.workspace.trust.enabled", true);
+  assert.deepEqual(await told(), [], "there VS Code tells a person of it");
 });
 
 test("a host that does not answer is named after a while, with what went wrong, and made anew", async () => {
@@ -588,6 +655,9 @@ test("a host that does not answer is named after a while, with what went wrong, 
   assert.equal(stopped.length, 1);
   const [again] = await commands.get("_bulkhead.missing")();
   assert.equal(again.why, "no compartment was asked for: the server is gone");
+  await bulkhead.environment(host(affinity, { extensions: { toSnapshot: () => ({ allExtensions: [], myExtensions: [] }) } }));
+  hosts.push({ ...manager(affinity), isReady: false });
+  assert.match((await commands.get("_bulkhead.missing")())[0].why, /^its compartment was asked for 0 seconds ago/, "each start that comes to nothing is not waited for anew");
 });
 
 test("a compartment that ended is back at once where that was wanted, and later each time otherwise", () => {

@@ -32,12 +32,16 @@
   const waits = new WeakMap();
   /** How long a host may take until a person is told that it is missing, since it was asked for. */
   const OVERDUE = 20 * 1000;
+  /** How long it may take until it is known whether the folder is trusted. */
+  const TRUST_PATIENCE = 10 * 1000;
+  /** VS Code's word for an extension that does not run because the folder is not trusted. */
+  const BY_TRUST = 0;
   /** How long what a host is for may take to be known; without it the compartment waits for the first message. */
   const IDENTITY_PATIENCE = 5 * 1000;
   /** The workbench's extension service, and what starts the hosts that are missing: known with the first one. @type {any} */
   let service;
   let start = () => {};
-  /** @type {Map<number, {at: number, error: string}>} affinity → when its host was asked for, and what came of that */
+  /** @type {Map<number, {at: number, since: number, error: string}>} affinity → when its host was asked for, since when there is none, and what came of that */
   const asked = new Map();
   /** Characters; Linux takes 128 KiB, and each may be of several bytes. */
   const LONGEST_IDENTITY = 32 * 1024;
@@ -195,13 +199,18 @@
     return `no compartment was asked for${because}`;
   }
 
+  /** Extensions do not run in a folder that is not trusted, which VS Code tells a person; not so where trust is switched off. */
+  const isUntrustedUnasked = () =>
+    service._configurationService?.getValue("security.workspace.trust.enabled") === false && service._workspaceTrustManagementService?.isWorkspaceTrusted() === false;
+
   /** Installed, enabled and with code for a compartment, but not among the extensions that the window was told of. */
   async function lost() {
     const installed = await service._extensionManagementService.getInstalled(/* of users */ 1);
+    const mayRun = (one) => service._safeInvokeIsEnabled(one) || (isUntrustedUnasked() && service._extensionEnablementService.getEnablementState(one) === BY_TRUST);
     return installed.filter((one) => {
       const extension = { ...one.manifest, identifier: { value: one.identifier.id }, extensionLocation: one.location };
       const runs = one.manifest.main || one.manifest.contributes?.debuggers || hasPlugins(one.manifest);
-      return runs && one.isValid !== false && !isImpostor(extension) && !service._registry.getExtensionDescription(one.identifier.id) && service._safeInvokeIsEnabled(one);
+      return runs && one.isValid !== false && !isImpostor(extension) && !service._registry.getExtensionDescription(one.identifier.id) && mayRun(one);
     });
   }
 
@@ -213,18 +222,20 @@
     const found = service._registry.getSnapshot().extensions.flatMap((one) => {
       const affinity = placed.get(idOf(one));
       const manager = affinity === undefined ? undefined : managerOf(affinity);
-      const waits = Date.now() - (asked.get(affinity)?.at ?? 0) < OVERDUE;
-      if (affinity === undefined || manager?.isReady || (manager && waits)) return [];
+      // One that has just ended, or pauses for a few seconds, is on its way: its end is told of by itself.
+      const isDue = Date.now() - (asked.get(affinity)?.since ?? 0) >= OVERDUE;
+      if (affinity === undefined || manager?.isReady || !isDue) return [];
       return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
     });
     return found.concat((await lost()).map(({ identifier, manifest }) => ({
-      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: "the window was not told of it when it was loaded",
+      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: isUntrustedUnasked() ? "the window judged whether the folder is trusted before it had your settings" : "the window was not told of it when it was loaded",
     })));
   }
 
   /** Starts those anew, without waiting for a pause or for a host that has not answered. */
   async function startMissing() {
     if (!service) return;
+    if (isUntrustedUnasked()) return void location.reload();
     for (const affinity of members.keys()) {
       const manager = managerOf(affinity);
       if (manager && !manager.isReady && Date.now() - (asked.get(affinity)?.at ?? 0) >= OVERDUE) service._extensionHostManagers.stopOne(manager);
@@ -261,6 +272,8 @@
       const before = asked.get(affinityOf(manager));
       if (before) before.error = String(/** @type {any} */ (error)?.message ?? error).slice(0, 300);
     },
+    /** @param {{ workspaceTrustInitialized: Promise<void> }} trust */
+    trustKnown: (trust) => inTime(trust.workspaceTrustInitialized, TRUST_PATIENCE),
     /**
      * The workbench goes on with a change of extensions when every host has answered. A compartment is not waited for when it
      * ends meanwhile, or keeps silent.
@@ -312,6 +325,7 @@
       if (affinity === 0) return false;
       if (!members.has(affinity)) return true;
       const now = Date.now();
+      if (manager.isReady) asked.set(affinity, { at: now, since: now, error: "" });
       const before = ends.get(affinity);
       const count = info?.code === 0 ? 0 : before && now - before.at < CALM ? before.count + 1 : 1;
       const end = { at: now, count, waits: count > 0 };
@@ -385,7 +399,7 @@
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
       const { affinity } = host.runningLocation;
-      asked.set(affinity, { at: Date.now(), error: "" });
+      asked.set(affinity, { at: Date.now(), since: asked.get(affinity)?.since ?? Date.now(), error: "" });
       const identity = affinity === 0 ? "" : await Promise.race([identityOf(host), new Promise((resolve) => setTimeout(resolve, IDENTITY_PATIENCE, ""))]);
       return {
         BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),

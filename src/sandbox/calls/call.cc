@@ -38,7 +38,7 @@ const char* proc_refusal(const Call& call, const ProcPlace& place, Kind kind) {
 
 namespace {
 
-// Names the caller to the arbiter, which asks for the program only when it has not met it.
+// Names the caller to the judge, which asks for the program only when it has not met it.
 class AttemptOfCall {
  public:
   explicit AttemptOfCall(const Call& call)
@@ -62,40 +62,40 @@ class AttemptOfCall {
 
 pid_t Call::process() const { return service_.processes.who(tid()).process; }
 
-Arbiter::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* recount) {
+Judge::Ruling Call::decide(Kind kind, std::string_view canonical, Recount* recount) {
   const AttemptOfCall named(*this);
   const Attempt& attempt = named.attempt();
   if (canonical.substr(0, kProc.size()) == kProc && kind != Kind::kRun) {
     if (const auto place = parse_proc(canonical)) {
       if (const char* reason = proc_refusal(*this, *place, kind)) {
-        service_.arbiter.note_refusal(kind, canonical, reason, attempt);
-        return Arbiter::Ruling::kDeny;
+        service_.judge.note_refusal(kind, canonical, reason, attempt);
+        return Judge::Ruling::kDeny;
       }
       // Only the compartment's own processes are here, so one spelling serves the rules.
       std::string own = "/proc/self";
       own += place->rest;
-      return service_.arbiter.path(kind, own, attempt, may_block_);
+      return service_.judge.path(kind, own, attempt, may_block_);
     }
   }
-  if (is_own(canonical)) return Arbiter::Ruling::kAllow;
+  if (is_own(canonical)) return Judge::Ruling::kAllow;
   if (service_.walker.is_foreign_proc(canonical)) {
-    service_.arbiter.note_refusal(kind, canonical, "a /proc of other processes", attempt);
-    return Arbiter::Ruling::kDeny;
+    service_.judge.note_refusal(kind, canonical, "a /proc of other processes", attempt);
+    return Judge::Ruling::kDeny;
   }
-  return service_.arbiter.path(kind, canonical, attempt, may_block_, recount);
+  return service_.judge.path(kind, canonical, attempt, may_block_, recount);
 }
 
-Arbiter::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
-                                     std::span<const std::string_view> names) {
+Judge::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
+                                   std::span<const std::string_view> names) {
   const AttemptOfCall named(*this);
-  return service_.arbiter.connect(address, port, names, named.attempt(), may_block_);
+  return service_.judge.connect(address, port, names, named.attempt(), may_block_);
 }
 
-Arbiter::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
+Judge::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
   if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
-    return Arbiter::Ruling::kDeny;
-  if (is_own(canonical)) return Arbiter::Ruling::kAllow;
-  return service_.arbiter.would_rule(kind, canonical);
+    return Judge::Ruling::kDeny;
+  if (is_own(canonical)) return Judge::Ruling::kAllow;
+  return service_.judge.would_rule(kind, canonical);
 }
 
 bool Call::has_no_room(std::string_view canonical) const {
@@ -104,11 +104,11 @@ bool Call::has_no_room(std::string_view canonical) const {
 
 std::optional<Reply> Call::refuse_unless(Kind kind, std::string_view canonical) {
   switch (decide(kind, canonical)) {
-    case Arbiter::Ruling::kAllow:
+    case Judge::Ruling::kAllow:
       return std::nullopt;
-    case Arbiter::Ruling::kWouldAsk:
+    case Judge::Ruling::kWouldAsk:
       return Reply::later();
-    case Arbiter::Ruling::kDeny:
+    case Judge::Ruling::kDeny:
       break;
   }
   return Reply::error(EACCES);
@@ -123,7 +123,7 @@ void Call::note_refusal(Kind kind, std::string_view resource, std::string_view r
   if (!still_valid()) return;
   const AttemptOfCall named(*this);
   const Attempt& attempt = named.attempt();
-  service_.arbiter.note_refusal(kind, resource, reason, attempt);
+  service_.judge.note_refusal(kind, resource, reason, attempt);
 }
 
 }  // namespace bulkhead

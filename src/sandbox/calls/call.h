@@ -1,6 +1,6 @@
 // A notified system call under service, and the table of handlers.
 //
-// A handler reads its arguments from `call`, resolves paths with the walker, asks the arbiter,
+// A handler reads its arguments from `call`, resolves paths with the walker, asks the judge,
 // does the work itself on what it resolved, and answers. It never lets the kernel read a path
 // again, except where Landlock decides anyway. Handlers hold no state of their own: what lives
 // longer is in Service.
@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
+#include "policy/judge.h"
 #include "sandbox/caller/caller.h"
 #include "sandbox/caller/settled_opens.h"
 #include "sandbox/kernel/notification.h"
 #include "sandbox/launch/compartment.h"
 #include "sandbox/network/socket_paths.h"
 #include "sandbox/plan/plan.h"
-#include "trace/arbiter.h"
 
 namespace bulkhead {
 
@@ -33,7 +33,7 @@ struct Service {
   const Plan& plan;
   Compartment& compartment;
   Listener& listener;
-  Arbiter& arbiter;
+  Judge& judge;
   Walker& walker;
   NameCache& names;
   Processes& processes;
@@ -58,18 +58,18 @@ class Call : public Caller {
   bool may_block() const { return may_block_; }
   bool still_valid() const { return service_.listener.still_valid(notification()); }
 
-  // The arbiter's ruling with this call as the attempt (name of the call, pid, program).
+  // The judge's ruling with this call as the attempt (name of the call, pid, program).
   // Paths below the compartment's /proc/PID are judged as /proc/self; init's, and others'
   // memory, are refused.
-  Arbiter::Ruling decide(Kind kind, std::string_view canonical_path, Recount* recount = nullptr);
+  Judge::Ruling decide(Kind kind, std::string_view canonical_path, Recount* recount = nullptr);
   // The same for a connection that leaves the compartment.
-  Arbiter::Ruling decide_connect(const IpAddress& address, uint16_t port,
-                                 std::span<const std::string_view> names);
+  Judge::Ruling decide_connect(const IpAddress& address, uint16_t port,
+                               std::span<const std::string_view> names);
   // What decide() would rule, without a word to the journal, and asking nobody: of /proc nothing is
   // known so.
-  Arbiter::Ruling would_rule(Kind kind, std::string_view canonical_path) const;
+  Judge::Ruling would_rule(Kind kind, std::string_view canonical_path) const;
   bool would_allow(Kind kind, std::string_view canonical_path) const {
-    return would_rule(kind, canonical_path) == Arbiter::Ruling::kAllow;
+    return would_rule(kind, canonical_path) == Judge::Ruling::kAllow;
   }
   // In the home that the compartment has for itself: neither judged nor journalled.
   bool is_own(std::string_view canonical_path) const {
@@ -79,7 +79,7 @@ class Call : public Caller {
   bool has_no_room(std::string_view canonical_path) const;
   // decide() as an answer: nullopt: allowed; else EACCES, or Reply::later() for a question.
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
-  // Arbiter::note_refusal with this call as the attempt, unless the caller is gone.
+  // Judge::note_refusal with this call as the attempt, unless the caller is gone.
   void note_refusal(Kind kind, std::string_view resource, std::string_view reason);
   // The kernel was told to go on with the open of `path`, and may be told so again for a while.
   void settle(SettledOpen open) { settled_ = std::move(open); }

@@ -54,7 +54,7 @@ void note_taken(const Call& call, int fd, uint64_t bytes) {
 bool leads_on(mode_t type) noexcept { return type == S_IFDIR || type == S_IFLNK; }
 
 std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mode_t type) {
-  const Policy& policy = call.service().arbiter.policy();
+  const Policy& policy = call.service().judge.policy();
   if (call.service().plan.enforcement == Enforcement::kAuditOnly || call.is_own(path) ||
       !(leads_on(type) ? policy.above_block(path) : policy.stands_above_block(path)))
     return std::nullopt;
@@ -67,14 +67,14 @@ constexpr std::string_view kOwnHome = "the home folder is the compartment's own"
 void note_unseen(Call& call, const std::string& path) {
   struct stat about {};
   if (!call.is_own(path) || ::lstat(path.c_str(), &about) != 0 ||
-      call.service().arbiter.policy().decide_path(Kind::kRead, path).verdict == Verdict::kAllow)
+      call.service().judge.policy().decide_path(Kind::kRead, path).verdict == Verdict::kAllow)
     return;
   call.note_refusal(Kind::kRead, path, kOwnHome);
 }
 
 void note_planted(Call& call, const std::string& path) {
   if (!call.is_own(path)) return;
-  const Policy& policy = call.service().arbiter.policy();
+  const Policy& policy = call.service().judge.policy();
   const Decision decision = policy.decide_path(Kind::kWrite, path);
   // Names that are blocked anywhere are blocked for what somebody else does in that folder.
   if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule &&
@@ -87,7 +87,7 @@ namespace {
 // Whether a block, not the lack of a grant, denies it.
 bool is_blocked(const Call& call, Kind kind, std::string_view path) {
   if (call.is_own(path)) return false;
-  const Decision decision = call.service().arbiter.policy().decide_path(kind, path);
+  const Decision decision = call.service().judge.policy().decide_path(kind, path);
   return decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
 }
 

@@ -54,9 +54,9 @@ std::optional<Processes::Executable> identify(const Found& found) {
 // Runs from memory, or from a file without a name, cannot be decided by path: only whoever may run
 // everything may do that.
 std::optional<Reply> refuse_nameless(Call& call, const Found& found) {
-  const auto& arbiter = call.service().arbiter;
-  if (arbiter.enforcement() == Enforcement::kAuditOnly ||
-      arbiter.policy().decide_path(Kind::kRun, "/").verdict == Verdict::kAllow)
+  const auto& judge = call.service().judge;
+  if (judge.enforcement() == Enforcement::kAuditOnly ||
+      judge.policy().decide_path(Kind::kRun, "/").verdict == Verdict::kAllow)
     return std::nullopt;
   call.note_refusal(Kind::kRun, found.canonical, "a program without a path");
   return Reply::error(EACCES);

@@ -161,16 +161,16 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
 }  // namespace
 
 bool links_are_free(const Call& call) {
-  const Arbiter& arbiter = call.service().arbiter;
-  return arbiter.enforcement() == Enforcement::kAuditOnly ||
-         (arbiter.policy().allows_everything(Kind::kRead) &&
-          arbiter.policy().allows_everything(Kind::kWrite));
+  const Judge& judge = call.service().judge;
+  return judge.enforcement() == Enforcement::kAuditOnly ||
+         (judge.policy().allows_everything(Kind::kRead) &&
+          judge.policy().allows_everything(Kind::kWrite));
 }
 
 std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_view target,
                                  Asking asking) {
   const Plan& plan = call.service().plan;
-  const Policy& policy = call.service().arbiter.policy();
+  const Policy& policy = call.service().judge.policy();
   if (target.empty() || links_are_free(call) || call.is_own(link) ||
       (is_private(plan, link) && !is_kept(plan, link)))
     return std::nullopt;
@@ -198,10 +198,10 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
     if (const char* reason = other_meaning(plan, path)) return refuse(Kind::kRead, path, reason);
     // Standard streams and the like are nobody's secret; everything else as if it were read.
     if (parse_proc(path)) return std::nullopt;
-    const Arbiter::Ruling listing = call.would_rule(Kind::kRead, path);
-    if (reach != path && listing != Arbiter::Ruling::kDeny && !call.would_allow(Kind::kRead, reach))
+    const Judge::Ruling listing = call.would_rule(Kind::kRead, path);
+    if (reach != path && listing != Judge::Ruling::kDeny && !call.would_allow(Kind::kRead, reach))
       return refuse(Kind::kRead, path, "a link to it would lead to what is in it");
-    if (listing != Arbiter::Ruling::kAllow) {
+    if (listing != Judge::Ruling::kAllow) {
       if (asking == Asking::kNo)
         return refuse(Kind::kRead, path, "a link in the folder would lead to it");
       if (auto no = call.refuse_unless(Kind::kRead, path)) return no;

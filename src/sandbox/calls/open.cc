@@ -261,7 +261,7 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   if (wants_write) note_planted(call, path);
   const Walker& walker = call.service().walker;
   const Plan& plan = call.service().plan;
-  if (wants_write && !call.is_own(path) && call.service().arbiter.policy().stands_above_block(path))
+  if (wants_write && !call.is_own(path) && call.service().judge.policy().stands_above_block(path))
     return std::nullopt;
   // Nothing is made there, and "> /dev/null" is every shell's.
   const bool device = request.creates() && is_in_dev(path);
@@ -269,8 +269,8 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   Recount read;
   Recount written;
   const auto record = [&] {
-    return (!request.reads() || call.decide(Kind::kRead, path, &read) == Arbiter::Ruling::kAllow) &&
-           (!wants_write || call.decide(Kind::kWrite, path, &written) == Arbiter::Ruling::kAllow);
+    return (!request.reads() || call.decide(Kind::kRead, path, &read) == Judge::Ruling::kAllow) &&
+           (!wants_write || call.decide(Kind::kWrite, path, &written) == Judge::Ruling::kAllow);
   };
 
   // Landlock grants what is granted here, so whatever the kernel finds when it reads the path again

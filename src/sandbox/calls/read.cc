@@ -79,7 +79,7 @@ Reply serve_readlink(Call& call) {
 // whatever is unclear is left to it.
 Reply serve_access(Call& call) {
   const bool at = call.number() != __NR_access;
-  if (call.service().arbiter.enforcement() == Enforcement::kAuditOnly) return Reply::go_on();
+  if (call.service().judge.enforcement() == Enforcement::kAuditOnly) return Reply::go_on();
   const uint32_t flags = call.number() == __NR_faccessat2 ? call.flags_arg(3) : 0;
   Spelling spelling;
   if (spell_argument(call, at ? call.fd_arg(0) : AT_FDCWD, call.arg(at ? 1 : 0), &spelling) != 0)
@@ -90,7 +90,7 @@ Reply serve_access(Call& call) {
     return Reply::go_on();
   // A process's own entries of /proc are judged by more than the policy.
   if (is_within(found.canonical, "/proc") || call.is_own(found.canonical)) return Reply::go_on();
-  const Policy& policy = call.service().arbiter.policy();
+  const Policy& policy = call.service().judge.policy();
   std::string name;
   const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny ||
                       is_blocked_name(call, Kind::kRead, spelling, found.canonical, &name);

@@ -181,11 +181,11 @@ Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& a
   const std::vector<std::string> names = service.names.names(endpoint->address);
   const std::vector<std::string_view> views(names.begin(), names.end());
   switch (call.decide_connect(endpoint->address, endpoint->port, views)) {
-    case Arbiter::Ruling::kWouldAsk:
+    case Judge::Ruling::kWouldAsk:
       return Reply::later();
-    case Arbiter::Ruling::kDeny:
+    case Judge::Ruling::kDeny:
       return Reply::error(ECONNREFUSED);
-    case Arbiter::Ruling::kAllow:
+    case Judge::Ruling::kAllow:
       break;
   }
   return connect_outside(call, socket, address);
@@ -199,7 +199,7 @@ bool is_address_probe(const Call& call, const SocketEndpoint& endpoint) {
   const Service& service = call.service();
   const std::vector<std::string> names = service.names.names(endpoint.address);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const Policy& policy = service.arbiter.policy();
+  const Policy& policy = service.judge.policy();
   return endpoint.port == 0 ||
          policy.decide_connect(endpoint.address, endpoint.port, views).verdict == Verdict::kAllow;
 }

@@ -167,7 +167,7 @@ std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old
                                  const Name& new_name) {
   const bool folder = moved.type == S_IFDIR;
   const auto could_be = [&call](Kind kind, const std::string& path) {
-    return call.would_rule(kind, path) != Arbiter::Ruling::kDeny;
+    return call.would_rule(kind, path) != Judge::Ruling::kDeny;
   };
   if (folder && could_be(Kind::kWrite, inside(new_name.path())) &&
       !call.would_allow(Kind::kWrite, inside(old_name.path()))) {
@@ -176,7 +176,7 @@ std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old
     return Reply::error(EACCES);
   }
   if (!could_be(Kind::kRead, new_name.path()) &&
-      !(folder && (call.service().arbiter.policy().above_read_grant(new_name.path()) ||
+      !(folder && (call.service().judge.policy().above_read_grant(new_name.path()) ||
                    could_be(Kind::kRead, inside(new_name.path())))))
     return std::nullopt;
   if (folder && !call.would_allow(Kind::kRead, inside(old_name.path()))) {

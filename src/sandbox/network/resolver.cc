@@ -93,9 +93,9 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 
 class Resolver::Loop {
  public:
-  Loop(Arbiter& arbiter, NameCache& names, ResolverOptions options, std::vector<Upstream> upstreams,
+  Loop(Judge& judge, NameCache& names, ResolverOptions options, std::vector<Upstream> upstreams,
        Fd wake)
-      : arbiter_(arbiter),
+      : judge_(judge),
         names_(names),
         options_(std::move(options)),
         upstreams_(std::move(upstreams)),
@@ -114,7 +114,7 @@ class Resolver::Loop {
   void stop() {
     if (!thread_.joinable()) return;
     stopping_ = true;
-    arbiter_.stop_asking();
+    judge_.stop_asking();
     wake();
     thread_.join();
   }
@@ -142,7 +142,7 @@ class Resolver::Loop {
   void close_client(uint64_t key);
   void handle(Bytes message, const Origin& origin);
   void ask(uint64_t key);
-  void rule(uint64_t key, Arbiter::Ruling ruling);
+  void rule(uint64_t key, Judge::Ruling ruling);
   bool answer_here(const Pending& pending);
   void answer_reverse(const Bytes& message, const dns::Query& query, const IpAddress& address,
                       const Origin& origin);
@@ -155,7 +155,7 @@ class Resolver::Loop {
   void reply(const Origin& origin, const dns::Query* query, const Bytes& message,
              const Bytes& answer);
 
-  Arbiter& arbiter_;
+  Judge& judge_;
   NameCache& names_;
   const ResolverOptions options_;
   const std::vector<Upstream> upstreams_;
@@ -165,7 +165,7 @@ class Resolver::Loop {
   std::thread thread_;
 
   std::mutex mutex_;  // guards rulings_
-  std::vector<std::pair<uint64_t, Arbiter::Ruling>> rulings_;
+  std::vector<std::pair<uint64_t, Judge::Ruling>> rulings_;
 
   // The loop's thread only:
   std::map<uint64_t, Pending> pending_;
@@ -280,7 +280,7 @@ void Resolver::Loop::collect_rulings() {
   uint64_t count = 0;
   while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {
   }
-  std::vector<std::pair<uint64_t, Arbiter::Ruling>> rulings;
+  std::vector<std::pair<uint64_t, Judge::Ruling>> rulings;
   {
     const std::lock_guard lock(mutex_);
     rulings.swap(rulings_);
@@ -392,18 +392,18 @@ void Resolver::Loop::handle(Bytes message, const Origin& origin) {
   }
   Attempt attempt;
   attempt.detail = "dns";
-  rule(key, arbiter_.lookup(pending.name, attempt, false));
+  rule(key, judge_.lookup(pending.name, attempt, false));
 }
 
-void Resolver::Loop::rule(uint64_t key, Arbiter::Ruling ruling) {
+void Resolver::Loop::rule(uint64_t key, Judge::Ruling ruling) {
   switch (ruling) {
-    case Arbiter::Ruling::kWouldAsk:
+    case Judge::Ruling::kWouldAsk:
       return ask(key);
     // Not REFUSED: to a C library that is a server's trouble, which it meets by trying again; a
     // name that does not exist ends the matter at once.
-    case Arbiter::Ruling::kDeny:
+    case Judge::Ruling::kDeny:
       return fail(key, Rcode::kNameError);
-    case Arbiter::Ruling::kAllow:
+    case Judge::Ruling::kAllow:
       break;
   }
   if (answer_here(pending_.at(key))) {
@@ -419,12 +419,12 @@ void Resolver::Loop::ask(uint64_t key) {
   const auto wait_for_ruling = [this, key, name = pending.name] {
     Attempt attempt;
     attempt.detail = "dns";
-    const auto ruling = arbiter_.lookup(name, attempt, true);
+    const auto ruling = judge_.lookup(name, attempt, true);
     {
       const std::lock_guard lock(mutex_);
       // Who may block is never told to ask; were it told so, nobody could answer.
       rulings_.emplace_back(key,
-                            ruling == Arbiter::Ruling::kWouldAsk ? Arbiter::Ruling::kDeny : ruling);
+                            ruling == Judge::Ruling::kWouldAsk ? Judge::Ruling::kDeny : ruling);
     }
     wake();
   };
@@ -462,9 +462,8 @@ void Resolver::Loop::answer_reverse(const Bytes& message, const dns::Query& quer
                                     const IpAddress& address, const Origin& origin) {
   // The hosts file may name what nobody granted.
   std::vector<std::string> names = names_.names(address);
-  std::erase_if(names, [this](const std::string& name) {
-    return !arbiter_.would_allow(Kind::kLookup, name);
-  });
+  std::erase_if(
+      names, [this](const std::string& name) { return !judge_.would_allow(Kind::kLookup, name); });
   if (names.empty() && address.is_loopback()) names.emplace_back("localhost");
   if (names.size() > 1) names.resize(1);
   const bool pointer = query.question.type == dns::kPtr || query.question.type == dns::kAny;
@@ -616,7 +615,7 @@ Resolver::Resolver(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Resolver::~Resolver() = default;
 void Resolver::stop() { loop_->stop(); }
 
-Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment, Arbiter& arbiter,
+Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment, Judge& judge,
                                                   NameCache& names,
                                                   const ResolverOptions& options) {
   std::vector<Upstream> upstreams;
@@ -629,8 +628,7 @@ Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment
   }
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake) return errno_error("make an event descriptor for the resolver");
-  auto loop =
-      std::make_unique<Loop>(arbiter, names, options, std::move(upstreams), std::move(wake));
+  auto loop = std::make_unique<Loop>(judge, names, options, std::move(upstreams), std::move(wake));
   loop->listen_on(compartment);
   BULKHEAD_CHECK(loop->start());
   return std::unique_ptr<Resolver>(new Resolver(std::move(loop)));

@@ -14,9 +14,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "policy/judge.h"
 #include "sandbox/launch/compartment.h"
 #include "sandbox/network/name_cache.h"
-#include "trace/arbiter.h"
 
 namespace bulkhead {
 
@@ -29,15 +29,15 @@ struct ResolverOptions {
 
 class Resolver {
  public:
-  // Starts the serving thread. The compartment's sockets, the arbiter and the names outlive it.
+  // Starts the serving thread. The compartment's sockets, the judge and the names outlive it.
   // An unreadable configuration leaves no upstream servers: the hosts file still answers.
-  static Result<std::unique_ptr<Resolver>> start(const Compartment& compartment, Arbiter& arbiter,
+  static Result<std::unique_ptr<Resolver>> start(const Compartment& compartment, Judge& judge,
                                                  NameCache& names, const ResolverOptions& options);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // Ends all threads; ends asking too (Arbiter::stop_asking), since one of them may wait for a
+  // Ends all threads; ends asking too (Judge::stop_asking), since one of them may wait for a
   // person. Safe twice, from one thread.
   void stop();
 

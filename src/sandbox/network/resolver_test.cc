@@ -17,6 +17,7 @@
 #include <mutex>
 #include <thread>
 
+#include "policy/policy_judge.h"
 #include "sandbox/network/dns.h"
 
 namespace bulkhead {
@@ -131,19 +132,19 @@ NameServer::Answerer always(const char* address) {
 }
 std::vector<Bytes> silence(const Bytes&, const dns::Query&) { return {}; }
 
-class Person final : public Asker {
+// What a person says to one question, when they do.
+class Person {
  public:
-  Answer ask(const Question& question) override {
+  bool ask() {
     std::unique_lock lock(mutex_);
-    questions_.push_back(question.resource);
+    asked_ = true;
     changed_.notify_all();
     changed_.wait(lock, [&] { return answered_ || gone_; });
-    return gone_ ? Answer::kNo : Answer::kThisRun;
+    return !gone_;
   }
-  void cancel() noexcept override { leave(); }
   void wait_until_asked() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !questions_.empty(); });
+    changed_.wait(lock, [&] { return asked_; });
   }
   void say_yes() {
     const std::lock_guard lock(mutex_);
@@ -159,14 +160,29 @@ class Person final : public Asker {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::string> questions_;
-  bool answered_ = false, gone_ = false;
+  bool asked_ = false, answered_ = false, gone_ = false;
+};
+
+class PersonsJudge final : public PolicyJudge {
+ public:
+  PersonsJudge(std::shared_ptr<const Policy> policy, Person* person)
+      : PolicyJudge(std::move(policy)), person_(person) {}
+  void stop_asking() override {
+    PolicyJudge::stop_asking();
+    if (person_ != nullptr) person_->leave();
+  }
+
+ private:
+  bool answers() const noexcept override { return person_ != nullptr; }
+  bool answer(Kind, const std::string&, const Attempt&) override { return person_->ask(); }
+
+  Person* const person_;
 };
 
 class ResolverTest : public ::testing::Test {
  protected:
   void start(const std::vector<std::string>& grants, const std::string& server,
-             Asker* asker = nullptr) {
+             Person* person = nullptr) {
     PolicyInputs inputs;
     for (const std::string& grant : grants) {
       Extra extra;
@@ -174,17 +190,17 @@ class ResolverTest : public ::testing::Test {
       extra.entry.text = grant;
       inputs.extras.push_back(extra);
     }
-    if (asker != nullptr) inputs.manifest.otherwise = Otherwise::kAsk;
+    if (person != nullptr) inputs.manifest.otherwise = Otherwise::kAsk;
     auto policy = Policy::compile(inputs);
     ASSERT_TRUE(policy.ok()) << to_string(policy.error());
-    arbiter_ = std::make_unique<Arbiter>(*policy, nullptr, asker, Enforcement::kEnforce, nullptr);
+    judge_ = std::make_unique<PersonsJudge>(*policy, person);
     compartment_.dns_udp[0] = bound(SOCK_DGRAM);
     compartment_.dns_tcp[0] = bound(SOCK_STREAM);
     ResolverOptions options;
     options.server = server;
     options.configuration = configuration_;
     options.patience = std::chrono::milliseconds(patience_);
-    auto resolver = Resolver::start(compartment_, *arbiter_, names_, options);
+    auto resolver = Resolver::start(compartment_, *judge_, names_, options);
     ASSERT_TRUE(resolver.ok()) << to_string(resolver.error());
     resolver_ = std::move(*resolver);
   }
@@ -227,10 +243,10 @@ class ResolverTest : public ::testing::Test {
     return describe(exchange(query(name, type)), name);
   }
 
-  Person person_;  // outlives the arbiter
+  Person person_;  // outlives the judge
   Compartment compartment_;
   NameCache names_;
-  std::unique_ptr<Arbiter> arbiter_;
+  std::unique_ptr<PersonsJudge> judge_;
   std::unique_ptr<Resolver> resolver_;
   std::string configuration_ = "/nonexistent";
   int patience_ = 10'000;
@@ -486,13 +502,13 @@ TEST_F(ResolverTest, AWrongServerIsAnError) {
   PolicyInputs inputs;
   auto policy = Policy::compile(inputs);
   ASSERT_TRUE(policy.ok());
-  Arbiter arbiter(*policy, nullptr, nullptr, Enforcement::kEnforce, nullptr);
+  PolicyJudge judge(*policy);
   ResolverOptions options;
   options.server = "dns.example";
-  EXPECT_FALSE(Resolver::start(compartment_, arbiter, names_, options).ok());
+  EXPECT_FALSE(Resolver::start(compartment_, judge, names_, options).ok());
   options.server.clear();
   const NoMoreThreads none;
-  EXPECT_FALSE(Resolver::start(compartment_, arbiter, names_, options).ok());
+  EXPECT_FALSE(Resolver::start(compartment_, judge, names_, options).ok());
 }
 
 }  // namespace

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "policy/judge.h"
 #include "policy/policy.h"
 #include "sandbox/home/private_home.h"
 #include "sandbox/kernel/landlock.h"
 #include "sandbox/plan/rule_places.h"
-#include "trace/arbiter.h"
 
 namespace bulkhead {
 

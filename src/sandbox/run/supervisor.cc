@@ -93,11 +93,11 @@ void give_back_memory() {
 // Watches one compartment until its outcome is known. The first final outcome wins.
 class Watch {
  public:
-  Watch(const Plan& plan, Arbiter& arbiter, Compartment& compartment, Server& server,
+  Watch(const Plan& plan, Judge& judge, Compartment& compartment, Server& server,
         LimitKeeper& limits, HomeSize* home, const JobControl& job,
         const SupervisorOptions& options)
       : plan_(plan),
-        arbiter_(arbiter),
+        judge_(judge),
         compartment_(compartment),
         server_(server),
         limits_(limits),
@@ -142,8 +142,8 @@ class Watch {
         return std::move(*breach);
     // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
     // SIGSTOP is by the question. What it does on its way out is not asked about either.
-    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && arbiter_.asking())
-      arbiter_.stop_asking();
+    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && judge_.asking())
+      judge_.stop_asking();
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
         return SupervisorFailed{"serving system calls failed: " + failure};
@@ -175,7 +175,7 @@ class Watch {
   }
 
   const Plan& plan_;
-  Arbiter& arbiter_;
+  Judge& judge_;
   Compartment& compartment_;
   Server& server_;
   LimitKeeper& limits_;
@@ -189,10 +189,9 @@ class Watch {
 // Begins to kill the compartment on every way out, before the threads that serve it are joined.
 class Ending {
  public:
-  Ending(const Compartment& compartment, Arbiter& arbiter)
-      : compartment_(compartment), arbiter_(arbiter) {}
+  Ending(const Compartment& compartment, Judge& judge) : compartment_(compartment), judge_(judge) {}
   ~Ending() {
-    arbiter_.stop_asking();
+    judge_.stop_asking();
     begin_to_kill(compartment_);
   }
   Ending(const Ending&) = delete;
@@ -200,7 +199,7 @@ class Ending {
 
  private:
   const Compartment& compartment_;
-  Arbiter& arbiter_;
+  Judge& judge_;
 };
 
 // And waits for its end, once they are: it takes as long as they do.
@@ -217,7 +216,7 @@ class Killing {
 
 }  // namespace
 
-Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options) {
+Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options) {
   BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
   Fd places;  // until all that is mounted there has gone
   if (plan.home) {
@@ -245,7 +244,7 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   if (plan.home)
     home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
                       options.home_bytes);
-  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  Service service{plan, compartment, listener, judge, walker, names, processes, renames};
   service.home_size = home_size ? &*home_size : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
@@ -254,7 +253,7 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
-    const Ending ending(compartment, arbiter);
+    const Ending ending(compartment, judge);
     if (!job.ok()) return std::move(job).error();
     const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
     const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
@@ -271,9 +270,9 @@ Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const Supervisor
     BULKHEAD_CHECK(server.start());
     ResolverOptions resolving;
     resolving.server = options.dns_server;
-    BULKHEAD_TRY(resolver, Resolver::start(compartment, arbiter, names, resolving));
+    BULKHEAD_TRY(resolver, Resolver::start(compartment, judge, names, resolving));
     if (options.started) options.started(compartment.proc.get());
-    report.outcome = Watch(plan, arbiter, compartment, server, *limits,
+    report.outcome = Watch(plan, judge, compartment, server, *limits,
                            home_size ? &*home_size : nullptr, *job, options)
                          .run();
   }

@@ -12,12 +12,12 @@
 #include <optional>
 #include <string>
 
+#include "policy/judge.h"
 #include "sandbox/calls/rename_lock.h"
 #include "sandbox/launch/compartment.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/suspension.h"
-#include "trace/arbiter.h"
 
 namespace bulkhead {
 
@@ -42,8 +42,8 @@ struct RunReport {
   uint64_t peak_memory = 0;  // bytes, 0 where not measured
 };
 
-// Blocks until the compartment has ended. The arbiter outlives it. Signals that the calling process
+// Blocks until the compartment has ended. The judge outlives it. Signals that the calling process
 // gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach the program.
-Result<RunReport> supervise(const Plan& plan, Arbiter& arbiter, const SupervisorOptions& options);
+Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options);
 
 }  // namespace bulkhead

@@ -17,6 +17,7 @@
 #include <functional>
 #include <thread>
 
+#include "policy/policy_judge.h"
 #include "sandbox/plan/probe.h"
 #include "sandbox/testing/served_child.h"
 
@@ -47,8 +48,8 @@ class SuperviseTest : public ::testing::Test {
     auto plan =
         make_plan(*policy, std::move(command), {"PATH=/usr/bin:/bin"}, folder_.path(), options_);
     if (!plan.ok()) return std::move(plan).error();
-    Arbiter arbiter(*policy, nullptr, nullptr, options_.enforcement, nullptr);
-    return supervise(*plan, arbiter, {});
+    PolicyJudge judge(*policy, options_.enforcement);
+    return supervise(*plan, judge, {});
   }
   // describe() of the outcome.
   std::string run(const std::string& script) {

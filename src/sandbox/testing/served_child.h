@@ -48,7 +48,7 @@ struct Grants {
 };
 
 // Runs `code` in the child and returns what it returned ("died: 9" if it was killed by a signal).
-// The journal's denials go to *denied as "kind path" lines, where wanted.
+// What was refused goes to *denied as "kind path" lines, where wanted.
 std::string serve(const Grants& grants, const std::function<std::string()>& code,
                   std::vector<std::string>* denied = nullptr);
 

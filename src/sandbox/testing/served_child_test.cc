@@ -22,6 +22,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/policy_judge.h"
 #include "sandbox/caller/walker.h"
 #include "sandbox/calls/rename_lock.h"
 #include "sandbox/kernel/processes.h"
@@ -33,35 +34,29 @@ namespace bulkhead::testing {
 
 namespace {
 
-class Denials final : public Journal {
+// The policy, and what the test answers; keeps what was refused.
+class TestJudge final : public PolicyJudge {
  public:
-  void record(Event event) override {
-    const std::lock_guard lock(mutex_);
-    if (event.verdict == Verdict::kDeny)
-      lines_.push_back(std::string(label(event.kind)) + " " + event.resource);
-  }
-  Status flush() override { return {}; }
-  Status finish(const std::string&) override { return {}; }
-  std::vector<Event> denied() const override { return {}; }
+  TestJudge(const Plan& plan, const Grants& grants)
+      : PolicyJudge(plan.policy, plan.enforcement), grants_(grants) {}
   std::vector<std::string> take() {
     const std::lock_guard lock(mutex_);
     return std::move(lines_);
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::string> lines_;
-};
-
-class Person final : public Asker {
- public:
-  explicit Person(const Grants& grants) : grants_(grants) {}
-  Answer ask(const Question& question) override {
-    return grants_.ask(question.resource) ? Answer::kOnce : Answer::kNo;
+  bool answers() const noexcept override { return grants_.ask != nullptr; }
+  bool answer(Kind, const std::string& resource, const Attempt&) override {
+    return grants_.ask(resource);
+  }
+  void refused(Kind kind, std::string_view resource, std::string_view, const Attempt&) override {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(std::string(label(kind)).append(" ").append(resource));
   }
 
- private:
   const Grants& grants_;
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
 };
 
 std::shared_ptr<const Policy> policy_of(const Grants& grants) {
@@ -240,9 +235,7 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   struct sigaction interrupt {};
   interrupt.sa_handler = do_nothing;
   ::sigaction(kInterruptSignal, &interrupt, nullptr);
-  Denials journal;
-  Person person(grants);
-  Arbiter arbiter(plan.policy, &journal, grants.ask ? &person : nullptr, plan.enforcement, nullptr);
+  TestJudge judge(plan, grants);
   compartment.root = Fd(::open("/", O_PATH | O_CLOEXEC));
   compartment.proc = Fd(::open("/proc", O_PATH | O_CLOEXEC));
   NameCache names;
@@ -253,7 +246,7 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
     EXPECT_TRUE(renames.begin(1, path, RenameLock::Use::kOpen));
   for (const std::string& path : grants.moved)
     EXPECT_TRUE(renames.begin(1, path, RenameLock::Use::kMove));
-  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  Service service{plan, compartment, listener, judge, walker, names, processes, renames};
   std::string text;
   int status = 0;
   {
@@ -269,7 +262,7 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   }
   ::close(answer[0]);
   ::close(sockets[0]);
-  if (denied != nullptr) *denied = journal.take();
+  if (denied != nullptr) *denied = judge.take();
   if (WIFSIGNALED(status)) return "died: " + std::to_string(WTERMSIG(status));
   return text;
 }
@@ -283,12 +276,12 @@ std::string serve_gone(const Grants& grants, int number, const std::array<uint64
   compartment.proc = Fd(::open("/proc", O_PATH | O_CLOEXEC));
   // No listener, so that no notification is valid.
   Listener listener(Fd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
-  Arbiter arbiter(plan.policy, nullptr, nullptr, plan.enforcement, nullptr);
+  PolicyJudge judge(plan.policy, plan.enforcement);
   NameCache names;
   Processes processes(compartment.proc.get());
   Walker walker(compartment.root.get(), processes);
   RenameLock renames;
-  Service service{plan, compartment, listener, arbiter, walker, names, processes, renames};
+  Service service{plan, compartment, listener, judge, walker, names, processes, renames};
   for (const auto& [socket, path] : grants.bound) service.socket_paths.add(socket, path);
   Call call({.id = 1, .tid = ::gettid(), .number = number, .args = args}, service, true);
   const CallRow* const row = find_call(number);

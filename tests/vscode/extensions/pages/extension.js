@@ -33,7 +33,6 @@ exports.activate = (context) =>
     /** Says that a link was clicked: the frame around it speaks with the workbench, and is of the same origin. */
     links: ({ links }, vscode) => {
       const panel = vscode.window.createWebviewPanel("proof", "Proof", vscode.ViewColumn.Active, { enableScripts: true });
-      setTimeout(() => panel.dispose(), 8000);
       panel.webview.html = `<!doctype html><html><body><input autofocus><script>
         const framesOf = (one) => [...Array(one.length).keys()].map((i) => one[i]);
         const outer = framesOf(window.top).find((one) => framesOf(one).includes(window));

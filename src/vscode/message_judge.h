@@ -1,5 +1,5 @@
-// Judge: what may pass between an extension host and the workbench. The relay moves bytes and knows
-// no method; the judge knows methods and moves no bytes.
+// MessageJudge: what may pass between an extension host and the workbench. The relay moves bytes
+// and knows no method; the judge knows methods and moves no bytes.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class Outbox {
 // Called by the relay's thread, once for each regular message, in order. A judge passes a message
 // on by putting it into the outbox: at once, changed, later, or never. An error ends the connection
 // and the host with it.
-class Judge {
+class MessageJudge {
  public:
-  virtual ~Judge() = default;
+  virtual ~MessageJudge() = default;
   // The workbench is there, for the first time.
   virtual Status begin(Outbox& outbox) {
     static_cast<void>(outbox);
