@@ -95,13 +95,13 @@ versions:
 
 install:
 	@scripts/setup --build
-	@scripts/build package bin/bulkhead completions
+	@scripts/build package bin/bulkhead addons completions
 	@cmake --install build/package --prefix $(PREFIX) > /dev/null
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
 
 deb:
 	@scripts/setup --build
-	@scripts/build package bin/bulkhead completions
+	@scripts/build package bin/bulkhead addons completions
 	@cd build/package && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
 

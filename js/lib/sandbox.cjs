@@ -252,7 +252,7 @@ class Sandbox extends EventEmitter {
   #clock() {
     if (this.#options.cpu === 0) return 0;
     if (this.#used >= this.#options.cpu)
-      throw new errors.TimeLimitError('the guest has used all the processor time that it had');
+      throw new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu');
     return this.#worker.link.native.processorTime();
   }
   #count(before) {

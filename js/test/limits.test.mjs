@@ -144,8 +144,9 @@ test('timers of a guest wait for each other', async () => {
 test('processor time of what goes on by the host\'s promises', async () => {
   let calls = 0;
   const pause = () => { calls++; return sleep(1); };
-  await using sandbox = await Sandbox.create({ cpu: '150 ms', expose: { pause } });
-  await assert.rejects(sandbox.run('(async () => { for (;;) { await pause(); for (const end = Date.now() + 5; Date.now() < end;); } })()', { wall: '50 ms' }), TimeLimitError);
+  await using sandbox = await Sandbox.create({ cpu: '30 ms', expose: { pause } });
+  // Stretches so short that no turn of them is too long.
+  assert.equal(await sandbox.run('(async () => { for (;;) await pause() })(); 1'), 1);
   let before;
   const end = Date.now() + 10_000;
   do {

@@ -222,6 +222,22 @@ test('what was copied is not asked', () => {
   }, () => undefined, false));
 });
 
+test('a sandbox that is there no more is told so, and its siblings go on', () => {
+  const said = [];
+  const { endpoint, link } = hostOf((bytes) => {
+    said.push(bytes[0]);
+    if (said.length === 1) return Buffer.concat([header(Op.GET, { sandbox: 1, target: 0 }), text('a')]);
+    if (said.length === 2) return Buffer.concat([header(Op.APPLY, { sandbox: 1, releases: 1 }), u32(0), u32(1)]);
+    return Buffer.concat([header(Op.RETURN), Buffer.from([Tag.TRUE])]);
+  });
+  const gone = new membrane.Endpoint(link, 1, endpoint.policy);
+  link.endpoints.set(1, gone);
+  gone.close();
+  assert.equal(run(endpoint), true);
+  assert.deepEqual(said.slice(1), [Op.ENDED, Op.ENDED]);
+  assert.equal(link.lost, undefined);
+});
+
 test('a host that is asked for ever more, nested', () => {
   let asked = 0;
   const { endpoint } = hostOf(() => {
