@@ -91,7 +91,7 @@ test('what a module asks for is made up', () => {
   const load = (body) => {
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
     const modules = new modulesModule.Modules(() => '', () => {});
-    modulesModule.driveSync(modules.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false));
+    modules.loadSync('a', '', ({ op, write, read }) => endpoint.ask(op, 0, write, read, false));
   };
   assert.throws(() => load(u32(2 ** 31)), /broke the protocol \(count\)/);
   assert.throws(() => load(Buffer.concat([u32(1), Buffer.from([Tag.INT, 0, 0, 0, 0])])), /broke the protocol \(text\)/);
@@ -99,7 +99,7 @@ test('what a module asks for is made up', () => {
   let next = 0;
   const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), u32(1), text(`m${next++}`)]));
   const endless = new modulesModule.Modules(() => '', () => {});
-  assert.throws(() => modulesModule.driveSync(endless.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false)), /more than 1000 modules/);
+  assert.throws(() => endless.loadSync('a', '', ({ op, write, read }) => endpoint.ask(op, 0, write, read, false)), /more than 1000 modules/);
 });
 
 test('headers that cannot be', () => {
