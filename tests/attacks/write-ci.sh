@@ -25,9 +25,9 @@ echo planted >plant
 mkdir made made/workflows
 echo planted >made/workflows/ci.yml
 mv .github sub/gone
-mv made .github
 mv .github/workflows sub/gone
-mv made/workflows .github/workflows
+mv -T made/workflows .github/workflows
+mv -T made .github
 # By links: another name of what is there, a name there of what is planted, a folder that stands for it, and what a link there leads to.
 ln .github/workflows/ci.yml other && echo planted >>other
 ln plant .github/workflows/hard.yml
