@@ -1,5 +1,7 @@
 #include "cli/policy_options.h"
 
+#include <CLI/App.hpp>
+
 namespace bulkhead {
 
 std::string not_empty(const std::string& text) {

@@ -1,10 +1,13 @@
 // The options of a command line that make a policy.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "session/session.h"
+
+namespace CLI {
+class App;  // whose header is the heaviest of all: for the files that read options
+}
 
 namespace bulkhead {
 
