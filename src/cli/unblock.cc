@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "base/spelling.h"
+#include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
