@@ -4,8 +4,8 @@ import { painted, untilStatus } from "./hands.mjs";
 
 const icon = (page, file) => page.evaluate((name) => {
   const row = [...document.querySelectorAll(".explorer-folders-view .monaco-list-row")].find((one) => one.textContent.trim() === name);
-  const label = row?.querySelector(".monaco-icon-label");
-  return label ? getComputedStyle(label, "::before").backgroundImage : "";
+  const parts = [...(row?.querySelectorAll(".monaco-icon-label, .monaco-icon-label *") ?? [])];
+  return parts.flatMap((part) => ["", "::before"].map((which) => getComputedStyle(part, which || undefined))).map(({ backgroundImage, content }) => `${backgroundImage} ${content}`).join(" ");
 }, file);
 
 export const jobs = [
