@@ -43,7 +43,7 @@ export const jobs = [
     job: "says who wrote the line",
     async drive({ editor, page }) {
       await editor.openFile("style.css");
-      return (await untilStatus(page, /(?:Nobody|You), /)).replace(/,.*/, "");
+      return (await untilStatus(page, /(?:Nobody|You),/)).replace(/,.*/, "");
     },
     expected: /^(?:Nobody|You)$/,
   },
