@@ -94,12 +94,12 @@ versions:
 	@scripts/versions
 
 install: setup
-	@scripts/build release bin/bulkhead completions
+	@scripts/build release bin/bulkhead addons completions
 	@cmake --install build/release --prefix $(PREFIX) > /dev/null
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
 
 deb: setup
-	@scripts/build release bin/bulkhead completions
+	@scripts/build release bin/bulkhead addons completions
 	@cd build/release && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
 

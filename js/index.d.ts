@@ -219,6 +219,8 @@ export class SandboxError extends Error {
 export class TimeLimitError extends SandboxError {
   /** The worker had to be killed; the sandbox is lost. */
   readonly killed: boolean;
+  /** Which limit it was. */
+  readonly limit: 'time' | 'wall' | 'cpu';
 }
 export class MemoryLimitError extends SandboxError {
   readonly killed: boolean;

@@ -33,6 +33,7 @@ Action add_run(CLI::App& app);
 Action add_code(CLI::App& app);
 Action add_host(CLI::App& app);
 Action add_isolate(CLI::App& app);
+Action add_eval(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_review(CLI::App& app);

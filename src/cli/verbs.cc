@@ -16,6 +16,7 @@ constexpr std::array kVerbs = {
     Verb{"run", "run a program in a compartment", kCommand, add_run},
     Verb{"code", "VS Code with its extensions in compartments", "[FOLDER] [SERVER OPTIONS...]",
          add_code},
+    Verb{"eval", "run JavaScript in a sandbox", "[FILE|-]", add_eval},
     Verb{"explain", "which rule decides an access, and what would change it", nullptr, add_explain},
     Verb{"check", "find mistakes in manifests and policy files", nullptr, add_check},
     Verb{"review", "what an extension could do, and whether you agreed to it", nullptr, add_review},
