@@ -38,6 +38,7 @@ file(WRITE ${pc} "${text}")
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
 run(pkg-config --cflags --libs --static bulkhead)
 separate_arguments(flags UNIX_COMMAND "${output}")
-run(${CXX} -std=c++20 ${SOURCE}/examples/library/run_command.cc -o ${place}/run_command_static -Wl,-Bstatic
-    -L${pc_folder}/.. -lbulkhead -Wl,-Bdynamic ${flags})
+list(REMOVE_ITEM flags -lbulkhead)
+run(${CXX} -std=c++20 ${SOURCE}/examples/library/run_command.cc -o ${place}/run_command_static
+    ${pc_folder}/../libbulkhead.a ${flags})
 run(${place}/run_command_static ${place}/work /bin/cat text)
