@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <utility>
@@ -51,7 +52,7 @@ class HostsJudge final : public PolicyJudge {
 
   void stop_asking() override {
     PolicyJudge::stop_asking();
-    if (host_) host_->stop();
+    if (host_ && !told_.exchange(true)) host_->stop();
   }
 
  private:
@@ -68,6 +69,7 @@ class HostsJudge final : public PolicyJudge {
   }
 
   const std::shared_ptr<v1::Judge> host_;
+  std::atomic<bool> told_ = false;  // of the end
 };
 
 InnerLimits inner(const v1::Limits& limits) {
