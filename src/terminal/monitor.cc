@@ -194,6 +194,9 @@ void TerminalMonitor::listen() {
         placed_ = true;
         send(What::kPlaced);
         break;
+      case What::kStop:
+        if (const pid_t group = program_group(); group > 0) kill(-group, SIGTSTP);
+        break;
       case What::kInterrupted:
         signal_foreground(SIGINT);  // before the call that asked is refused
         answer_ = Answer::kNobody;
@@ -221,9 +224,14 @@ void TerminalMonitor::take_terminal() {
   static_cast<void>(tcsetpgrp(program_end_.get(), getpgrp()));
 }
 
-void TerminalMonitor::go_on(bool with_terminal) {
+pid_t TerminalMonitor::program_group() const {
   const pid_t group = program_ > 0 ? getpgid(program_) : -1;
-  if (group <= 0 || group == getpgrp()) return;
+  return group == getpgrp() ? -1 : group;
+}
+
+void TerminalMonitor::go_on(bool with_terminal) {
+  const pid_t group = program_group();
+  if (group <= 0) return;
   take_terminal();
   const bool as_before = foreground_ > 0 && kill(-foreground_, 0) == 0;
   if (with_terminal)

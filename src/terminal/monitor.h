@@ -64,6 +64,7 @@ class TerminalMonitor {
  private:
   TerminalMonitor(UserTerminal terminal, Fd program_end, Fd messages);
   void listen();
+  pid_t program_group() const;  // -1: none
   void go_on(bool with_terminal);
   void take_terminal();  // from the program
   void signal_foreground(int signal) const;
