@@ -1,4 +1,5 @@
-// `make demo`: prettier formats a real npm package in a compartment, then with a plug-in that steals.
+// `make demo`: prettier formats a real npm package in a compartment, then with a plug-in that steals;
+// then plug-ins in JavaScript sandboxes (sandbox.mjs).
 //
 //   node demo.mjs BULKHEAD REPOSITORY
 //
@@ -11,6 +12,7 @@ import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
+import { sandboxScene } from "./sandbox.mjs";
 import { thefts } from "./thefts.mjs";
 
 const [bulkhead, repository] = process.argv.slice(2).map((p) => path.resolve(p));
@@ -212,9 +214,14 @@ try {
     if (!same) console.log(oursRun.text.split("\n").slice(0, 6).join("\n"));
   }
 
+  console.log("\n3. Plug-ins as source code: 100 ms, 32 MiB, and the next call after each\n");
+  Object.assign(process.env, { BULKHEAD: bulkhead, BULKHEAD_DATA: repository, BULKHEAD_NODE: process.execPath });
+  process.env.BULKHEAD_ADDONS ??= path.join(path.dirname(bulkhead), "../js");
+  failures += await sandboxScene(path.join(repository, "js/index.mjs"), { good, bad, pad });
+
   console.log();
   if (failures) console.log(bad(`${failures} of the lines above are not as they should be.`));
-  else console.log(good("Every file formatted as plain prettier does, every theft refused,\nthe server received nothing."));
+  else console.log(good("Every file formatted as plain prettier does, every theft refused,\nthe server received nothing, every plug-in within its limits."));
 } finally {
   collector.close();
   collector.closeAllConnections();

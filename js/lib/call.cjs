@@ -32,7 +32,7 @@ class Call {
   // Why nothing of it may go on, or undefined.
   over() {
     if (this.#error !== undefined) return this.#error;
-    if (performance.now() >= this.end) this.stop(this.#late = new TimeLimitError(`not done within ${this.wall} ms`));
+    if (this.end !== Infinity && performance.now() >= this.end) this.stop(this.#late = new TimeLimitError(`not done within ${this.wall} ms`, false, 'wall'));
     return this.#error ?? this.#parent?.over();
   }
   // Milliseconds that are left for a turn of it; 0 where there is no end.

@@ -11,9 +11,10 @@ class SandboxError extends Error {
   }
 }
 class TimeLimitError extends SandboxError {
-  constructor(message, killed = false) {
+  constructor(message, killed = false, limit = 'time') {
     super('ERR_SANDBOX_TIME', message);
     this.killed = killed;
+    this.limit = limit;
   }
 }
 class MemoryLimitError extends SandboxError {

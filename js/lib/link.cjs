@@ -293,7 +293,8 @@ class Link {
   // ------------------------------------------------------------------- the end
 
   errorOf(code) {
-    if (code === Code.TIME) return new errors.TimeLimitError('the guest did not end in time; its worker was killed', true);
+    if (code === Code.TIME)
+      return new errors.TimeLimitError('the guest did not end in time; its worker was killed', true, this.over()?.limit ?? 'time');
     if (code === Code.MEMORY || this.native.lastWords() === LAST_WORDS_MEMORY)
       return new errors.MemoryLimitError('the guest used more memory than its worker may; the worker was killed', true);
     if (code === Code.GONE) return new errors.LostError('the worker of the sandbox ended');

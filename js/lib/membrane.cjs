@@ -25,6 +25,32 @@ for (const name of ['iterator', 'asyncIterator', 'hasInstance', 'isConcatSpreada
   'unscopables', 'match', 'replace', 'search', 'split', 'matchAll', 'species', 'dispose', 'asyncDispose'])
   P.ArrayPush(wellKnown, P.Symbol[name]);
 
+// What is made for each message or handle: with a class of its own, because a literal without prototype
+// is a hash table to V8, which takes longer to make than the rest of a message.
+class Header {
+  constructor(op, flags, sandbox, target) {
+    this.op = op;
+    this.flags = flags;
+    this.sandbox = sandbox;
+    this.target = target;
+  }
+}
+class Entry {
+  constructor(index) {
+    this.index = index;
+    this.generation = 0;
+    this.id = 0;
+    this.value = undefined;
+    this.view = 0;
+    this.kind = 0;
+    this.sent = 0;
+    this.call = undefined;
+  }
+}
+// A getter of a guest's on Object.prototype would be handed the membrane as `this`.
+P.setPrototypeOf(Header.prototype, null);
+P.setPrototypeOf(Entry.prototype, null);
+
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
   //         whenSettled(promise, fulfilled, rejected) }
@@ -58,7 +84,8 @@ class Endpoint {
     this.copying = policy.isHost;
     this.view = policy.isHost ? View.READONLY : View.LIVE;
     this.byValue = false;
-    this.journal = null;
+    this.journal = P.list();
+    this.journaled = 0;
     this.newKeys = null;
     this.seen = null;
     this.backs = null;
@@ -76,28 +103,25 @@ class Endpoint {
   // Begins a message of ours. Between this and send() no code of anybody else may come back here.
   begin(op, target, flags) {
     const { writer } = this.link;
-    writer.at = 0;
-    writer.need(HEADER);
-    writer.bytes[0] = op;
-    writer.bytes[1] = flags;
-    writer.view.setUint16(2, 0, true);
-    writer.view.setUint32(4, this.number, true);
-    writer.view.setUint32(8, 0, true);
-    writer.view.setUint32(12, target, true);
+    const { view } = writer;
+    view.setUint32(0, op | (flags << 8), true);
+    view.setUint32(4, this.number, true);
+    view.setUint32(8, 0, true);
+    view.setUint32(12, target, true);
     writer.at = HEADER;
     this.nesting = 0;
     this.objects = 0;
     this.newKeys = null;
     this.seen = null;
-    this.journal = null;
+    this.journaled = 0;
     this.link.encoding = this;
   }
 
   // The message will not be sent: nothing that it said counts.
   abort() {
-    const { journal, newKeys } = this;
-    this.journal = null;
-    if (journal !== null) for (let i = 0; i < journal.length; i++) this.release(journal[i], 1);
+    const { journal, journaled, newKeys } = this;
+    this.journaled = 0;
+    for (let i = 0; i < journaled; i++) this.release(journal[i], 1);
     if (newKeys !== null) for (let i = 0; i < newKeys.length; i++) this.keyNumbers.delete(newKeys[i]);
     this.newKeys = null;
   }
@@ -114,7 +138,7 @@ class Endpoint {
     }
     writer.view.setUint16(2, count, true);
     this.link.encoding = null;
-    this.journal = null;
+    this.journaled = 0;
     this.newKeys = null;
     return writer.at;
   }
@@ -123,17 +147,14 @@ class Endpoint {
   open(length) {
     const { reader } = this.link;
     reader.open(length);
-    const header = {
-      __proto__: null, op: reader.u8(), flags: reader.u8(), releases: reader.u16(), sandbox: reader.u32(), turn: reader.u32(),
-      target: reader.u32(),
-    };
-    const start = length - 8 * header.releases;
+    const { view } = reader;
+    const word = view.getUint32(0, true);
+    const releases = word >>> 16;
+    const header = new Header(word & 255, (word >>> 8) & 255, view.getUint32(4, true), view.getUint32(12, true));
+    reader.at = HEADER;
+    const start = length - 8 * releases;
     if (start < HEADER) throw new WireError('releases');
-    for (let i = 0; i < header.releases; i++) {
-      const id = reader.view.getUint32(start + 8 * i, true);
-      const count = reader.view.getUint32(start + 8 * i + 4, true);
-      this.release(id, count);
-    }
+    for (let i = 0; i < releases; i++) this.release(view.getUint32(start + 8 * i, true), view.getUint32(start + 8 * i + 4, true));
     reader.end = start;
     this.backs = null;
     this.nesting = 0;
@@ -234,7 +255,7 @@ class Endpoint {
         throw new LimitError('ERR_SANDBOX_HANDLES', `more than ${this.policy.handles} objects are held across the membrane`);
       let entry = P.ArrayPop(this.freed);
       if (entry === undefined) {
-        entry = { __proto__: null, index: this.entries.length, generation: 0, id: 0, value: undefined, view: 0, kind: 0, sent: 0, call: undefined };
+        entry = new Entry(this.entries.length);
         if (entry.index > INDEX_MASK) throw new LimitError('ERR_SANDBOX_HANDLES', 'too many objects are held across the membrane');
         P.ArrayPush(this.entries, entry);
       }
@@ -247,8 +268,7 @@ class Endpoint {
       this.count++;
     }
     this.entries[id & INDEX_MASK].sent++;
-    if (this.journal === null) this.journal = P.list();
-    P.ArrayPush(this.journal, id);
+    this.journal[this.journaled++] = id;
     return id;
   }
   isExported(value) {

@@ -10,14 +10,14 @@ const { decodeArguments, decodeDescriptor, encodeDescriptor } = require('./stand
 
 // Returns the length of the reply. Throws WireErrors alone, and what ends the turn.
 function serve(endpoint, header) {
-  const saved = { __proto__: null, copying: endpoint.copying, view: endpoint.view };
+  const { copying, view } = endpoint;
   endpoint.depth++;
   try {
     return answer(endpoint, header);
   } finally {
     endpoint.depth--;
-    endpoint.copying = saved.copying;
-    endpoint.view = saved.view;
+    endpoint.copying = copying;
+    endpoint.view = view;
   }
 }
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import internals from '../lib/sandbox.cjs';
 import { Sandbox, warm, cool, LostError, SandboxError } from '../index.mjs';
 
 const run = promisify(execFile);
@@ -91,6 +92,9 @@ test('a worker has one shared memory and nothing else', async () => {
   const status = readFileSync(`/proc/${sandbox.pid}/status`, 'latin1');
   assert.match(status, /^Seccomp:\s+2$/m);
   assert.match(status, /^NoNewPrivs:\s+1$/m);
+  // What is typed at the host's terminal does not reach it.
+  const session = (pid) => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ')[3];
+  assert.notEqual(session(sandbox.pid), session(process.pid));
   const held = readdirSync(`/proc/${sandbox.pid}/fd`).map((fd) => readlinkSync(`/proc/${sandbox.pid}/fd/${fd}`));
   assert.ok(held[0].startsWith('/memfd:bulkhead-channel'), held[0]);
   for (const what of held.slice(1)) assert.match(what, /^(\/dev\/null|anon_inode:\[\w+\]|pipe:\[\d+\])$/);
@@ -128,6 +132,7 @@ test('create and dispose, again and again', { timeout: 120000 }, async () => {
   const turn = async () => {
     const s = await Sandbox.create({ tenant: 'churn' });
     assert.equal(s.pid, keep.pid);
+    assert.ok(internals.endpoints.get(s).number < 5, 'a worker has room for so many');
     assert.equal(await s.run('const a = Array.from({ length: 1e4 }, (_, i) => ({ i })); a.length'), 10000);
     await s.dispose();
   };

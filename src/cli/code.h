@@ -5,7 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "policy/config.h"
+
 namespace bulkhead {
+
+// The Node that `make code` installs, or of an installed bulkhead the first `bulkhead code`, else
+// one in PATH; empty where there is none. BULKHEAD_NODE names another.
+std::string find_node(const Places& places);
+
+// Becomes the program `words.front()`. Returns only where that failed, with why.
+std::string execute(std::vector<std::string>& words);
 
 // Becomes the launcher with these arguments. Returns an exit code where that could not be done.
 int become_launcher(const std::vector<std::string>& arguments);

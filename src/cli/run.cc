@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "cli/verb.h"
 #include "policy/covers.h"
 #include "policy/explain.h"
+#include "policy/git_settings.h"
 #include "policy/lint.h"
 #include "sandbox/home/home_store.h"
 #include "sandbox/limits/outcome.h"
@@ -123,6 +125,8 @@ Result<HomeStore> open_home(const RunOptions& options, const Session& session) {
                                escape_for_display(home.path))};
     if (!options.dry_run) BULKHEAD_CHECK(make_store(home.path));
   }
+  // Git goes without where they cannot be had.
+  if (!options.dry_run) (void)share_git_settings(session.inputs.variables.home, home.path);
   return home;
 }
 

@@ -103,6 +103,22 @@ TEST(CommandTableTest, TheShippedTableIsRead) {
   EXPECT_EQ(table->needs("editor.action.toggleMinimap"), "settings-write-foreign");
   for (const char* command : {"vscode.open", "revealLine", "editor.action.showReferences"})
     EXPECT_EQ(table->needs(command), "commands") << command;
+  const auto uses = [&](const std::string& command, const std::vector<std::string>& members) {
+    std::vector<CommandUse> found;
+    for (const CommandArgument& each : table->arguments(command))
+      if (each.place == 0U && each.members == members) found.push_back(each.use);
+    return found;
+  };
+  // VS Code writes it when the person completes the merge.
+  EXPECT_EQ(uses("_open.mergeEditor", {"output"}), std::vector{CommandUse::kWrite});
+  // What is to be edited is written: false, "" or 0, whatever the setting.
+  for (const char* command :
+       {"workbench.action.openSettings", "workbench.action.openSettings2",
+        "workbench.action.openSettingsJson", "workbench.action.openGlobalSettings",
+        "workbench.action.openRemoteSettings", "workbench.action.openRemoteSettingsFile",
+        "workbench.action.openApplicationSettingsJson"})
+    EXPECT_EQ(uses(command, {"revealSetting", "edit"}), std::vector{CommandUse::kRefused})
+        << command;
 }
 
 }  // namespace

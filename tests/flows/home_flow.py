@@ -41,6 +41,12 @@ class Own(Flow):
         self.assertEqual(left, [])
         self.assertEqual(self.sh("ls -AR ~/.cache ~/.config; ls -A ~").stdout.split("\n")[-4:], [".config", ".local", "src", ""])
 
+    def test_git_knows_who_the_user_is_and_no_secret(self):
+        self.file("home/.gitconfig", "[user]\n\tname = Alice\n[credential]\n\thelper = store\n[http]\n\textraHeader = secret\n")
+        for private in ("--private", f"--private={self.kept}"):
+            done = self.sh("git config --global --list", private=private)
+            self.assertEqual((done.returncode, done.stdout), (0, "user.name=Alice\n"), done.stderr)
+
     def test_is_kept_in_a_folder(self):
         for expected in ("", "x\n"):
             done = self.sh("cat ~/.rc 2>/dev/null; echo x >> ~/.rc", private=f"--private={self.kept}")
@@ -107,10 +113,11 @@ class Own(Flow):
         place = self.folder("home/.deep/project")
         self.file("home/.deep/project/.env", "blocked\n")
         manifest = self.file("m.json", '{"manifest": 1, "files": {"read": ["${workspace}", "@system"], "write": ["${workspace}"], '
-                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ls", "perl"], "environment": ["HOME"]}')
+                                       '"block": ["**/.env"]}, "run": ["sh", "cat", "ln", "ls", "perl"], "environment": ["HOME"]}')
         first = subprocess.Popen(
             [options.bulkhead, "run", f"--private={self.kept}", "--manifest", manifest, "--", "sh", "-c",
-             """echo ready; read x; for at in ~/.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
+             """echo ready; read x; ln -s .moved ~/.way
+             for at in ~/.moved/project ~/.way/project ~/.cache/../.moved/project ~/.cache/.deep/project ~/.cache/project .; do cat $at/.env; echo changed > $at/.env; done; ls ~"""],
             cwd=place, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(first.kill)
         self.assertEqual(first.stdout.readline(), "ready\n")

@@ -165,11 +165,13 @@ Reply connect_tcp(Call& call, const TargetSocket& socket, const SocketAddress& a
   if (auto reply = answer_by_state(call, socket)) return std::move(*reply);
 
   Service& service = call.service();
-  if (endpoint->address.is_loopback() && listens_inside(service.compartment.init, endpoint->port)) {
+  if (endpoint->address.is_loopback()) {
+    if (!call.may_block()) return Reply::later();  // before the look, which takes its time
     // A socket from outside cannot come back in; its next connect needs a new one.
-    if (!socket.inside) return Reply::error(ECONNREFUSED);
-    if (!call.may_block()) return Reply::later();
-    return connect_own(call, socket.fd.get(), address.get(), address.size);
+    if (listens_inside(service.compartment.init, endpoint->port)) {
+      if (!socket.inside) return Reply::error(ECONNREFUSED);
+      return connect_own(call, socket.fd.get(), address.get(), address.size);
+    }
   }
   // Inside there are loopback addresses only, and from such a one no packet leaves a machine. A
   // local port alone is not taken along: outside, ports are the machine's to give.

@@ -44,19 +44,18 @@ std::optional<LimitBreached> HomeSize::look() {
 }
 
 std::optional<LimitBreached> HomeSize::measure() {
-  const auto bytes = size_of_content(store_, kMostHomeFiles);
-  full_.store(!bytes || *bytes > most_, std::memory_order_relaxed);
-  if (told_ != nullptr && bytes) told_->store(*bytes, std::memory_order_relaxed);
   const uint64_t end = most_ + std::max(most_ / 4, 256 * kMiB);
-  if (bytes && *bytes <= end) return std::nullopt;
-  if (!bytes)
-    return LimitBreached{
-        LimitBreached::Which::kWritten,
-        fmt::format("private home: more than {} files in {}, or folders that cannot be listed",
-                    kMostHomeFiles, store_)};
-  return LimitBreached{LimitBreached::Which::kWritten,
-                       fmt::format("private home: {} MiB in {}, {} MiB allowed", *bytes / kMiB,
-                                   store_, most_ / kMiB)};
+  const uint64_t end_files = most_files_ + std::max(most_files_ / 4, kHomeFilesAbove);
+  const auto size = size_of_content(store_, end_files);
+  full_.store(!size || size->bytes > most_ || size->files > most_files_, std::memory_order_relaxed);
+  if (told_ != nullptr && size) told_->store(size->bytes, std::memory_order_relaxed);
+  if (size && size->bytes <= end && size->files <= end_files) return std::nullopt;
+  std::string what = fmt::format("folders in {} that cannot be listed", store_);
+  if (size && size->files > end_files)
+    what = fmt::format("more than {} files in {}, {} allowed", end_files, store_, most_files_);
+  else if (size)
+    what = fmt::format("{} MiB in {}, {} MiB allowed", size->bytes / kMiB, store_, most_ / kMiB);
+  return LimitBreached{LimitBreached::Which::kWritten, "private home: " + what};
 }
 
 }  // namespace bulkhead

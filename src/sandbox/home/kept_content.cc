@@ -48,13 +48,8 @@ void open_up(int at, const char* name) {
   while (const char* const each = next_name(inside.get())) open_up(::dirfd(inside.get()), each);
 }
 
-struct Size {
-  uint64_t bytes = 0, files = 0;
-};
-
-// False where there are more files than `most`, or not all can be looked at. What goes meanwhile is
-// nothing to count.
-bool add_sizes(int at, const char* name, uint64_t most, Size* size) {
+// False where not all can be looked at. What goes meanwhile is nothing to count.
+bool add_sizes(int at, const char* name, uint64_t most, ContentSize* size) {
   const Listing inside =
       list(Fd(::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)));
   if (!inside) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
@@ -68,8 +63,9 @@ bool add_sizes(int at, const char* name, uint64_t most, Size* size) {
     // All names of a file are in there: links never cross a mount.
     const uint64_t names = folder ? 1 : std::max<uint64_t>(1, status.st_nlink);
     size->bytes += static_cast<uint64_t>(status.st_blocks) * 512 / names;
-    if (++size->files > most) return false;
+    if (++size->files > most) return true;
     if (folder && !add_sizes(::dirfd(inside.get()), each, most, size)) return false;
+    if (size->files > most) return true;
   }
   return true;
 }
@@ -92,10 +88,10 @@ void remove_content(const std::string& folder) {
   }
 }
 
-std::optional<uint64_t> size_of_content(const std::string& folder, uint64_t most_files) {
-  Size size;
+std::optional<ContentSize> size_of_content(const std::string& folder, uint64_t most_files) {
+  ContentSize size;
   if (!add_sizes(AT_FDCWD, folder.c_str(), most_files, &size)) return std::nullopt;
-  return size.bytes;
+  return size;
 }
 
 }  // namespace bulkhead

@@ -17,8 +17,10 @@ bool is_own_folder(const std::string& path);
 // mount.
 void remove_content(const std::string& folder);
 
-// The bytes that it takes, of files up to `most_files`; nullopt where there are more, or not all
-// can be looked at.
-std::optional<uint64_t> size_of_content(const std::string& folder, uint64_t most_files);
+struct ContentSize {
+  uint64_t bytes = 0, files = 0;
+};
+// What it takes. No more than `most_files` + 1 are looked at; nullopt where some cannot be.
+std::optional<ContentSize> size_of_content(const std::string& folder, uint64_t most_files);
 
 }  // namespace bulkhead

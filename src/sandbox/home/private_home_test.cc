@@ -73,6 +73,7 @@ class HomeTest : public testing::Test {
 
   PolicyInputs inputs_;
   std::string folder_, home_, store_;
+  int made_ = 0;
 };
 
 TEST_F(HomeTest, WhatIsGrantedStays) {
@@ -183,8 +184,33 @@ TEST_F(HomeTest, APassingStoreIsEmptyForTheNextRun) {
 TEST_F(HomeTest, SizeIsThatOfTheFiles) {
   ASSERT_TRUE(make_store(store_).ok());
   std::ofstream(store_ + "/.cache/big") << std::string(1U << 20U, 'x');
-  EXPECT_GE(size_of_content(store_, 100).value_or(0), 1U << 20U);
-  EXPECT_EQ(size_of_content(store_, 2), std::nullopt);
+  const auto size = size_of_content(store_, 100);
+  ASSERT_TRUE(size);
+  EXPECT_GE(size->bytes, 1U << 20U);
+  EXPECT_GT(size->files, 2U);
+  EXPECT_EQ(size_of_content(store_, 2)->files, 3U);
+}
+
+// A cache of many small files gets a full disk, which its program can mend, before it is ended.
+TEST_F(HomeTest, ManyFilesFillItBeforeTheyEndIt) {
+  ASSERT_TRUE(make_store(store_).ok());
+  const uint64_t before = size_of_content(store_, 100)->files;
+  HomeSize size(store_, 1U << 30U, nullptr, before + 3);
+  const auto make = [&](uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+      std::ofstream(store_ + "/.cache/" + std::to_string(made_++)).put('x');
+  };
+  make(3);
+  EXPECT_FALSE(size.measure());
+  EXPECT_FALSE(size.full());
+  make(1);
+  EXPECT_FALSE(size.measure());
+  EXPECT_TRUE(size.full());
+  fs::remove(store_ + "/.cache/0");
+  EXPECT_FALSE(size.measure());
+  EXPECT_FALSE(size.full());
+  make(kHomeFilesAbove + 1);
+  EXPECT_TRUE(size.measure());
 }
 
 }  // namespace

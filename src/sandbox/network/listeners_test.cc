@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "base/fd.h"
 
 namespace bulkhead {
@@ -55,6 +57,34 @@ TEST(Listeners, ReadsAProcessesTables) {
   EXPECT_FALSE(listens_inside(::getpid(), port));
   ASSERT_EQ(::listen(server.get(), 1), 0);
   EXPECT_TRUE(listens_inside(::getpid(), port));
+}
+
+TEST(Listeners, TellsOfOtherRows) {
+  bool others = false;
+  EXPECT_FALSE(has_listener("  sl local\n0: 0100007F:1F90 0:0 0A x\n", 9, &others));
+  EXPECT_FALSE(others);
+  EXPECT_FALSE(has_listener("0: 0100007F:1F90 0:0 0A x\n1: 0100007F:0009 0:0 06 x\n", 9, &others));
+  EXPECT_TRUE(others);
+}
+
+// More of them than one read tells, and each of a table's last rows.
+TEST(Listeners, AreFoundAmongMany) {
+  std::vector<Fd> servers;
+  std::vector<uint16_t> ports;
+  for (int i = 0; i < 40; ++i) {
+    servers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::bind(servers.back().get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::listen(servers.back().get(), 1), 0);
+    ::getsockname(servers.back().get(), reinterpret_cast<sockaddr*>(&address), &size);
+    ports.push_back(ntohs(address.sin_port));
+    const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  }
+  for (const uint16_t port : ports) EXPECT_TRUE(listens_inside(::getpid(), port)) << port;
 }
 
 }  // namespace

@@ -1,0 +1,119 @@
+'use strict';
+// bulkhead eval: a script in a sandbox, its value on standard output. The command line is read by
+// src/cli/eval.cc; the prompt is prompt.cjs.
+//
+//   node eval.cjs [--memory SIZE] [--time DURATION] [--wall DURATION] [--output SIZE] [--json] [-- FILE|-]
+
+const fs = require('node:fs');
+const { inspect, parseArgs } = require('node:util');
+const { Sandbox } = require('./sandbox.cjs');
+const errors = require('./errors.cjs');
+const { readOptions } = require('./options.cjs');
+
+const Exit = { THREW: 1, MEMORY: 120, TIME: 121, OUTPUT: 122, HANDLES: 123, WALL: 124, FAILED: 125, INTERRUPTED: 130 };
+
+// What a guest says may hold what a terminal obeys.
+const harmless = (text, stream) =>
+  (stream.isTTY ? text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`) : text);
+const shown = (value, stream = process.stdout) => {
+  if (typeof value === 'string') return harmless(value, stream);
+  if (value instanceof Error) return harmless(errorText(value), stream);
+  return harmless(inspect(value, { customInspect: false, depth: 5 }), stream);
+};
+const errorText = (error) => {
+  if (!(error instanceof Error)) return `thrown: ${inspect(error, { customInspect: false })}`;
+  if (error instanceof errors.GuestError) return error.stack;
+  return error.message;
+};
+const say = (text) => process.stderr.write(`bulkhead: ${text.replace(/^bulkhead: /, '')}\n`);
+
+function exitCode(error) {
+  if (error instanceof errors.MemoryLimitError) return Exit.MEMORY;
+  if (error instanceof errors.TimeLimitError) return error.limit === 'wall' ? Exit.WALL : Exit.TIME;
+  if (error instanceof errors.OutputLimitError) return Exit.OUTPUT;
+  if (error instanceof errors.HandleLimitError) return Exit.HANDLES;
+  if (error instanceof errors.LostError || error?.code === 'ERR_SANDBOX_OPTION') return Exit.FAILED;
+  return Exit.THREW;
+}
+
+async function create(options, stdout = process.stdout) {
+  const sandbox = await Sandbox.create({ time: '10 s', ...options, globals: 'web' });
+  sandbox.on('console', (level, args) => {
+    const stream = level === 'warn' || level === 'error' || level === 'trace' ? process.stderr : stdout;
+    stream.write(`${args.map((arg) => shown(arg, stream)).join(' ')}\n`);
+  });
+  return sandbox;
+}
+
+const readAll = (fd, what) => {
+  try {
+    return fs.readFileSync(fd, 'utf8');
+  } catch (error) {
+    say(`cannot read ${what}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
+    process.exit(Exit.FAILED);
+  }
+};
+
+// The script's value, or what it threw; the process ends when its timers have.
+async function runFile(file, { json, ...options }) {
+  const isInput = file === '-' || file === undefined;
+  const source = readAll(isInput ? 0 : file, isInput ? 'standard input' : file);
+  const sandbox = await create(options, json ? process.stderr : process.stdout);
+  const interrupt = new AbortController();
+  process.once('SIGINT', () => interrupt.abort());
+  interrupt.signal.addEventListener('abort', () => {
+    sandbox.disposeSync();
+    process.exitCode = Exit.INTERRUPTED;
+  });
+  try {
+    if (json && !isInput && !process.stdin.isTTY) {
+      const text = readAll(0, 'standard input');
+      if (text.trim() !== '') await sandbox.set('input', parseInput(text));
+    }
+    const value = await sandbox.run(source, { filename: isInput ? 'stdin' : file, signal: interrupt.signal });
+    if (json) process.stdout.write(`${JSON.stringify(value) ?? 'null'}\n`);
+    else if (value !== undefined) process.stdout.write(`${shown(value)}\n`);
+    process.once('beforeExit', () => sandbox.disposeSync());
+  } catch (error) {
+    sandbox.disposeSync();
+    if (interrupt.signal.aborted) return;
+    process.exitCode = exitCode(error);
+    if (json) process.stdout.write(`${JSON.stringify({ error: described(error) })}\n`);
+    else if (error instanceof errors.SandboxError) say(error.message);
+    else process.stderr.write(`${harmless(errorText(error), process.stderr)}\n`);
+  }
+}
+const parseInput = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    say(`standard input is not JSON: ${error.message}`);
+    process.exit(Exit.FAILED);
+  }
+};
+const described = (error) => (error instanceof Error
+  ? { name: error.name, message: error.message, code: error.code, stack: error instanceof errors.GuestError ? error.stack : undefined }
+  : { thrown: error });
+
+async function main() {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: {
+    memory: { type: 'string' }, time: { type: 'string' }, wall: { type: 'string' }, output: { type: 'string' }, json: { type: 'boolean' },
+  } });
+  const { json = false, ...limits } = values;
+  try {
+    readOptions(limits);
+  } catch (error) {
+    say(`--${error.message}`);
+    process.exit(Exit.FAILED);
+  }
+  if (positionals.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !json) {
+    const { prompt } = require('./prompt.cjs');
+    return prompt({ create: () => create(limits), shown, errorText });
+  }
+  return runFile(positionals[0], { ...limits, json });
+}
+
+main().catch((error) => {
+  say(error.message);
+  process.exitCode = Exit.FAILED;
+});

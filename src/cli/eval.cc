@@ -1,0 +1,109 @@
+// bulkhead eval: JavaScript in a sandbox, from the command line. What it does stands in
+// js/lib/eval.cjs; this finds the Node and the addons that it needs.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <cstdlib>
+
+#include "base/path.h"
+#include "cli/code.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "policy/config.h"
+#include "sandbox/limits/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+struct EvalOptions {
+  std::string memory, time, wall, output;
+  bool json = false;
+};
+
+bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+// Beside the program as it was built, or where `make install` puts them.
+std::string find_addons(const Places& places) {
+  if (const char* named = std::getenv("BULKHEAD_ADDONS"); named != nullptr && *named != '\0')
+    return named;
+  const std::string folder(parent_of(parent_of(places.program)));
+  for (const std::string& found : {folder + "/js", folder + "/lib/bulkhead"})
+    if (is_file(found + "/host.node") && is_file(found + "/worker.node")) return found;
+  return "";
+}
+
+int fail(const std::string& text) {
+  complain(text);
+  return kExitFailed;
+}
+
+int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
+  if (rest.size() > 1)
+    return fail(fmt::format("unexpected argument \"{}\": options stand before FILE", rest[1]));
+  const auto places = find_places();
+  if (!places.ok()) {
+    complain(places.error());
+    return kExitFailed;
+  }
+  const std::string script = places->data + "/js/lib/eval.cjs";
+  const std::string addons = find_addons(*places);
+  if (!is_file(script) || addons.empty())
+    return fail("the JavaScript sandbox is not built: `make build` makes it");
+  const std::string node = find_node(*places);
+  if (node.empty() || !is_file(node))
+    return fail(
+        "no Node.js was found: `make build` or the first `bulkhead code` installs the right "
+        "one; or name one with BULKHEAD_NODE");
+  for (const auto& [name, value] :
+       {std::pair<const char*, const std::string&>{"BULKHEAD", places->program},
+        {"BULKHEAD_ADDONS", addons},
+        {"BULKHEAD_NODE", node},
+        {"BULKHEAD_DATA", places->data}})
+    ::setenv(name, value.c_str(), 1);
+  std::vector<std::string> words = {node, script};
+  const auto pass = [&words](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  pass("--memory", options.memory);
+  pass("--time", options.time);
+  pass("--wall", options.wall);
+  pass("--output", options.output);
+  if (options.json) words.emplace_back("--json");
+  if (!rest.empty()) words.insert(words.end(), {"--", rest.front()});
+  return fail(execute(words));
+}
+
+}  // namespace
+
+Action add_eval(CLI::App& app) {
+  auto options = std::make_shared<EvalOptions>();
+  app.add_option("--memory", options->memory, "V8's heap (default: 64MiB)")->type_name("SIZE");
+  app.add_option("--time", options->time,
+                 "processor time (default: 10s; at a prompt for each line)")
+      ->type_name("DURATION");
+  app.add_option("--wall", options->wall, "time by the clock, promises and timers included")
+      ->type_name("DURATION");
+  app.add_option("--output", options->output, "the largest result or message (default: 16MiB)")
+      ->type_name("SIZE");
+  app.add_flag(
+      "--json", options->json,
+      "standard input is JSON, `input` in the script; the result or the error is a line of "
+      "JSON");
+  app.footer(
+      "FILE is a script; \"-\", or none where nobody types, is standard input. Its last value is "
+      "printed, a promise once it is settled. It has the language, console, timers, TextEncoder "
+      "and "
+      "their like, and nothing of this machine: no files, no network, no require, no import. "
+      "Without "
+      "FILE at a terminal there is a prompt; Ctrl-C there ends what runs.\n\n"
+      "Exits with 1 where the script threw; 120: memory, 121: time, 122: output, 123: too many "
+      "objects, 124: wall; 125: bulkhead itself failed; 130: Ctrl-C.\n\n"
+      "  bulkhead eval                                a prompt\n"
+      "  bulkhead eval --time 100ms rule.js           a script with a limit\n"
+      "  echo '[3, 4]' | bulkhead eval --json sum.js  sum.js: input.reduce((a, b) => a + b)\n"
+      "  echo '6 * 7' | bulkhead eval -               42");
+  return [options](const std::vector<std::string>& rest) { return eval(*options, rest); };
+}
+
+}  // namespace bulkhead
