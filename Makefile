@@ -93,14 +93,16 @@ versions:
 	@scripts/build dev bin/bulkhead
 	@scripts/versions
 
-install: setup
-	@scripts/build release bin/bulkhead addons completions
-	@cmake --install build/release --prefix $(PREFIX) > /dev/null
+install:
+	@scripts/setup --build
+	@scripts/build package bin/bulkhead addons completions
+	@cmake --install build/package --prefix $(PREFIX) > /dev/null
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
 
-deb: setup
-	@scripts/build release bin/bulkhead addons completions
-	@cd build/release && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
+deb:
+	@scripts/setup --build
+	@scripts/build package bin/bulkhead addons completions
+	@cd build/package && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
 
 kernels:

@@ -1,5 +1,5 @@
-// The JavaScript sandbox beside vm2 and isolated-vm, in turns: medians in nanoseconds, and starts in
-// milliseconds. `npm ci` here first; then: node bench/javascript/compare.mjs [ROUNDS]
+// The JavaScript sandbox beside vm2 and isolated-vm, in turns: the lowest and the median in nanoseconds,
+// and starts in milliseconds. A machine with other work says little by its medians. `npm ci` here first; then: node bench/javascript/compare.mjs [ROUNDS]
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Sandbox, live, warm, cool } from '../../js/index.mjs';
@@ -12,9 +12,13 @@ const kilobyte = 'x'.repeat(1024);
 const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
 const timed = (count, body) => {
   body(count);
-  const begin = process.hrtime.bigint();
-  body(count);
-  return Number(process.hrtime.bigint() - begin) / count;
+  const batches = [];
+  for (let i = 0; i < 10; i++) {
+    const begin = process.hrtime.bigint();
+    body(count);
+    batches.push(Number(process.hrtime.bigint() - begin) / count);
+  }
+  return batches;
 };
 const repeat = (body) => (count) => { for (let i = 0; i < count; i++) body(i); };
 
@@ -68,11 +72,11 @@ const peers = {
 };
 
 const figures = {};
-const note = (task, peer, figure) => { ((figures[task] ??= {})[peer] ??= []).push(figure); };
+const note = (task, peer, figure) => { ((figures[task] ??= {})[peer] ??= []).push(...[figure].flat()); };
 for (let round = 0; round < rounds; round++) {
   for (const [peer, make] of Object.entries(peers)) {
     const { tasks, end } = await make();
-    for (const [task, body] of Object.entries(tasks)) note(`${task}, ns`, peer, timed(task === '10,000 numbers' ? 10 : 2000, body));
+    for (const [task, body] of Object.entries(tasks)) note(`${task}, ns`, peer, timed(task === '10,000 numbers' ? 2 : 500, body));
     await end();
   }
   const since = (begin) => (performance.now() - begin);
@@ -96,6 +100,7 @@ for (let round = 0; round < rounds; round++) {
   cool();
   await prepared.dispose();
 }
-console.log(['', ...Object.keys(peers)].join(' | '));
+const shown = (list, digits) => (list === undefined ? '–' : `${Math.min(...list).toFixed(digits)}; ${median(list).toFixed(digits)}`);
+console.log(['lowest; median', ...Object.keys(peers)].join(' | '));
 for (const [task, of] of Object.entries(figures))
-  console.log([task, ...Object.keys(peers).map((peer) => (of[peer] === undefined ? '–' : median(of[peer]).toFixed(task.endsWith('ns') ? 0 : 2)))].join(' | '));
+  console.log([task, ...Object.keys(peers).map((peer) => shown(of[peer], task.endsWith('ns') ? 0 : 2))].join(' | '));

@@ -50,7 +50,8 @@ const make = (name, object) => new Request(Op.MODULE, (endpoint) => {
 
 class Modules {
   #table;
-  #known = new Map();  // by name: the specifiers that it asks for
+  #known = new Map();    // by name: the specifiers that it asks for
+  #loading = new Map();  // by name: a promise of them
   #tell;
 
   // table: a map of names, or a function of a name and its importer's (options.cjs); tell: is told of
@@ -60,18 +61,39 @@ class Modules {
     this.#tell = tell;
   }
 
-  // Everything that `name` needs, steps of which are requests to the guest or promises: whoever drives
-  // this waits for them, or does not.
-  *load(name, importer, seen = new Set()) {
+  // Everything that `name` needs. ask(request) asks the guest and waits.
+  async load(name, importer, ask, seen = new Set()) {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const specifier of await this.#wanted(name, importer, ask)) await this.load(moduleName(specifier, name), name, ask, seen);
+  }
+  // One at a time, however many ask: a guest may ask for the same thousands of times at once.
+  async #wanted(name, importer, ask) {
+    while (this.#loading.has(name)) await this.#loading.get(name).catch(() => {});
+    if (this.#known.has(name)) return this.#known.get(name);
+    const found = this.#find(name, importer);
+    const loading = (async () => this.#learn(name, await ask(this.#request(name, importer, types.isPromise(found) ? await found : found))))();
+    this.#loading.set(name, loading);
+    try {
+      return await loading;
+    } finally {
+      this.#loading.delete(name);
+    }
+  }
+  loadSync(name, importer, ask, seen = new Set()) {
     if (seen.has(name)) return;
     seen.add(name);
     if (!this.#known.has(name)) {
-      const request = this.#request(name, importer, yield this.#find(name, importer));
-      const wanted = yield request;
-      if (this.#known.size >= MOST_MODULES) refuse(`more than ${MOST_MODULES} modules in a sandbox`);
-      this.#known.set(name, wanted);
+      const found = this.#find(name, importer);
+      if (types.isPromise(found)) refuse('importSync: the resolver of modules gave a promise');
+      this.#learn(name, ask(this.#request(name, importer, found)));
     }
-    for (const specifier of this.#known.get(name)) yield* this.load(moduleName(specifier, name), name, seen);
+    for (const specifier of this.#known.get(name)) this.loadSync(moduleName(specifier, name), name, ask, seen);
+  }
+  #learn(name, wanted) {
+    if (this.#known.size >= MOST_MODULES) refuse(`more than ${MOST_MODULES} modules in a sandbox`);
+    this.#known.set(name, wanted);
+    return wanted;
   }
   #find(name, importer) {
     if (name.length > MOST_NAME) refuse(`the name of a module is longer than ${MOST_NAME} characters`);
@@ -87,18 +109,4 @@ class Modules {
   }
 }
 
-async function drive(steps, ask) {
-  for (let step = steps.next(); !step.done;) {
-    const { value } = step;
-    step = steps.next(value instanceof Request ? await ask(value) : types.isPromise(value) ? await value : value);
-  }
-}
-function driveSync(steps, ask) {
-  for (let step = steps.next(); !step.done;) {
-    const { value } = step;
-    if (types.isPromise(value)) refuse('importSync: the resolver of modules gave a promise');
-    step = steps.next(value instanceof Request ? ask(value) : value);
-  }
-}
-
-module.exports = { Modules, drive, driveSync, moduleName };
+module.exports = { Modules, moduleName };

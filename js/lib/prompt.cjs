@@ -28,6 +28,9 @@ const namesOf = `((path) => {
   return [...names].slice(0, 500);
 })`;
 
+// Of what the guest said: it goes to the terminal.
+const named = (names) => (Array.isArray(names) ? names.filter((name) => typeof name === 'string' && /^[A-Za-z_$][\w$]{0,99}$/.test(name)) : []);
+
 async function prompt({ create, shown, errorText }) {
   let sandbox = await create();
   let running;    // an AbortController while a script runs
@@ -39,7 +42,7 @@ async function prompt({ create, shown, errorText }) {
     if (running !== undefined || (typed[1] === undefined && typed[2] === undefined)) return done(null, [[], line]);
     const begun = typed[2] ?? '';
     sandbox.run(`${namesOf}(${JSON.stringify(path)})`, { time: '50 ms', wall: '200 ms' })
-      .then((names) => done(null, [names.map(String).filter((name) => name.startsWith(begun)).sort(), begun]), () => done(null, [[], line]));
+      .then((names) => done(null, [named(names).filter((name) => name.startsWith(begun)).sort(), begun]), () => done(null, [[], line]));
   };
   const face = readline.createInterface({ input: process.stdin, output: process.stdout, prompt: '> ', historySize: MOST_HISTORY, removeHistoryDuplicates: true, completer: complete });
   const print = (text) => process.stdout.write(`${text}\n`);

@@ -9,7 +9,7 @@ const { encodeArguments } = require('./standin.cjs');
 const { readOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
 const { Call } = require('./call.cjs');
-const { Modules, drive, driveSync, moduleName } = require('./modules.cjs');
+const { Modules, moduleName } = require('./modules.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
@@ -135,7 +135,7 @@ class Sandbox extends EventEmitter {
   importSync(specifier, options = {}) {
     const name = this.#moduleOf(specifier);
     return this.#withinSync(options, () => {
-      driveSync(this.#modules.load(name, ''), ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
+      this.#modules.loadSync(name, '', ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
       return this.#endpoint.ask(Op.IMPORT, 0, importMessage(name, true), value, false);
     });
   }
@@ -145,7 +145,7 @@ class Sandbox extends EventEmitter {
     return moduleName(specifier, '');
   }
   #loadWithin(call, name, importer) {
-    return call.wait(drive(this.#modules.load(name, importer), ({ op, write, read }) => this.#within(call, op, 0, write, read)));
+    return call.wait(this.#modules.load(name, importer, ({ op, write, read }) => this.#within(call, op, 0, write, read)));
   }
   // What a guest's import() asks for. Both are its words.
   #load = async (specifier, importer) => {

@@ -121,6 +121,13 @@ test('an object of many properties is not frozen request by request', () => {
   assert.throws(() => Object.isFrozen(frozen(10001)), /too many properties/);
 });
 
+test('timers and promises of the host that wait', async () => {
+  await using sandbox = await Sandbox.create({ globals: 'web', handles: 3000, expose: { later: () => new Promise(() => {}) } });
+  assert.equal(await sandbox.run('let n = 0; try { for (;;) { setTimeout(() => {}, 1e6); n++ } } catch (e) { e.name + n }'), 'RangeError1000');
+  assert.match(await sandbox.run('const held = []; try { for (;;) held.push(later()) } catch (e) { e.message }'), /objects are held/);
+  assert.equal(await sandbox.run('1'), 1);
+});
+
 test('timers of a guest wait for each other', async () => {
   const host = { calls: 0, calling: new Call(), resume() { this.calls++; return new Promise((resolve) => { this.done = resolve; }); } };
   const web = webHostModule.webHost(host);

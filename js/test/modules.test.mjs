@@ -166,6 +166,18 @@ test('limits hold while modules are loaded and evaluated', async () => {
   }
 });
 
+test('a module that is asked for thousands of times at once is sent once', async () => {
+  let asked = 0;
+  await using sandbox = await Sandbox.create({ time: '5 s', modules: async () => { asked++; await sleep(5); return `export default 1; /* ${'x'.repeat(1e6)} */`; } });
+  const before = process.memoryUsage().rss;
+  let most = before;
+  const timer = setInterval(() => { most = Math.max(most, process.memoryUsage().rss); }, 2);
+  assert.equal(await sandbox.run('Promise.all(Array.from({ length: 500 }, () => import("large"))).then((all) => new Set(all).size)'), 1);
+  clearInterval(timer);
+  assert.equal(asked, 1);
+  assert.ok(most - before < 200e6, `the host grew by ${((most - before) / 1e6).toFixed(0)} MB`);
+});
+
 test('what a module gets of the host follows the rules of expose', async () => {
   const state = { n: 1 };
   await using sandbox = await Sandbox.create({ modules: { state: { plain: state, open: live(state), f: () => 1 } } });

@@ -1,6 +1,7 @@
 // A worker that lies: every message that the host's end reads is made up, torn or changed. Whatever it
 // says, the host gets an error of the sandbox's or a value, never more, and stays as it was.
 import test from 'node:test';
+import { types } from 'node:util';
 import assert from 'node:assert/strict';
 import linkModule from '../lib/link.cjs';
 import membrane from '../lib/membrane.cjs';
@@ -91,7 +92,7 @@ test('what a module asks for is made up', () => {
   const load = (body) => {
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
     const modules = new modulesModule.Modules(() => '', () => {});
-    modulesModule.driveSync(modules.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false));
+    modules.loadSync('a', '', ({ op, write, read }) => endpoint.ask(op, 0, write, read, false));
   };
   assert.throws(() => load(u32(2 ** 31)), /broke the protocol \(count\)/);
   assert.throws(() => load(Buffer.concat([u32(1), Buffer.from([Tag.INT, 0, 0, 0, 0])])), /broke the protocol \(text\)/);
@@ -99,7 +100,7 @@ test('what a module asks for is made up', () => {
   let next = 0;
   const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), u32(1), text(`m${next++}`)]));
   const endless = new modulesModule.Modules(() => '', () => {});
-  assert.throws(() => modulesModule.driveSync(endless.load('a', ''), ({ op, write, read }) => endpoint.ask(op, 0, write, read, false)), /more than 1000 modules/);
+  assert.throws(() => endless.loadSync('a', '', ({ op, write, read }) => endpoint.ask(op, 0, write, read, false)), /more than 1000 modules/);
 });
 
 test('headers that cannot be', () => {
@@ -312,8 +313,10 @@ test('thousands of torn messages', () => {
       assert.ok(result !== globalThis && result !== process);
     } catch (error) {
       // An error of ours, or what the worker threw: not one of the host's own machinery.
-      assert.ok(!(error instanceof RangeError && /Invalid|allocation/.test(error.message)), `seed ${first}: ${error?.stack}`);
-      assert.ok(!(error instanceof TypeError && /Cannot (read|set)/.test(error.message) && /lib\/(decode|membrane|serve|link)/.test(error.stack.split('\n')[1])), `seed ${first}: ${error?.stack}`);
+      // A stand-in that was thrown would be asked, and answer made-up things.
+      const real = types.isNativeError(error);
+      assert.ok(!(real && error instanceof RangeError && /Invalid|allocation/.test(error.message)), `seed ${first}: ${real && error.stack}`);
+      assert.ok(!(real && error instanceof TypeError && /Cannot (read|set)/.test(error.message) && /lib\/(decode|membrane|serve|link)/.test(error.stack.split('\n')[1])), `seed ${first}: ${real && error.stack}`);
     }
     if (link.lost) lost++;
     assert.deepEqual(Object.keys(canary), ['untouched', 'f']);

@@ -1,12 +1,15 @@
 // bulkhead check: finds mistakes in manifests, policy files, sets, remembered answers and reviews.
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+
 #include "base/fd.h"
 #include "base/path.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/lifts.h"
 #include "policy/lint.h"
 #include "policy/reviews.h"
 #include "sandbox/limits/outcome.h"
@@ -27,7 +30,7 @@ struct CheckOptions {
 std::string kind_of_file(const std::string& text) {
   const auto value = nlohmann::json::parse(text, nullptr, false);
   if (value.is_object())
-    for (const char* key : {"blocklist", "set", "grants", "reviews"})
+    for (const char* key : {"blocklist", "set", "grants", "reviews", "lifts"})
       if (value.contains(key)) return key;
   return "manifest";
 }
@@ -66,6 +69,9 @@ std::vector<Diagnostic> check_file(const CheckOptions& options, const std::strin
   } else if (kind == "grants") {
     const auto answers = GrantStore(file).load("", "");
     if (!answers.ok()) take(answers.error());
+  } else if (kind == "lifts") {
+    const auto lifts = LiftStore(file).load();
+    if (!lifts.ok()) take(lifts.error());
   } else if (kind == "reviews") {
     const auto approved = ReviewStore(file).list();
     if (!approved.ok()) take(approved.error());

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>

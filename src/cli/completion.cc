@@ -2,6 +2,7 @@
 // line is parsed by, so that they cannot drift from it.
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 
 #include "cli/terminal.h"

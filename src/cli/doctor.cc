@@ -1,6 +1,7 @@
 // bulkhead doctor: what this machine can enforce, and what is missing.
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 
 #include "cli/code.h"

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+
 #include "base/path.h"
 #include "base/spelling.h"
 #include "cli/session.h"

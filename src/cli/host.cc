@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
+#include <CLI/App.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>

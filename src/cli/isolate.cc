@@ -2,6 +2,8 @@
 // memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
 #include <fcntl.h>
 
+#include <CLI/App.hpp>
+
 #include "cli/session.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <CLI/App.hpp>
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -14,6 +15,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/homes.h"
+#include "policy/lifts.h"
 #include "policy/links.h"
 #include "policy/pattern.h"
 #include "policy/units.h"
@@ -402,6 +404,10 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.variables.extension = std::string(parent_of(file));
   }
   BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session, request.example_workspace));
+  BULKHEAD_TRY(
+      const auto lifted,
+      LiftStore(session.places.lifts()).lifted_in(inputs.variables.workspace, inputs.blocklists));
+  inputs.lifted.insert(inputs.lifted.end(), lifted.begin(), lifted.end());
   if (request.make_folders && uses(inputs, "${storage}")) {
     const Status made = make_directories(inputs.variables.storage, 0700);
     if (!made.ok()) return unwritable_state(session.places, made.error());

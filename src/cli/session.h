@@ -1,7 +1,6 @@
 // Session: from a command line's options to a policy: what run, explain and check share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,10 @@
 #include "cli/program.h"
 #include "policy/config.h"
 #include "policy/policy.h"
+
+namespace CLI {
+class App;  // whose header is the heaviest of all: for the files that read options
+}
 
 namespace bulkhead {
 

@@ -1,12 +1,15 @@
 // Verb: one word after `bulkhead`. Each stands in a file of its own and is listed in verbs.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;  // whose header is the heaviest of all: for the files that read options
+}
 
 namespace bulkhead {
 
@@ -37,6 +40,7 @@ Action add_eval(CLI::App& app);
 Action add_explain(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_review(CLI::App& app);
+Action add_unblock(CLI::App& app);
 Action add_log(CLI::App& app);
 Action add_doctor(CLI::App& app);
 Action add_completion(CLI::App& app);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
@@ -20,6 +21,7 @@ constexpr std::array kVerbs = {
     Verb{"explain", "which rule decides an access, and what would change it", nullptr, add_explain},
     Verb{"check", "find mistakes in manifests and policy files", nullptr, add_check},
     Verb{"review", "what an extension could do, and whether you agreed to it", nullptr, add_review},
+    Verb{"unblock", "lift a group of the blocklist for one workspace", nullptr, add_unblock},
     Verb{"log", "what was allowed and denied", nullptr, add_log},
     Verb{"doctor", "what this machine can enforce", nullptr, add_doctor},
     Verb{"completion", "completion for bash, zsh or fish", nullptr, add_completion},

@@ -28,6 +28,7 @@ struct Places {
 
   std::string journal() const { return state + "/journal.db"; }
   std::string grants() const { return config + "/grants.json"; }
+  std::string lifts() const { return config + "/lifts.json"; }
   // The folder for sockets of running compartments.
   std::string sockets() const { return runtime.empty() ? state + "/run" : runtime + "/bulkhead"; }
 };

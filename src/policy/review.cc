@@ -38,9 +38,10 @@ constexpr std::array<GroupNoun, 18> kSecrets = {{
     {"shell-history", "histories of shells"},
     {"editor-secrets", "secrets of the editor"},
 }};
-constexpr std::array<GroupNoun, 8> kAutorun = {{
+constexpr std::array<GroupNoun, 9> kAutorun = {{
     {"git-hooks", "git's hooks and settings"},
     {"package-settings", "settings of package managers"},
+    {"ci-pipelines", "workflows and pipelines"},
     {"shell-startup", "start-up files of shells"},
     {"tool-startup", "settings of tools that name programs"},
     {"compiled-code", "what interpreters compiled for later"},

@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "policy/config.h"
 #include "policy/homes.h"
+#include "policy/lifts.h"
 #include "policy/merge.h"
 #include "policy/pattern.h"
 #include "policy/programs.h"
@@ -106,6 +107,9 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
                       .runtime = canonical_or_same(request.places.runtime),
                       .bulkhead = own_files(request.places, request.server),
                       .other_homes = find_homes(home_sources())};
+  BULKHEAD_TRY(
+      inputs.lifted,
+      LiftStore(request.places.lifts()).lifted_in(inputs.variables.workspace, inputs.blocklists));
   return inputs;
 }
 

@@ -351,6 +351,12 @@ class World:
         os.symlink("../../scripts/hook", f"{work}/.git/hooks/post-update")
         self.file(f"{work}/.vscode/settings.json", b"{}\n")
         self.file(f"{work}/.vscode/tasks.json", b"{}\n")
+        self.file(f"{work}/.github/workflows/ci.yml", b"on: push\n")
+        self.file(f"{work}/.gitlab-ci.yml", b"stages: []\n")
+        self.file(f"{work}/.mcp.json", b"{}\n")
+        self.file(f"{work}/.claude/settings.json", b"{}\n")
+        self.file(f"{work}/scripts/linked.yml", b"on: push\n")
+        os.symlink("../../scripts/linked.yml", f"{work}/.github/workflows/linked.yml")
         self.file(f"{work}/sub/file.txt", b"sub\n")
         if self.header.one("act") == "device" and os.getuid() == 0:
             os.mknod(f"{work}/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -418,7 +424,7 @@ class World:
     def snapshot(self):
         """What no attack may change."""
         state = {"outsider": self.outsider_state()}
-        for root in (self.home, self.outside, self.readonly, self.sibling, self.writeonly, f"{self.work}/.git", f"{self.work}/.vscode", f"{self.work}/scripts"):
+        for root in (self.home, self.outside, self.readonly, self.sibling, self.writeonly, f"{self.work}/.git", f"{self.work}/.vscode", f"{self.work}/scripts", f"{self.work}/.github", f"{self.work}/.claude", f"{self.work}/.circleci"):
             for folder, folders, files in os.walk(root):
                 if self.header.one("act") == "replace":
                     files = [name for name in files if not name.startswith(".netrc")]
@@ -426,7 +432,8 @@ class World:
                     if path.startswith(f"{self.home}/.local/state/bulkhead/") and not path.endswith("/canary"):
                         continue  # the journal, which bulkhead itself writes
                     state[path] = self.describe(path)
-        for path in (self.facts["SHM_FILE"], self.facts["TMP_FILE"]):
+        for path in (self.facts["SHM_FILE"], self.facts["TMP_FILE"], f"{self.work}/.gitlab-ci.yml", f"{self.work}/.mcp.json",
+                     f"{self.work}/Jenkinsfile", f"{self.work}/.circleci"):
             state[path] = self.describe(path)
         # Made by the attack itself, harmful to whoever comes later.
         for folder, folders, files in os.walk(self.work):

@@ -129,6 +129,13 @@ class Prompting(Flow):
                        "throw '\\x1b]0;own\\x07\\x9b31m'", "[Object.assign(new Error('\\x1b]0;own\\x07\\x9b31m'), {})]", "({ ['\\x1b]0;own\\x07\\x9b31m']: Symbol('\\x1b]0;own\\x07\\x9b31m') })"):
             terminal.type(source + "\r")
             terminal.wait_for(r"own.*\n.*own.*> ")
+        # Nor by completion.
+        terminal.type("Array.prototype.slice = () => ['Math\\x1b]0;own\\x07']; 0\r")
+        terminal.wait_for(r"\n0\r.*> ")
+        terminal.type("Mat\t")
+        time.sleep(0.5)
+        terminal.type("h.PI\r")
+        terminal.wait_for("3.14|Error")
         self.assertNotIn("\x1b]0", terminal.screen)
         self.assertNotIn("\x07", terminal.screen)
         self.assertNotIn("\x9b", terminal.screen)

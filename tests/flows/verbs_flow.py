@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""explain, check, log, doctor and completion."""
+"""explain, unblock, check, log, doctor and completion."""
 
 import hashlib
 import json
@@ -12,6 +12,47 @@ import subprocess
 
 import flow
 from flow import Flow, Terminal, options
+
+
+class Lifting(Flow):
+    """A group of the blocklist, lifted for a workspace."""
+
+    def test_it_counts_there_and_nowhere_else(self):
+        self.file("project/.github/workflows/ci.yml", "on: push\n")
+        other = self.file("other/.github/workflows/ci.yml", "on: push\n")
+        write = ["--", "sh", "-c", "echo changed > .github/workflows/ci.yml"]
+        here = os.path.join(self.project, ".github/workflows/ci.yml")
+
+        def text(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        self.assertNotEqual(self.bulkhead("run", *write).returncode, 0)
+        self.assertEqual(text(here), "on: push\n")
+        self.assertIn("Nothing is lifted", self.bulkhead("unblock").stdout)
+        done = self.bulkhead("unblock", "ci-pipelines")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(self.bulkhead("unblock", "--json").stdout), {"workspaces": {self.project: ["ci-pipelines"]}})
+        self.assertEqual(self.bulkhead("run", *write).returncode, 0)
+        self.assertEqual(text(here), "changed\n")
+        # Another folder keeps it, and so does a run that has both.
+        beside = os.path.join(self.root, "other")
+        self.assertNotEqual(self.bulkhead("run", *write, cwd=beside).returncode, 0)
+        self.assertNotEqual(self.bulkhead("run", "--workspace", ".", "--workspace", beside, *write).returncode, 0)
+        self.assertEqual(text(other), "on: push\n")
+        self.assertEqual(self.bulkhead("check", os.path.join(self.config(), "lifts.json")).returncode, 0)
+        self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo").returncode, 0)
+        self.assertNotEqual(self.bulkhead("run", *write).returncode, 0)
+        self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo").returncode, 125)
+
+    def config(self):
+        return os.path.join(self.environment.get("XDG_CONFIG_HOME", os.path.join(self.home, ".config")), "bulkhead")
+
+    def test_what_is_no_workspaces_own_is_not_lifted(self):
+        for words, told in ((["ssh-keys"], "--unblock ssh-keys"), (["no-such"], "ci-pipelines"), (["all"], "no built-in"),
+                            (["ci-pipelines", "--workspace", self.home], "--workspace"), (["--undo"], "GROUP")):
+            done = self.bulkhead("unblock", *words)
+            self.assertEqual(done.returncode, 125, words)
+            self.assertIn(told, done.stderr)
 
 
 class Explaining(Flow):

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <fstream>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -41,6 +42,14 @@ void plan_inotify(const Limits& limits, MountOrders<Written>& setup) {
   setup.inotify_instances = std::to_string(within(limits, queue * kEvent, kInstances));
   setup.inotify_watches =
       std::to_string(within(limits, kWatch, std::max<uint64_t>(watches / 2, 1)));
+}
+
+// Whether this user namespace knows the group; what it does not shows as another's.
+bool has_group(gid_t group) {
+  std::ifstream map("/proc/self/gid_map");
+  for (uint64_t inside = 0, outside = 0, count = 0; map >> inside >> outside >> count;)
+    if (group >= inside && group < inside + count) return true;
+  return false;
 }
 
 }  // namespace
@@ -105,8 +114,9 @@ MountOrders<Written> prepare_mounts(const Plan& plan, bool as_root) {
     constexpr uint64_t kTerminal = uint64_t{40} << 10U, kMany = 1U << 20U;
     setup.devpts_options = fmt::format("newinstance,ptmxmode=0666,mode=0620,max={}",
                                        within(plan.limits, kTerminal, kMany));
-    // The group of terminals, as far as it exists in there.
-    if (as_root && ::stat("/dev/tty", &status) == 0) {
+    // The group of terminals, as far as it exists in there: in a rootless container it may be
+    // nobody's.
+    if (as_root && ::stat("/dev/tty", &status) == 0 && has_group(status.st_gid)) {
       setup.devpts_options += fmt::format(",gid={}", status.st_gid);
     }
     setup.cover_ptmx = ::lstat("/dev/ptmx", &status) == 0 && S_ISCHR(status.st_mode);

@@ -230,7 +230,7 @@ class Keeper final : public LimitKeeper {
       return Error{fmt::format(
           "cannot enforce the limit cpu of {:g} cores: {}, and without one only whole cores "
           "can be limited; use \"cpu\": {:g} (on the command line --cpu {:g}), or run as root or "
-          "below a delegated cgroup",
+          "below a delegated cgroup (systemd-run --user --scope -p Delegate=yes)",
           *limits_.cpu, why, least, least)};
     }
     how_.cpu = Mechanism::kAffinity;

@@ -23,7 +23,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <string_view>
 
 #include "base/fd.h"
 #include "sandbox/kernel/kernel.h"
@@ -209,6 +211,37 @@ bool by_cgroup(const Limits& limits, Mechanism LimitMechanisms::*which) {
   return keeper.ok() && (*keeper)->mechanisms().*which == Mechanism::kCgroup;
 }
 
+// ---- what mends a refusal ----
+
+constexpr std::string_view kContainerOptions =
+    "a filter of system calls is in force, a container's mostly: start that with --security-opt "
+    "seccomp=unconfined --security-opt systempaths=unconfined (docs/containers.md has less wide "
+    "ones)";
+
+// The first line of a file of /proc; empty where there is none.
+std::string line_of(const char* path, std::string_view before = "") {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(before)) return line.substr(before.size());
+  return {};
+}
+
+bool is_filtered() { return line_of("/proc/self/status", "Seccomp:\t") == "2"; }
+
+std::string mend_of_namespaces() {
+  if (is_filtered()) return std::string(kContainerOptions);
+  if (line_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
+    return "AppArmor lets only programs with a profile make namespaces, as on Ubuntu: sudo "
+           "apparmor_parser --replace /etc/apparmor.d/bulkhead, which the package has for "
+           "/usr/bin/bulkhead; for a program elsewhere sudo sysctl -w "
+           "kernel.apparmor_restrict_unprivileged_userns=0";
+  if (line_of("/proc/sys/kernel/unprivileged_userns_clone") == "0")
+    return "sudo sysctl -w kernel.unprivileged_userns_clone=1";
+  if (line_of("/proc/sys/user/max_user_namespaces") == "0")
+    return "sudo sysctl -w user.max_user_namespaces=15000";
+  return "the kernel refuses namespaces to this process, as it does in a chroot";
+}
+
 }  // namespace
 
 int try_take_descriptor(pid_t process) {
@@ -284,20 +317,21 @@ std::vector<Feature> probe_features() {
   add("seccomp-sync-wake-up", "serves calls on the caller's core: faster", false,
       in_child(0, try_sync_wake_up), "", "Linux 6.6 has it");
 
-  const std::string namespaces =
-      "allow it by sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces above 0 or "
-      "kernel.apparmor_restrict_unprivileged_userns=0, or in the container's settings";
-  add("user-namespaces", "gives an ordinary user a compartment", kRequired,
-      in_child(CLONE_NEWUSER, [] { return 0; }), "", namespaces);
+  const int no_namespaces = in_child(CLONE_NEWUSER, [] { return 0; });
+  const std::string namespaces = mend_of_namespaces();
+  add("user-namespaces", "gives an ordinary user a compartment", kRequired, no_namespaces, "",
+      namespaces);
   add("mount-namespace", "private /tmp and /dev/shm, hidden paths", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tmpfs), "", namespaces);
   add("mount-attributes", "makes bound trees read-only", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tree_clone), "",
-      "Linux 5.12 is needed, and a container that lets it through");
+      no_namespaces != 0 ? namespaces
+                         : "Linux 5.12 is needed, and a container that lets it through");
   add("private-proc", "a /proc that shows the compartment alone", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, try_proc), "",
-      "a container that masks parts of /proc forbids it: run bulkhead outside, or start the "
-      "container with --security-opt systempaths=unconfined");
+      no_namespaces != 0 ? namespaces
+                         : "this container masks parts of /proc, and the kernel then allows no "
+                           "other one: start it with --security-opt systempaths=unconfined");
   add("private-terminals", "a /dev/pts of its own", kRequired,
       in_child(CLONE_NEWUSER | CLONE_NEWNS, try_devpts), "", namespaces);
   add("network-namespace", "a network that is empty but for loopback", kRequired,
@@ -306,7 +340,7 @@ std::vector<Feature> probe_features() {
       in_child(CLONE_NEWUSER | CLONE_NEWIPC, [] { return 0; }), "", namespaces);
 
   const std::string trace =
-      "set sysctl kernel.yama.ptrace_scope to 1, or allow it in the container's settings";
+      is_filtered() ? std::string(kContainerOptions) : "sudo sysctl -w kernel.yama.ptrace_scope=1";
   add("pidfd-getfd", "reaches a caller's sockets", kRequired,
       with_paused_child(try_take_descriptor), "", trace);
   add("process-vm-readv", "reads a caller's arguments, writes its answers", kRequired,

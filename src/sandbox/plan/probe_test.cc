@@ -2,11 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <set>
 
 #include "sandbox/kernel/landlock.h"
@@ -43,6 +51,40 @@ TEST(Probe, SaysWhatTheKernelSays) {
     EXPECT_EQ(named(features, "landlock").detail, "ABI " + std::to_string(abi));
   }
   EXPECT_EQ(named(features, "landlock-scopes").present, abi >= 6);
+}
+
+// As Docker's default profile does it.
+bool forbid_user_namespaces() {
+  std::array<sock_filter, 6> program = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(Probe, NamesTheOptionsOfAContainer) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!forbid_user_namespaces()) ::_exit(2);
+    for (const char* name : {"user-namespaces", "private-proc", "mount-attributes"}) {
+      const std::vector<Feature> features = probe_features();
+      const Feature& feature = named(features, name);
+      if (feature.present) ::_exit(3);
+      for (const char* option : {"seccomp=unconfined", "systempaths=unconfined"})
+        if (feature.detail.find(option) == std::string::npos) ::_exit(4);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Probe, IsTheSameTwice) {

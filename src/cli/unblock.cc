@@ -1,0 +1,111 @@
+// bulkhead unblock: lifts a group of the built-in blocklist for one workspace, and keeps that.
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <cerrno>
+
+#include "base/path.h"
+#include "base/spelling.h"
+#include "cli/session.h"
+#include "cli/summary.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "policy/homes.h"
+#include "policy/lifts.h"
+#include "sandbox/limits/outcome.h"
+
+namespace bulkhead {
+namespace {
+
+struct UnblockOptions {
+  std::string group, workspace;
+  bool undo = false, json = false;
+};
+
+Result<bool> list(const LiftStore& store, bool as_json) {
+  BULKHEAD_TRY(const auto lifts, store.load());
+  if (as_json) return print(to_line({{"workspaces", lifts}}));
+  std::string text;
+  for (const auto& [folder, groups] : lifts)
+    for (const std::string& group : groups)
+      text += fmt::format("{}  {}\n", group, escape_for_display(folder));
+  return print(text.empty() ? "Nothing is lifted for a workspace.\n" : text);
+}
+
+Result<BlockGroup> group_of(const Places& places, const std::string& name) {
+  BULKHEAD_TRY(const Shipped shipped, load_shipped(places, LoadSets::kNone));
+  std::vector<std::string_view> liftable;
+  for (const Blocklist& blocklist : shipped.blocklists) {
+    for (const BlockGroup& group : blocklist.groups) {
+      if (blocklist.source != Blocklist::Source::kBuiltin) {
+        if (group.name == name && blocklist.source != Blocklist::Source::kTelemetry)
+          return Error{fmt::format(
+              "{} stands in the user's or the organisation's policy, which this does not lift",
+              name)};
+        continue;
+      }
+      if (group.name == name) return group;
+      if (why_no_lift(group).empty()) liftable.push_back(group.name);
+    }
+  }
+  return Error{fmt::format("no built-in block group is called \"{}\"; for a workspace: {}",
+                           escape_for_display(name), fmt::join(liftable, ", "))};
+}
+
+Result<bool> unblock(const UnblockOptions& options) {
+  BULKHEAD_TRY(Places places, find_places());
+  LiftStore store(places.lifts());
+  if (options.group.empty()) return list(store, options.json);
+  BULKHEAD_TRY(const std::string here, working_folder());
+  std::string folder = here;
+  if (!options.workspace.empty()) {
+    BULKHEAD_TRY(folder, named_workspace(here, options.workspace));
+  }
+  if (options.undo) {
+    BULKHEAD_TRY(const bool changed, store.restore(folder, options.group));
+    if (changed) return true;
+    return Error{fmt::format("{} is not lifted for {}: `bulkhead unblock` lists what is",
+                             options.group, folder)};
+  }
+  BULKHEAD_TRY(const BlockGroup group, group_of(places, options.group));
+  if (std::string why_not = why_no_lift(group); !why_not.empty()) return Error{why_not};
+  const std::string why_not = why_no_project(folder, homes_with(canonical_or_same(places.home)));
+  if (!why_not.empty())
+    return Error{fmt::format("{} {}: go to the project's folder, or name one with --workspace",
+                             folder, why_not)};
+  BULKHEAD_CHECK(store.lift(folder, group.name));
+  return print(fmt::format(
+      "{} is lifted for {}: what is started or opened there from now on may write what it keeps.\n"
+      "  {}\n  to take it back: bulkhead unblock {} --undo\n",
+      group.name, escape_for_display(folder), group.reason, group.name));
+}
+
+}  // namespace
+
+Action add_unblock(CLI::App& app) {
+  auto options = std::make_shared<UnblockOptions>();
+  auto* group =
+      app.add_option("GROUP", options->group, "the group; without one: lists what is lifted")
+          ->type_name("")
+          ->check(not_empty);
+  app.add_option("--workspace", options->workspace,
+                 "the project's folder (default: the working folder)")
+      ->type_name("FOLDER")
+      ->needs(group)
+      ->check(not_empty);
+  app.add_flag("--undo", options->undo, "block it there again")->needs(group);
+  app.add_flag("--json", options->json, "the list as JSON")->excludes(group);
+  app.footer(
+      "Only groups about files of a workspace are lifted so; `bulkhead run --unblock` lifts any "
+      "for "
+      "a run. In the editor it holds for windows and extensions that start afterwards.\n"
+      "Exit code: 0 done, 125 bulkhead itself failed.");
+  return [options](const std::vector<std::string>&) {
+    const auto done = unblock(*options);
+    if (!done.ok()) complain(done.error());
+    return done.ok() && *done ? 0 : kExitFailed;
+  };
+}
+
+}  // namespace bulkhead
