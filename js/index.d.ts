@@ -74,7 +74,9 @@ export interface SandboxOptions extends Limits {
 /** The source of an ES module, or what a module of the host's exports. */
 export type Module = string | object;
 
-/** Limits of one call: tighter than the sandbox's, never wider. */
+/** Limits of one call: tighter than the sandbox's, never wider. A call that begins in the middle of another
+ *  one and waits (`runSync` in a function that a guest called) has the time that is left of that one; its
+ *  own `time` is not counted, and its `wall` ends it at its next call of the host. */
 export interface Within {
   time?: Duration;
   wall?: Duration;

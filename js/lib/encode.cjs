@@ -76,13 +76,14 @@ function encodeObject(endpoint, value) {
     if (kind === Kind.ARRAY) return encodeArray(endpoint, value);
     if (kind === Kind.OBJECT && isData(value)) return encodeData(endpoint, value);
   }
-  if ((kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) || (told & NATIVE) !== 0 || endpoint.forwarded.has(value)) {
+  const isFunction = kind === Kind.FUNCTION || kind === Kind.CONSTRUCTOR;
+  const forwarded = isFunction ? endpoint.forwarded.get(value) : undefined;
+  if (forwarded !== undefined) return endpoint.encodeIntrinsic(forwarded);
+  // A guest's is a handle like everything else of it: what it hands over must not become the host's.
+  if (policy.isHost || (isFunction && (told & NATIVE) !== 0)) {
     const table = intrinsics();
-    const path = table.paths.get(value);
-    // A guest's is a handle like everything else of it: what it hands over must not become the host's.
-    if (path !== undefined && policy.isHost) return endpoint.encodeIntrinsic(path);
-    const forwarded = endpoint.forwarded.get(value);
-    if (forwarded !== undefined) return endpoint.encodeIntrinsic(forwarded);
+    const path = policy.isHost ? table.paths.get(value) : undefined;
+    if (path !== undefined) return endpoint.encodeIntrinsic(path);
     if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);
   }
   if (wrapped !== undefined && wrapped.strict) throw policy.copyError('what is not plain data cannot be copied');

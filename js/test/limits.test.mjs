@@ -122,7 +122,7 @@ test('an object of many properties is not frozen request by request', () => {
 });
 
 test('timers and promises of the host that wait', async () => {
-  await using sandbox = await Sandbox.create({ globals: 'web', handles: 3000, expose: { later: () => new Promise(() => {}) } });
+  await using sandbox = await Sandbox.create({ globals: 'web', time: '20 s', handles: 3000, expose: { later: () => new Promise(() => {}) } });
   assert.equal(await sandbox.run('let n = 0; try { for (;;) { setTimeout(() => {}, 1e6); n++ } } catch (e) { e.name + n }'), 'RangeError1000');
   assert.match(await sandbox.run('const held = []; try { for (;;) held.push(later()) } catch (e) { e.message }'), /objects are held/);
   assert.equal(await sandbox.run('1'), 1);

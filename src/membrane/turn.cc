@@ -54,7 +54,7 @@ void Turn::begin(uint32_t number, const TurnLimits& limits) {
     limits_.wall_ns = 10 * limits_.processor_ns + 1000 * kMillisecond;
   const auto or_never = [](uint64_t limit) { return limit == 0 ? UINT64_MAX : limit; };
   soonest_ = std::min(or_never(limits_.processor_ns), or_never(limits_.wall_ns));
-  running_ = true;
+  running_ = fresh_ = true;
   begun_ = monotonic_ns();
   clock_begun_ = unclocked_ = asked_ = used_asked_ = 0;
   stopped_.store(false);
@@ -131,8 +131,9 @@ Turn::End Turn::check() {
 
 Turn::End Turn::wait() {
   // A guest that calls back without end never lets us sleep, and is looked after here.
-  if (running_ && (stopped_.load() || monotonic_ns() - begun_ >= soonest_))
+  if (running_ && (stopped_.load() || (!fresh_ && monotonic_ns() - begun_ >= soonest_)))
     if (const End end = check(); end != End::kMessage) return end;
+  fresh_ = false;
   if (channel_.spin()) return End::kMessage;
   for (;;) {
     if (channel_.has_message()) return End::kMessage;

@@ -62,6 +62,8 @@ class Turn {
   TurnLimits limits_;
   uint32_t number_ = 0;
   bool running_ = false;
+  bool fresh_ =
+      false;  // begun and not yet waited for: no clock is read for an answer that comes at once
   uint64_t soonest_ = 0;  // after so long a limit may be reached
   uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, asked_ = 0, used_asked_ = 0;
   std::atomic<bool> abandoned_{false}, stopped_{false};

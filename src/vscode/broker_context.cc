@@ -80,9 +80,15 @@ bool Broker::owns_context(const std::string& key) const {
 // VS Code makes texts of what is none: "x" of ["x"].
 Broker::Ruling Broker::decide_context(const Json& key, const Asked& asked) {
   const std::string name = text_of(key);
-  if (!key.is_string() || is_made_by_editor(name) || options_.commands.has_context(name))
+  // Git says for the editor whether a file has conflicts, wherever Git runs.
+  const bool is_builtins = [&] {
+    const std::lock_guard lock(mutex_);
+    return is_of_own_builtin(name);
+  }();
+  if (!key.is_string() || is_made_by_editor(name) ||
+      (options_.commands.has_context(name) && !is_builtins))
     return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
-  if (owns_context(name)) return Ruling::pass();
+  if (is_builtins || owns_context(name)) return Ruling::pass();
   // An error would end who does not expect one. What nobody reads has no effect at all.
   const bool is_others = [&] {
     const std::lock_guard lock(mutex_);

@@ -247,7 +247,8 @@ class BrokerTest : public ::testing::Test {
     options.actors = kActors;
     auto commands = CommandTable::parse(Json::parse(kCommands));
     ASSERT_TRUE(commands.ok()) << commands.error().message;
-    commands->set_contexts({"accessibilityModeEnabled", "notificationFocus", "chatOption.*"});
+    commands->set_contexts(
+        {"accessibilityModeEnabled", "notificationFocus", "chatOption.*", "git.conflicts"});
     options.commands = std::move(*commands);
     options.keeps_pages = keeps_pages_;
     options.renames = &renames_;

@@ -151,6 +151,11 @@ TEST_F(BrokerTest, AHostSetsContextsOfItsOwnExtensions) {
     EXPECT_THAT(sets(editors), HasSubstr("only the editor")) << editors;
   for (const char* others : {"sharedWord", "gitWord", "minedWord", "cloud.x", "nobodys", ""})
     EXPECT_EQ(sets(others), "quiet") << others;
+  // What the editor reads of Git, Git says, also in a compartment.
+  EXPECT_THAT(sets("git.conflicts"), HasSubstr("only the editor"));
+  start({"vscode.git"}, nullptr, R"("@editor","commands")");
+  EXPECT_EQ(sets("git.conflicts"), "passed");
+  EXPECT_THAT(sets("accessibilityModeEnabled"), HasSubstr("only the editor"));
 }
 
 // What a chat shows of a file, an earlier version of one, what is typed into a box: nobody has said

@@ -3,9 +3,9 @@ import { until } from "../vscode/editor.mjs";
 import { painted, untilStatus } from "./hands.mjs";
 
 const icon = (page, file) => page.evaluate((name) => {
-  const row = [...document.querySelectorAll(".explorer-folders-view .monaco-list-row")].find((one) => one.textContent.trim() === name);
-  const label = row?.querySelector(".monaco-icon-label");
-  return label ? getComputedStyle(label, "::before").backgroundImage : "";
+  const row = [...document.querySelectorAll(".explorer-folders-view .monaco-list-row")].find((one) => one.textContent.includes(name));
+  const parts = [...(row?.querySelectorAll(".monaco-icon-label, .monaco-icon-label *") ?? [])];
+  return parts.flatMap((part) => ["", "::before"].map((which) => getComputedStyle(part, which || undefined))).map(({ backgroundImage, content }) => `${backgroundImage} ${content}`).join(" ");
 }, file);
 
 export const jobs = [
@@ -56,9 +56,9 @@ export const jobs = [
     settings: { "workbench.iconTheme": "vscode-icons", "vsicons.dontShowNewVersionMessage": true },
     async drive({ page }) {
       let image = "";
-      await until("an icon", async () => (image = await icon(page, "first.js")).includes("file_type_js"), 60_000);
-      return /file_type_js[^"]*/.exec(image)[0];
+      await until(() => `an icon, not ${image.slice(0, 300)}`, async () => (image = await icon(page, "first.js")).match(/file_type_(?:light_)?js/), 60_000);
+      return /file_type_(?:light_)?js[^"&]*/.exec(image)[0];
     },
-    expected: /file_type_js/,
+    expected: /file_type_(?:light_)?js/,
   },
 ];

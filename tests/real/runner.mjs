@@ -78,7 +78,7 @@ const asked = (editor) => [...new Set(editor.journal().filter((line) => line.ask
 /** One run in a world of its own. */
 async function run(job, mode, packages, projects) {
   const world = await World.create();
-  const outcome = { result: "", seconds: undefined, questions: 0, asked: [], error: undefined };
+  const outcome = { result: "", seconds: undefined, questions: 0, asked: [], told: false, error: undefined };
   let editor;
   try {
     prepare(job, world, projects);
@@ -97,6 +97,7 @@ async function run(job, mode, packages, projects) {
     }
     if (mode === "compartments") await new Promise((resolve) => setTimeout(resolve, SETTLE));
     outcome.questions = Math.max(outcome.questions, await waiting(editor.page));
+    outcome.told = (await editor.page.locator(".notifications-toasts .notification-list-item", { hasText: "Source: Bulkhead" }).count()) > 0;
     clearInterval(watch);
   } catch (error) {
     outcome.error = error.message.split("\n")[0];

@@ -14,7 +14,10 @@ export function judge(row) {
   const same = !compartments.error && plain.result === compartments.result;
   const word = same ? "same" : compartments.error ? "no result" : "another result";
   // Nothing and no question would leave a person with an extension that does not work and no word about it.
-  if (row.needs && !same) return { word: compartments.questions > 0 ? `waits for ${row.needs}` : `not without ${row.needs}, and nobody is told`, ok: compartments.questions === 1 };
+  if (row.needs && !same) {
+    const word = compartments.questions > 0 ? `waits for ${row.needs}` : `not without ${row.needs}, ${compartments.told ? "and the window says so" : "and nobody is told"}`;
+    return { word, ok: compartments.questions === 1 || compartments.told };
+  }
   return { word, ok: same && compartments.questions === 0 };
 }
 

@@ -37,11 +37,18 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await keys.answer(`${name}.txt`, button);
       await until(`${name} allowed`, async () => {
         const now = await said(name);
-        if (now.count === count || now.outcome === "allowed") return now.count > count;
-        count = now.count;
-        await ask(name);
+        if (now.count > count && now.outcome === "allowed") return true;
+        // A button that moved a moment ago takes no key.
+        const isOpen = /\b1 question waiting/.test((await keys.shield().locator("a").getAttribute("aria-label")) ?? "");
+        if (isOpen) {
+          await editor.command("Notifications: Show Notifications");
+          await keys.enter(button).catch(() => {});
+        } else if (now.count > count) {
+          count = now.count;
+          await ask(name);
+        }
         return false;
-      });
+      }, 90_000);
     };
     await step("a review is read and decided by keys", async () => {
       await keys.answer("wants to run for the first time", "Review");

@@ -31,8 +31,9 @@ export class Keys {
     return this.status().filter({ hasText: text }).first().waitFor({ timeout: PATIENCE });
   }
 
+  /** Notifications that are shown, each by itself or all in their list. */
   toasts(text) {
-    return this.page.locator(".notifications-toasts .notification-list-item", { hasText: text });
+    return this.page.locator(":is(.notifications-toasts, .notifications-center.visible) .notification-list-item", { hasText: text });
   }
 
   get dialog() {

@@ -131,7 +131,10 @@ class Notices {
       if (!model.has(compartment) || !compartment.stuck || !model.end(compartment))
         void window.showInformationMessage(wording.unstuck(compartment.extensions));
     });
-    model.on("serves", (compartment, port) => void window.showInformationMessage(wording.serves(compartment.extensions, port)));
+    model.on("serves", async (compartment, port) => {
+      // With a button, because a message without one is cut off after its first line.
+      if ((await window.showInformationMessage(wording.serves(compartment.extensions, port), "Show")) === "Show") show(compartment);
+    });
     model.on("complaint", (compartment, words) => {
       void window.showErrorMessage(wording.complaint(compartment.extensions, words));
     });

@@ -387,7 +387,7 @@ class Tree {
         id: `done-serves/${port}`, icon: icon("server"), tooltip: "Its compartment has a network of its own: nothing outside reaches this port, your browser neither.",
       }));
     if (home > 0)
-      rows.push(this.#make("text", parent, `Keeps ${text.size(home)} in a home folder of its own`, {
+      rows.push(this.#make("text", parent, `Keeps ${text.size(home)} for itself`, {
         id: "done-home", icon: icon("home"), tooltip: "What it makes in your home folder (~/.cache, ~/.config) exists for it alone, and goes with the extension.",
       }));
     return rows;
