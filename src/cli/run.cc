@@ -217,18 +217,15 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
 
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
-  std::optional<TerminalMonitor::Lent> lent;
   if (monitor != nullptr) {
     plan->new_session = false;  // the monitor leads one
-    lent.emplace(*monitor);
+    plan->stdio = monitor->stdio();
     supervisor.started = [&](int, pid_t program) {
-      lent.reset();
       monitor->started(program, session.places.state + "/question.lock");
     };
     supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
   }
   auto report = supervise(*plan, arbiter, supervisor);
-  lent.reset();
   if (monitor != nullptr) monitor->finish();
   if (!report.ok()) {
     static_cast<void>((*journal)->finish("did not start: " + report.error().message));

@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <initializer_list>
 #include <utility>
@@ -123,17 +124,10 @@ TerminalMonitor::~TerminalMonitor() {
   listening_.join();
 }
 
-TerminalMonitor::Lent::Lent(const TerminalMonitor& monitor) {
-  for (int fd = 0; fd < 3; ++fd) {
-    if (!monitor.terminal_.is(fd)) continue;
-    kept_[static_cast<size_t>(fd)].reset(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-    dup2(monitor.program_end_.get(), fd);
-  }
-}
-
-TerminalMonitor::Lent::~Lent() {
-  for (int fd = 0; fd < 3; ++fd)
-    if (const Fd& kept = kept_[static_cast<size_t>(fd)]; kept) dup2(kept.get(), fd);
+Stdio TerminalMonitor::stdio() const {
+  Stdio stdio;
+  for (int fd = 0; fd < 3; ++fd) stdio[fd] = terminal_.is(fd) ? program_end_.get() : fd;
+  return stdio;
 }
 
 void TerminalMonitor::send(TerminalMessage::What what, int number, const std::string& text) const {
