@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
+#include "terminal/user_terminal.h"
 #include "cli/verb.h"
 #include "policy/vscode_permissions.h"
 #include "sandbox/home/private_home.h"

@@ -53,7 +53,6 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
                   [](const Extra&) { return Status(); });
   SupervisorOptions supervisor;
-  supervisor.job_control = false;
   supervisor.end_fd = kHostPipe;
   auto report = supervise(*plan, arbiter, supervisor);
   if (!report.ok()) return fail(report.error());

@@ -14,7 +14,6 @@
 
 #include "base/path.h"
 #include "cli/dry_run.h"
-#include "cli/prompt.h"
 #include "cli/session.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
@@ -27,6 +26,9 @@
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/node_cache.h"
 #include "sandbox/run/supervisor.h"
+#include "terminal/asker.h"
+#include "terminal/monitor.h"
+#include "terminal/user_terminal.h"
 #include "trace/environment.h"
 
 extern char** environ;
@@ -133,12 +135,12 @@ void take_screen() {
   if (isatty(STDERR_FILENO) != 0) static_cast<void>(write_all(STDERR_FILENO, plain_screen()));
 }
 
-int run(const RunOptions& options, const std::vector<std::string>& command) {
-  if (command.empty()) {
-    complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
-    return kExitFailed;
-  }
-  const bool person = !options.audit && is_terminal_there();
+// `monitor` is null where there is no terminal.
+int run_here(const RunOptions& options, const std::vector<std::string>& command,
+             TerminalMonitor* monitor) {
+  const bool person =
+      !options.audit &&
+      (monitor != nullptr ? monitor->may_ask() : options.dry_run && is_terminal_there());
   SessionRequest request;
   request.command = command;
   request.make_folders = !options.dry_run;
@@ -198,28 +200,33 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
   for (const Event& event : granted.withheld) (*journal)->record(event);
 
-  Suspension suspension;
   std::unique_ptr<TerminalAsker> asker;
-  if (person && session.policy->otherwise() == Otherwise::kAsk) {
-    auto terminal = TerminalAsker::open(
-        {.lock_file = session.places.state + "/question.lock", .suspension = &suspension});
-    if (!terminal.ok()) return fail(terminal.error());
-    asker = std::move(*terminal);
-  }
+  if (person && session.policy->otherwise() == Otherwise::kAsk)
+    asker = std::make_unique<TerminalAsker>(*monitor, TerminalAsker::Options());
   Arbiter arbiter(session.policy, journal->get(), asker.get(), plan_options.enforcement,
                   [&](const Extra& extra) {
                     GrantStore store(session.places.grants());
                     return store.remember(session.subject, session.inputs.manifest.digest, extra);
                   });
-  arbiter.on_warning([](const std::string& text) {
-    take_screen();
-    complain(text);
+  arbiter.on_warning([monitor](const std::string& text) {
+    if (monitor != nullptr)
+      monitor->say("bulkhead: " + escape_quoted(text) + "\n");
+    else
+      complain(text);
   });
 
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
-  supervisor.suspension = &suspension;
+  if (monitor != nullptr) {
+    plan->new_session = false;  // the monitor leads one
+    plan->stdio = monitor->stdio();
+    supervisor.started = [&](int, pid_t program) {
+      monitor->started(program, session.places.state + "/question.lock");
+    };
+    supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
+  }
   auto report = supervise(*plan, arbiter, supervisor);
+  if (monitor != nullptr) monitor->finish();
   if (!report.ok()) {
     static_cast<void>((*journal)->finish("did not start: " + report.error().message));
     return fail(report.error());
@@ -254,6 +261,21 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
   // piece by piece.
   std::fflush(nullptr);
   _exit(end_like(report->outcome));
+}
+
+int run(const RunOptions& options, const std::vector<std::string>& command) {
+  if (command.empty()) {
+    complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
+    return kExitFailed;
+  }
+  if (options.dry_run) return run_here(options, command, nullptr);
+  auto terminal = UserTerminal::find();
+  if (!terminal.ok()) return fail(terminal.error());
+  if (!*terminal) return run_here(options, command, nullptr);
+  // From here on this is the relay's child, where there are two processes.
+  const auto monitor = TerminalMonitor::begin(std::move(**terminal));
+  if (!monitor.ok()) return fail(monitor.error());
+  return run_here(options, command, monitor->get());
 }
 
 }  // namespace

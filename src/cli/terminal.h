@@ -1,42 +1,13 @@
-// Terminal: how wide it is, whether it wants colours, how many columns a text takes.
+// What verbs say: on standard output, and as "bulkhead: …" on standard error.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
+#include "terminal/display.h"  // IWYU pragma: export
 
 namespace bulkhead {
-
-// Columns of the terminal behind `fd`; 0 where it is none, which means: do not fit or wrap.
-// COLUMNS wins, so that scripts and tests can choose.
-size_t terminal_width(int fd);
-
-// Where a person could be asked: this process has a terminal, whatever its descriptors are.
-bool is_terminal_there();
-
-// True where `fd` is a terminal that shows colours, and NO_COLOR is unset or empty.
-bool wants_colour(int fd);
-
-// What a program may have told the terminal, undone, as far as it would hide or change our words:
-// an open control string, output that goes elsewhere, pictures, colours, hidden or overwritten
-// text, another character set, margins. The cursor stays. Empty where TERM is unset or "dumb". See
-// https://invisible-island.net/xterm/ctlseqs/ctlseqs.html.
-std::string plain_screen();
-
-enum class Colour { kNone, kRed, kGreen, kYellow, kDim, kBold };
-std::string paint(std::string_view text, Colour colour, bool on);
-
-// Columns that UTF-8 text takes: combining marks none, East Asian wide characters two. `text` has
-// been through escape_for_display, so it holds no control characters.
-size_t display_width(std::string_view text);
-
-// At most `width` columns, the middle replaced by "…": the ends of a path say most.
-std::string shorten(std::string_view text, size_t width);
-
-// Lines of at most `width` columns, broken at spaces where there are some, else anywhere.
-std::vector<std::string> wrap(std::string_view text, size_t width);
 
 // As escape_for_display, but for backslashes: they are a shell's or JSON's in text that was quoted
 // to be copied, or stand for what was escaped before.

@@ -75,18 +75,28 @@ def child_named(pid, name):
     return None
 
 
-def session(leader):
-    """The living processes of a session, other than its leader, who waits to be reaped."""
-    found = []
+def descendants(ancestor):
+    """The living processes below it, whatever their sessions."""
+    parents = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                state, _, _, of = file.read().rpartition(")")[2].split()[:4]
+                state, parent = file.read().rpartition(")")[2].split()[:2]
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if int(of) == leader and state != "Z":
-            found.append(int(pid))
-    return found
+        if state != "Z":
+            parents[int(pid)] = int(parent)
+    found = {ancestor}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return sorted(found - {ancestor})
+
+
+def is_alive(pid):
+    try:
+        return state(pid) != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def name(pid):

@@ -30,29 +30,32 @@ class Passing(Flow):
             self.assertEqual(done.returncode, -number)
 
     def test_who_stops_does_not_escape_the_limits(self):
-        # The supervisor stops with its program, as a shell expects it; somebody else keeps the limits meanwhile.
+        # The supervisor never stops with its program: where a shell expects a stop, somebody stands for it at the terminal.
         done = self.run_program("--wall-time", "1s", "--", "sh", "-c", "kill -STOP $$; exit 3")
         self.assertEqual((done.returncode, "wall time" in done.stderr), (124, True), done.stderr)
+        done = self.run_program("--cpu-time", "1s", "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; exit 3")
+        self.assertEqual((done.returncode, "CPU time" in done.stderr), (121, True), done.stderr)
 
-        for limits, sentry in (([], []), (["--cpu-time", "1h"], [("bulkhead-sentry", "S")])):
-            run = subprocess.Popen([options.bulkhead, "run", *limits, "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; kill $!; exit 3"],
-                                   cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
-            self.addCleanup(run.kill)
-            states = lambda: {(flow.name(pid), flow.state(pid)) for pid in [run.pid, *flow.session(run.pid)]}
-            stopped = {("bulkhead", "T"), ("bulkhead-init", "S"), ("sh", "T"), *sentry}
-            flow.wait_for(lambda: states() == stopped)  # who is told to stop does it when it has its turn
-            self.assertEqual(states(), stopped)
-            run.send_signal(signal.SIGCONT)
-            self.assertEqual(run.wait(flow.TIMEOUT), 3)
-            self.assertEqual(flow.session(run.pid), [])
+        run = subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "kill -STOP $$; exit 3"],
+                               cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(run.kill)
+        states = lambda: {flow.name(pid): flow.state(pid) for pid in [run.pid, *flow.descendants(run.pid)]}
+        self.assertTrue(flow.wait_for(lambda: states() == {"bulkhead": "S", "bulkhead-init": "S", "sh": "T"}), states())
+        run.send_signal(signal.SIGCONT)
+        self.assertEqual(run.wait(flow.TIMEOUT), 3)
 
         # It ends with its supervisor.
         run = subprocess.Popen([options.bulkhead, "run", "--cpu-time", "1h", "--", "sh", "-c", "kill -STOP $$"],
                                cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
-        self.assertTrue(flow.wait_for(lambda: flow.state(run.pid) == "T"))
+        self.assertTrue(flow.wait_for(lambda: "T" in states().values()))
+        pids = flow.descendants(run.pid)
         run.kill()
         run.wait(flow.TIMEOUT)
-        self.assertTrue(flow.wait_for(lambda: not flow.session(run.pid)))
+        self.assertTrue(flow.wait_for(lambda: not any(map(flow.is_alive, pids))))
+
+    def test_no_signal_to_the_group_leaves_the_compartment(self):
+        done = self.run_program("--", "sh", "-c", "trap '' TERM; kill -TERM 0; exit 7")
+        self.assertEqual(done.returncode, 7)
 
     def test_standard_streams(self):
         text = "line\n" * 200_000

@@ -17,9 +17,10 @@ BELOW = {"base": [],
          "sandbox": ["base", "policy"],
          "trace": ["base", "policy"],
          "vscode": ["base", "policy", "sandbox", "trace"],
+         "terminal": ["base", "policy", "sandbox", "trace"],
          "membrane": ["base"],
          "isolate": ["base", "policy", "sandbox", "trace", "membrane"],
-         "cli": ["base", "policy", "sandbox", "trace", "vscode"]}
+         "cli": ["base", "policy", "sandbox", "trace", "vscode", "terminal"]}
 # The rooms of a folder, in the order in which data go through them: each includes its own headers and
 # those of the rooms before it. A room's tests may use what stands in `testing`, and ask what the kernel can do.
 ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "testing"]}

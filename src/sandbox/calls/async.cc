@@ -1,7 +1,7 @@
 // fcntl(F_SETFL) with O_ASYNC, ioctl(FIOASYNC): a signal for the owner of a descriptor that becomes
 // ready. Owners that a program names (F_SETOWN) are the compartment's; but a terminal without one
-// takes its foreground group, where the supervisor and who started it are. The signal is held back
-// by Landlock's scope alone, which kernels from 6.15 on do not apply there until they are mended.
+// takes its foreground group, which may be the supervisor's. The signal is held back by Landlock's
+// scope alone, which kernels from 6.15 on do not apply there until they are mended.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -32,6 +32,10 @@ Reply serve_async(Call& call) {
   const int done = by_ioctl ? ::ioctl(file->get(), FIOASYNC, &on)
                             : ::fcntl(file->get(), F_SETFL, static_cast<int>(call.flags_arg(2)));
   return done < 0 ? Reply::error(errno) : Reply::value(0);
+}
+
+Reply serve_ioctl(Call& call) {
+  return call.flags_arg(1) == FIOASYNC ? serve_async(call) : serve_refusal(call);
 }
 
 }  // namespace bulkhead

@@ -132,10 +132,9 @@ Reply serve_execute(Call& call);
 Reply serve_fork(Call& call);
 Reply serve_filter(Call& call);
 Reply serve_credentials(Call& call);
-// calls/terminal.cc: ioctl, where it is notified
-Reply serve_ioctl(Call& call);
 // calls/async.cc: signals by a descriptor that becomes ready
 Reply serve_async(Call& call);
+Reply serve_ioctl(Call& call);
 // calls/refuse.cc: interfaces that no manifest grants: journalled as Kind::kSystem,
 // then the row's errno
 Reply serve_refusal(Call& call);

@@ -24,7 +24,7 @@ inline constexpr uint64_t kRootKeeps = capability(0) | capability(1) | capabilit
 inline constexpr uint64_t kFileCapabilities =
     kRootKeeps & ~(capability(5) | capability(6) | capability(7));
 
-// In the child, async-signal-safe: bounding, permitted and effective set become `keep`, the
+// Allocates nothing: bounding, permitted and effective set become `keep`, the
 // inheritable and the ambient set become empty. Returns 0 or an errno.
 int keep_capabilities(uint64_t keep) noexcept;
 

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "sandbox/kernel/kernel.h"
@@ -51,8 +50,8 @@ int grant(int ruleset, int place, uint64_t access) noexcept {
 }
 
 // 0, or an errno. A place that cannot be opened is no error.
-int add_rule(int ruleset, const LandlockRule& rule, uint64_t known) noexcept {
-  const int place = open_place(rule.path.c_str());
+int add_rule(int ruleset, const LandlockPlace& rule, uint64_t known) noexcept {
+  const int place = open_place(rule.path);
   if (place < 0) {
     // EACCES: a folder above it that this user cannot search; the user could not open it either.
     const bool missing = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES;
@@ -73,7 +72,7 @@ int add_rule(int ruleset, const LandlockRule& rule, uint64_t known) noexcept {
 
 }  // namespace
 
-int landlock_restrict(const LandlockSupport& support, const std::vector<LandlockRule>& rules,
+int landlock_restrict(const LandlockSupport& support, std::span<const LandlockPlace> rules,
                       int queues) noexcept {
   LandlockRulesetAttr attr;
   attr.handled_access_fs = support.rights;
@@ -82,7 +81,7 @@ int landlock_restrict(const LandlockSupport& support, const std::vector<Landlock
   if (ruleset < 0) return errno;
   const int fd = static_cast<int>(ruleset);
   int error = 0;
-  for (const LandlockRule& rule : rules) {
+  for (const LandlockPlace& rule : rules) {
     error = add_rule(fd, rule, support.rights);
     if (error != 0) break;
   }

@@ -8,11 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "base/fd.h"
 
 namespace bulkhead {
 
@@ -50,12 +48,18 @@ struct LandlockRule {
   uint64_t access = 0;
 };
 
-// In the child, async-signal-safe: denies every right in support.rights outside the rules'
+// The same without a heap, for whoever has none.
+struct LandlockPlace {
+  const char* path = "";
+  uint64_t access = 0;
+};
+
+// Allocates nothing: denies every right in support.rights outside the rules'
 // trees, for this process and all that come from it. Paths that are missing, or that hold a
 // symlink by now, are left out: less is granted then, never something else. Needs no_new_privs.
 // `queues`: the folder of POSIX queues whose files may be opened as well; -1: none.
 // Returns 0 or an errno.
-int landlock_restrict(const LandlockSupport& support, const std::vector<LandlockRule>& rules,
+int landlock_restrict(const LandlockSupport& support, std::span<const LandlockPlace> rules,
                       int queues) noexcept;
 
 }  // namespace bulkhead

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,73 +12,24 @@
 
 #include <bit>
 #include <cstring>
-#include <mutex>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "sandbox/kernel/capabilities.h"
 #include "sandbox/kernel/kernel.h"
-#include "sandbox/launch/child.h"
+#include "sandbox/launch/image.h"
+#include "sandbox/launch/mounts.h"
+#include "sandbox/launch/orders.h"
 #include "sandbox/launch/report.h"
+#include "sandbox/launch/spawn.h"
+#include "sandbox/launch/stdio.h"
+#include "sandbox/limits/limits.h"
 #include "sandbox/plan/probe.h"
 
 namespace bulkhead {
 namespace {
-
-// Descriptors 0 to 2 belong to the program, also where the caller has closed them.
-Result<Fd> above_stdio(Fd fd) {
-  if (fd.get() > 2) return fd;
-  Fd lifted(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-  if (!lifted) return errno_error("duplicate a descriptor");
-  return lifted;
-}
-
-// All signals blocked, so that no handler of the supervisor's runs in the child.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-// POSIX queues take memory that is counted for the user, in all of the user's IPC namespaces
-// together. A new user namespace may take of it what its maker may at that moment
-// (RLIMIT_MSGQUEUE); while this object lives that is half, so that programs outside find the rest.
-// In the child, which has a copy of the object, give_back() makes the limit that programs see the
-// usual one.
-class HalfOfTheQueues {
- public:
-  HalfOfTheQueues() : lock_(mutex()) {
-    if (::getrlimit(RLIMIT_MSGQUEUE, &before_) != 0 || before_.rlim_cur == RLIM_INFINITY) return;
-    const rlimit half{before_.rlim_cur / 2, before_.rlim_max};
-    lowered_ = ::setrlimit(RLIMIT_MSGQUEUE, &half) == 0;
-  }
-  ~HalfOfTheQueues() { give_back(); }
-  HalfOfTheQueues(const HalfOfTheQueues&) = delete;
-  HalfOfTheQueues& operator=(const HalfOfTheQueues&) = delete;
-  void give_back() noexcept {
-    if (lowered_) ::setrlimit(RLIMIT_MSGQUEUE, &before_);
-  }
-
- private:
-  // The limit is the process's: two at once would halve it twice, and leave it so.
-  static std::mutex& mutex() {
-    static std::mutex one;
-    return one;
-  }
-  const std::lock_guard<std::mutex> lock_;
-  rlimit before_{};
-  bool lowered_ = false;
-};
 
 // Root maps every id to itself, so that it sees and sets owners as outside. That takes capabilities
 // over the map's owners (user_namespaces(7)); without them root is treated as any other user.
@@ -124,14 +74,6 @@ Status write_id_maps(pid_t init, bool all_ids) {
   return write_proc(init, "gid_map", fmt::format("{0} {0} 1\n", ::getegid()));
 }
 
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
-
 // What a reader can do about a failed step.
 std::string_view advice(std::string_view step, int error) {
   if (step.starts_with("enter the working folder")) {
@@ -174,20 +116,29 @@ Error with_what_is_missing(Error error) {
   return error;
 }
 
-// What the caller hands down as 0 to 2 is the program's to use, but a datagram socket of the
-// machine's network sends to whatever address a message names, which no filter sees (sendmsg(2)).
-Status refuse_datagram_stdio() {
-  for (int fd = 0; fd <= 2; ++fd) {
-    int type = 0;
-    socklen_t size = sizeof type;
-    if (::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) continue;
-    if (type == SOCK_STREAM || type == SOCK_SEQPACKET) continue;
-    return Error{fmt::format("descriptor {} is a datagram socket, by which a program could send to "
-                             "any address: give it a pipe, a file or a stream socket",
-                             fd),
-                 EINVAL};
-  }
-  return {};
+Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<int>& descriptors) {
+  Orders<Written> orders;
+  BULKHEAD_TRY(orders.numbers, choose_numbers(plan.stdio, descriptors));
+  orders.mounts = prepare_mounts(plan, all_ids);
+  orders.program = plan.program;
+  orders.folder = plan.folder;
+  orders.arguments = plan.argv;
+  orders.environment = plan.environment;
+  orders.landlock = plan.landlock;
+  const LandlockSupport support = landlock_support();
+  orders.landlock_rights = support.rights;
+  orders.landlock_scopes = support.scopes ? 1 : 0;
+  orders.filter = plan.filter;
+  orders.limits = process_limits(plan.limits);
+  rlimit queues{};
+  if (::getrlimit(RLIMIT_MSGQUEUE, &queues) != 0) return errno_error("read a limit");
+  orders.queue_bytes = queues.rlim_cur;
+  orders.counts_memory = counts_memory(plan.limits) ? 1 : 0;
+  orders.new_session = plan.new_session ? 1 : 0;
+  orders.blocked_signals = plan.blocked_signals;
+  orders.ignored_signals = plan.ignored_signals;
+  orders.keep_capabilities = all_ids ? kRootKeeps : 0;
+  return orders;
 }
 
 // One record of the control socket.
@@ -335,16 +286,11 @@ Status check_reach(const Compartment& compartment) {
 }  // namespace
 
 Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile) {
-  BULKHEAD_CHECK(refuse_datagram_stdio());
   const bool all_ids = maps_all_ids();
-  ChildSetup setup;
-  setup.plan = &plan;
-  setup.mounts = prepare_mounts(plan, all_ids);
-  setup.landlock = landlock_support();
-  setup.keep_capabilities = all_ids ? kRootKeeps : 0;
-  setup.argv = pointers(plan.argv);
-  setup.environment = pointers(plan.environment);
-
+  std::vector<int> descriptors = {-1, -1};  // kControl, kOrders
+  BULKHEAD_TRY(Orders<Written> orders, orders_of(plan, all_ids, descriptors));
+  BULKHEAD_TRY(const int image, init_image());
+  BULKHEAD_TRY(const Fd text, sealed_file("bulkhead-orders", write_orders(orders), false));
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
     return errno_error("make a socket pair");
@@ -357,27 +303,15 @@ Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile) {
   if (::setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
     return errno_error("receive credentials");
   }
-  setup.control = theirs.get();
+  descriptors[0] = theirs.get();
+  descriptors[1] = text.get();
 
   Compartment compartment;
-  {
-    const BlockedSignals blocked;
-    HalfOfTheQueues queues;
-    int pidfd = -1;
-    // Not fork and unshare: the first process in a pid namespace must be our own child, for its
-    // end to be told to us and ours to it.
-    const long pid = ::syscall(SYS_clone,
-                               CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
-                                   CLONE_NEWIPC | CLONE_PIDFD | SIGCHLD,
-                               nullptr, &pidfd, nullptr, 0);
-    if (pid == 0) {
-      queues.give_back();
-      run_init(setup);
-    }
-    if (pid < 0) return with_what_is_missing(setup_error("clone", errno));
-    compartment.init = static_cast<pid_t>(pid);
-    compartment.init_pidfd = Fd(pidfd);
-  }
+  const auto spawn = std::make_unique<Spawn>(image, std::move(descriptors));
+  const auto init = spawn->start(compartment.init_pidfd);
+  if (!init.ok())
+    return with_what_is_missing(setup_error(init.error().message, init.error().errno_value));
+  compartment.init = *init;
   theirs.reset();  // else we would not hear of init's end
   compartment.status = std::move(ours);
   auto pidfd = above_stdio(std::move(compartment.init_pidfd));

@@ -1,12 +1,13 @@
 // Compartment: the process tree under one policy, from its first process to its last.
 //
-//   supervisor ── clone(user, mount, pid, net, ipc namespaces) ──► init (pid 1 inside)
+//   supervisor ── clone(user, mount, pid, net, ipc namespaces), execve ──► init (pid 1 inside)
 //                                                                   └─ fork ─► program ─► children
 //
-// init is our code: it mounts, brings up lo, opens the resolver's sockets, forks the program, reaps
-// orphans, reports the program's stops and its end, and dies with the supervisor (PDEATHSIG); when
-// it dies, the kernel kills everything in its pid namespace. The program closes all descriptors but
-// 0–2, restricts itself (no_new_privs, capabilities, Landlock, seccomp) and executes.
+// init is a program of ours: it mounts, brings up lo, opens the resolver's sockets, forks the
+// program, reaps orphans, reports the program's stops and its end, and dies with the supervisor
+// (PDEATHSIG); when it dies, the kernel kills everything in its pid namespace. The program takes
+// the numbers that the plan gives it and no others, restricts itself (no_new_privs, capabilities,
+// Landlock, seccomp) and executes.
 #pragma once
 
 #include <sys/types.h>
@@ -41,8 +42,8 @@ struct Compartment {
 };
 
 // Starts the tree; returns once the program's filter is installed and its execve is about to be
-// notified. Descriptors 0–2 are the caller's. May be called from a threaded process: between clone
-// and exec only async-signal-safe calls are made. The calling thread must outlive the compartment:
+// notified. Takes the same time whatever the caller's memory and threads, any of which may call
+// it at once; nothing of the process changes. The calling thread must outlive the compartment:
 // the kernel takes its end for the supervisor's (PR_SET_PDEATHSIG in prctl(2)).
 // `meanwhile` is called once the compartment's mounts stand, while its program confines itself:
 // everything but `program` and `listener` is known by then. Its error ends the compartment.

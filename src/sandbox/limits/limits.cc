@@ -608,15 +608,6 @@ class Keeper final : public LimitKeeper {
   std::optional<LimitBreached> breach_;
 };
 
-// Lowers a limit to `value`, never raises it.
-int lower(__rlimit_resource_t which, rlim_t value) noexcept {
-  rlimit now{};
-  if (::getrlimit(which, &now) != 0) return errno;
-  now.rlim_max = std::min(now.rlim_max, value);
-  now.rlim_cur = std::min(now.rlim_cur, now.rlim_max);
-  return ::setrlimit(which, &now) == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LimitKeeper>> LimitKeeper::prepare(const Limits& limits,
@@ -626,22 +617,19 @@ Result<std::unique_ptr<LimitKeeper>> LimitKeeper::prepare(const Limits& limits,
   return std::unique_ptr<LimitKeeper>(std::move(keeper));
 }
 
-int apply_rlimits(const Limits& limits) noexcept {
-  // getrlimit and setrlimit are plain system calls: async-signal-safe.
-  if (limits.files)
-    if (const int error = lower(RLIMIT_NOFILE, *limits.files); error != 0) return error;
+std::vector<ProcessLimit> process_limits(const Limits& limits) {
+  std::vector<ProcessLimit> kept;
+  if (limits.files) kept.push_back({RLIMIT_NOFILE, *limits.files});
   // Backstops for one process between two samples, far enough away that no program which keeps to
   // its limit meets them: reserved address space is not counted (RLIMIT_AS would, and breaks V8),
   // but stacks and heap that are never touched are. Node has 560 MiB of these when it begins.
   if (limits.memory && *limits.memory < (rlim_t{1} << 50U))
-    if (const int error = lower(RLIMIT_DATA, *limits.memory * 2 + (rlim_t{640} << 20U)); error != 0)
-      return error;
+    kept.push_back({RLIMIT_DATA, *limits.memory * 2 + (rlim_t{640} << 20U)});
   if (limits.cpu_time) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*limits.cpu_time).count();
-    if (const int error = lower(RLIMIT_CPU, static_cast<rlim_t>(seconds) + 3); error != 0)
-      return error;
+    kept.push_back({RLIMIT_CPU, static_cast<rlim_t>(seconds) + 3});
   }
-  return 0;
+  return kept;
 }
 
 }  // namespace bulkhead

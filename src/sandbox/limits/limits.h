@@ -37,11 +37,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
 #include "policy/manifest.h"
 #include "sandbox/limits/outcome.h"
+#include "sandbox/limits/process_limits.h"
 #include "sandbox/limits/usage.h"
 
 namespace bulkhead {
@@ -69,9 +71,8 @@ inline bool counts_written(const Limits& limits) { return limits.written.has_val
 // Threads with descriptors of their own (ENOMEM), which may be memfds.
 inline bool counts_memory(const Limits& limits) { return limits.memory.has_value(); }
 
-// In the child between fork and exec, async-signal-safe: RLIMIT_NOFILE, and per-process backstops
-// for the sampled limits. Returns 0 or an errno.
-int apply_rlimits(const Limits& limits) noexcept;
+// What each process keeps to by itself: RLIMIT_NOFILE, and backstops for the sampled limits.
+std::vector<ProcessLimit> process_limits(const Limits& limits);
 
 // The compartment, as far as its limits are concerned.
 struct LimitTarget {

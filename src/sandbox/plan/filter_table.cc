@@ -220,12 +220,6 @@ VALUES(kTerminalTheft, 0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* T
        0x5423 /* TIOCSETD */, 0x5437 /* TIOCVHANGUP */, 0x4b47 /* KDSKBENT */,
        0x4b49 /* KDSKBSENT */, 0x4b4b /* KDSKBDIACR */, 0x4bfb /* KDSKBDIACRUC */,
        0x4b4d /* KDSETKEYCODE */);
-// A terminal's foreground, its modes, and what is typed or shown there, are for who has it
-// (calls/terminal.cc).
-VALUES(kTerminalModes, 0x540a /* TCXONC */, 0x540b /* TCFLSH */, 0x540c /* TIOCEXCL */,
-       0x5410 /* TIOCSPGRP */, 0x5402 /* TCSETS */, 0x5403 /* TCSETSW */, 0x5404 /* TCSETSF */,
-       0x5406 /* TCSETA */, 0x5407 /* TCSETAW */, 0x5408 /* TCSETAF */, 0x402c542b /* TCSETS2 */,
-       0x402c542c /* TCSETSW2 */, 0x402c542d /* TCSETSF2 */);
 // Attributes of files, settable through a descriptor opened for reading.
 VALUES(kAttributes, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602 /* FS_IOC32_SETFLAGS */,
        0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40087602 /* FS_IOC_SETVERSION */,
@@ -258,7 +252,6 @@ VALUES(kHarmless, 0x2 /* FIGETBSZ */, 0x80086601 /* FS_IOC_GETFLAGS */,
 VALUES(kSetAsync, FIOASYNC);  // calls/async.cc
 TESTS(kSetAsyncTest, {1, ~0u, kSetAsync});
 TESTS(kTerminalTheftTest, {1, ~0u, kTerminalTheft});
-TESTS(kTerminalModesTest, {1, ~0u, kTerminalModes});
 TESTS(kAttributesTest, {1, ~0u, kAttributes});
 TESTS(kConsolesTest, {1, 0xffffff00, kConsoles});
 TESTS(kHardwareTest, {1, ~0u, kHardware});
@@ -266,7 +259,6 @@ TESTS(kOfDriversTest, {1, 0xfffffff0, kOfDrivers});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
 constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
-                               {kTerminalModesTest, kNotify},
                                {kAttributesTest, attempt(EPERM)},
                                {kConsolesTest, refuse(EPERM)},
                                {kHardwareTest, refuse(EPERM)},

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,8 +48,11 @@ struct PlanOptions {
   bool serve_every_call = false;
 };
 
-// The number that the program finds Plan::inherited under. Not 3: that is init's own meanwhile.
-inline constexpr int kInherited = 4;
+// Which of the caller's descriptors the program has, by the program's numbers; all else is closed
+// there. kGivenLater: none yet, see give().
+using Stdio = std::map<int, int>;
+inline constexpr int kGivenLater = -1;
+inline constexpr int kHighestNumber = 255;
 
 struct Plan {
   std::shared_ptr<const Policy> policy;
@@ -58,9 +62,12 @@ struct Plan {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value", already filtered by the policy
   std::string folder;                    // working folder, canonical
-  // One more descriptor of the caller's that the program inherits, as number kInherited; -1: none.
-  // For a channel that the supervisor holds the other end of, never for an object of the machine.
-  int inherited = -1;
+  // A session of its own, without terminal, whose processes are all in the compartment. False where
+  // the caller leads a session already that holds nobody else. Its process group is its own anyway.
+  bool new_session = true;
+  // Objects of the machine among them are the program's from then on, past every rule. Of the
+  // caller's own 0 to 2, what is closed stays closed.
+  Stdio stdio = {{0, 0}, {1, 1}, {2, 2}};
 
   // Trees and files that the kernel may decide on by itself; everything else goes through the
   // supervisor. Sorted by path.

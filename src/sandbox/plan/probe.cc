@@ -253,12 +253,12 @@ int try_take_descriptor(pid_t process) {
 }
 
 int try_reach_memory(pid_t process) {
-  static int word = 42;
-  int copy = 0;
-  const iovec local{&copy, sizeof copy}, remote{&word, sizeof word};
-  if (::process_vm_readv(process, &local, 1, &remote, 1, 0) != sizeof copy) return errno;
-  if (copy != 42) return ENOTRECOVERABLE;
-  return ::process_vm_writev(process, &local, 1, &remote, 1, 0) == sizeof copy ? 0 : errno;
+  int word = 0;
+  // Nobody has anything there, so EFAULT says that the calls work.
+  const iovec local{&word, sizeof word}, remote{nullptr, sizeof word};
+  if (::process_vm_readv(process, &local, 1, &remote, 1, 0) < 0 && errno != EFAULT) return errno;
+  if (::process_vm_writev(process, &local, 1, &remote, 1, 0) < 0 && errno != EFAULT) return errno;
+  return 0;
 }
 
 int try_hand_in(int listener) {

@@ -23,8 +23,8 @@ std::vector<Feature> probe_features();
 // it), for the error of a start that failed; empty where all are there.
 std::string missing_features();
 
-// What serving a process takes, tried on one that is a copy of this: taking its descriptors,
-// reading and writing its memory. 0 or an errno.
+// What serving a process takes, tried on one: taking its descriptors, reading and writing its
+// memory, of which nothing changes. 0 or an errno.
 int try_take_descriptor(pid_t process);
 int try_reach_memory(pid_t process);
 // The same of a listener: handing in a descriptor as a call's result.

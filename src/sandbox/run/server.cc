@@ -38,7 +38,7 @@ Server::Server(Service& service)
         serve(notification, true);
       }) {}
 
-Status Server::start() {
+Status Server::start(std::optional<Notification> first) {
   ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended_) return errno_error("make an eventfd");
   // A new thread inherits the mask.
@@ -49,9 +49,9 @@ Status Server::start() {
   pthread_sigmask(SIG_SETMASK, &all, &old);
   Status status;
   try {
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, first] {
       own_thread_settings();
-      loop();
+      loop(first);
       finished_.store(true);
       const uint64_t one = 1;
       (void)!::write(ended_.get(), &one, sizeof one);
@@ -81,7 +81,11 @@ std::string Server::failure() const {
   return failure_;
 }
 
-void Server::loop() {
+void Server::loop(const std::optional<Notification>& first) {
+  if (first) {
+    notifications_.fetch_add(1, std::memory_order_relaxed);
+    serve(*first, false);
+  }
   while (!stopping_.load(std::memory_order_relaxed)) {
     auto received = service_.listener.receive();
     if (!received.ok()) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -26,7 +27,8 @@ class Server {
 
   // All signals but kInterruptSignal are blocked in its threads; a handler for
   // that one must be set.
-  Status start();
+  // `first` is a call that was received already (prepared.h): it is served before all others.
+  Status start(std::optional<Notification> first = {});
   // Ends all threads. Their callers must be dead or dying: what is under way is
   // answered or dropped.
   void stop();
@@ -43,7 +45,7 @@ class Server {
   uint64_t notifications() const { return notifications_.load(std::memory_order_relaxed); }
 
  private:
-  void loop();
+  void loop(const std::optional<Notification>& first);
   void serve(const Notification& notification, bool may_block);
   SettledOpens::Epoch epoch() const;
   bool repeats_settled_open(const Notification& notification);

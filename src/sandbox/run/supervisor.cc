@@ -21,8 +21,8 @@
 #include "sandbox/limits/limits.h"
 #include "sandbox/network/name_cache.h"
 #include "sandbox/network/resolver.h"
-#include "sandbox/run/job_control.h"
 #include "sandbox/run/server.h"
+#include "sandbox/run/signals.h"
 
 // Of the linker: where the program begins, and where its code ends.
 extern "C" const char __executable_start, etext;  // NOLINT(bugprone-reserved-identifier)
@@ -94,7 +94,7 @@ void give_back_memory() {
 class Watch {
  public:
   Watch(const Plan& plan, Judge& judge, Compartment& compartment, Server& server,
-        LimitKeeper& limits, HomeSize* home, const JobControl& job,
+        LimitKeeper& limits, HomeSize* home, const Signals& signals,
         const SupervisorOptions& options)
       : plan_(plan),
         judge_(judge),
@@ -102,7 +102,7 @@ class Watch {
         server_(server),
         limits_(limits),
         home_(home),
-        job_(job),
+        signals_(signals),
         options_(options) {}
 
   Outcome run() {
@@ -115,11 +115,10 @@ class Watch {
   std::optional<Outcome> step() {
     pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
                     {compartment_.init_pidfd.get(), POLLIN, 0},
-                    {job_.fd(), POLLIN, 0},
+                    {signals_.fd(), POLLIN, 0},
                     {limits_.fd(), POLLIN, 0},
                     {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
-                    {options_.end_fd, POLLIN, 0},
-                    {options_.suspension != nullptr ? options_.suspension->fd() : -1, POLLIN, 0}};
+                    {options_.end_fd, POLLIN, 0}};
     const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
     if (ready < 0 && errno != EINTR)
       return SupervisorFailed{
@@ -137,12 +136,9 @@ class Watch {
     if (fds[0].revents != 0)
       if (auto outcome = read_status()) return outcome;
     if (fds[5].revents != 0) return Ended{};
-    if (fds[6].revents != 0)
-      if (auto breach = options_.suspension->serve(compartment_, limits_))
-        return std::move(*breach);
-    // A program that waits for an answer sees no signal but SIGKILL once another is pending, as
-    // SIGSTOP is by the question. What it does on its way out is not asked about either.
-    if (fds[2].revents != 0 && job_.pass_on(compartment_.program) && judge_.asking())
+    // A program that waits for an answer sees no signal but SIGKILL. What it does on its way out is
+    // not asked about either.
+    if (fds[2].revents != 0 && signals_.pass_on(compartment_.program) && judge_.asking())
       judge_.stop_asking();
     if (fds[4].revents != 0) {
       if (const std::string failure = server_.failure(); !failure.empty())
@@ -164,8 +160,8 @@ class Watch {
       if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
       if (auto outcome = outcome_of(event, plan_)) return outcome;
       // By now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && is_stopped())
-        if (auto breach = job_.stop_with(compartment_, limits_)) return breach;
+      if (event.kind == ProgramEvent::Kind::kStopped && options_.stopped && is_stopped())
+        options_.stopped(event.value);
     }
   }
 
@@ -180,7 +176,7 @@ class Watch {
   Server& server_;
   LimitKeeper& limits_;
   HomeSize* home_;  // null: there is none
-  const JobControl& job_;
+  const Signals& signals_;
   const SupervisorOptions& options_;
   bool server_ended_ = false;
   bool started_ = false;  // and lived through a quiet moment since
@@ -248,13 +244,13 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
   service.home_size = home_size ? &*home_size : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
-  auto job = JobControl::take(options.job_control);
+  auto signals = Signals::take();
   Server server(service);
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
     const Ending ending(compartment, judge);
-    if (!job.ok()) return std::move(job).error();
+    if (!signals.ok()) return std::move(signals).error();
     const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
     const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
     BULKHEAD_CHECK(limits->attach({compartment.init,
@@ -266,14 +262,14 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
                                     compartment.system_v[2].get()},
                                    compartment.socket_diag.get(),
                                    &processes.taken()}));
+    if (options.started) options.started(compartment.proc.get(), compartment.program);
     // The program waits for the server; what it asks the resolver can wait in the sockets.
     BULKHEAD_CHECK(server.start());
     ResolverOptions resolving;
     resolving.server = options.dns_server;
     BULKHEAD_TRY(resolver, Resolver::start(compartment, judge, names, resolving));
-    if (options.started) options.started(compartment.proc.get());
     report.outcome = Watch(plan, judge, compartment, server, *limits,
-                           home_size ? &*home_size : nullptr, *job, options)
+                           home_size ? &*home_size : nullptr, *signals, options)
                          .run();
   }
   server.stop();

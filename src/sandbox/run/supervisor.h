@@ -17,23 +17,22 @@
 #include "sandbox/launch/compartment.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/run/suspension.h"
 
 namespace bulkhead {
 
 struct SupervisorOptions {
-  bool job_control = true;  // stop and continue with the program, restore the terminal
-  std::string dns_server;   // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
-  int end_fd = -1;          // ends the compartment (Ended) once it is readable
-  // Called once the program is about to run, with the compartment's /proc (O_PATH), which lives
-  // until supervise() returns.
-  std::function<void(int proc)> started = {};
+  std::string dns_server;  // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
+  int end_fd = -1;         // ends the compartment (Ended) once it is readable
+  // Called before the program runs, with the compartment's /proc (O_PATH), which lives until
+  // supervise() returns, and the program's number outside.
+  std::function<void(int proc, pid_t program)> started = {};
+  // Called when the program has stopped, with the signal that did it. The supervisor goes on, and
+  // the program does when somebody continues it.
+  std::function<void(int signal)> stopped = {};
   // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
   RenameLock* renames = nullptr;
   // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
   std::atomic<uint64_t>* home_bytes = nullptr;
-  // By which who asks a person stops the job; null: nobody does. Outlives supervise().
-  Suspension* suspension = nullptr;
 };
 
 struct RunReport {
@@ -43,7 +42,7 @@ struct RunReport {
 };
 
 // Blocks until the compartment has ended. The judge outlives it. Signals that the calling process
-// gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT) reach the program.
+// gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT, TSTP) reach the program.
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options);
 
 }  // namespace bulkhead

@@ -53,7 +53,8 @@ std::atomic<uint64_t>& looks() {
   if (child == 0) {
     Limits applied = limits;
     if (kSanitized) applied.memory.reset();
-    if (apply_rlimits(applied) != 0) fail("rlimits");
+    for (const ProcessLimit& limit : process_limits(applied))
+      if (keep_limit(limit) != 0) fail("rlimits");
     if (::read(go, &byte, 1) != 1) fail("wait to go");
     ::_exit(program());
   }

@@ -1,0 +1,139 @@
+#include "sandbox/launch/spawn.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "sandbox/launch/init/init.h"
+
+// They run on stacks that no sanitizer knows.
+#define BULKHEAD_ON_A_STACK_OF_ITS_OWN \
+  __attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
+
+namespace bulkhead {
+namespace {
+
+// All signals of this thread, those of libc's own included: a handler that ran in a child would run
+// on the host's memory.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    const uint64_t all = ~uint64_t{0};
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof all);
+  }
+  ~BlockedSignals() {
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+};
+
+}  // namespace
+
+Result<pid_t> Spawn::start(Fd& pidfd) {
+  if (::getrlimit(RLIMIT_MSGQUEUE, &queues_) != 0) return errno_error("read a limit");
+  {
+    const BlockedSignals blocked;
+    // Shares our descriptors, so that init's pidfd is ours; told to nobody when it ends.
+    const pid_t maker =
+        ::clone(make_init, stack_of_maker_.end(), CLONE_VM | CLONE_VFORK | CLONE_FILES, this);
+    if (maker < 0) return errno_error("clone");
+    while (::waitpid(maker, nullptr, __WALL) < 0 && errno == EINTR) {
+    }
+  }
+  pidfd.reset(pidfd_);
+  // Where init did not come to execute it has ended, and nobody else waits for it.
+  if (step_ != nullptr) {
+    if (init_ > 0) (void)::waitpid(init_, nullptr, __WALL);
+    return Error{step_, error_};
+  }
+  if (init_ <= 0) return Error{"clone", EINTR};  // somebody killed the process between
+  return pid_t{init_};
+}
+
+void Spawn::fail(const char* step) noexcept {
+  error_ = errno;
+  step_ = step;
+}
+
+// Its limits are its own. POSIX queues take memory that is counted for the user, in all of the
+// user's IPC namespaces together. A new user namespace may take of it what its maker may at that
+// moment: half, so that programs outside find the rest.
+BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::make_init(void* spawn) noexcept {
+  Spawn& self = *static_cast<Spawn*>(spawn);
+  if (self.queues_.rlim_cur != RLIM_INFINITY) {
+    const rlimit half{self.queues_.rlim_cur / 2, self.queues_.rlim_max};
+    if (::setrlimit(RLIMIT_MSGQUEUE, &half) != 0) return self.fail("limit queues"), 1;
+  }
+  // The host's child and not ours: the first process of a pid namespace is told to its parent when
+  // it ends, and ends with it.
+  int pidfd = -1;
+  const pid_t init = ::clone(become_init, self.stack_of_init_.end(),
+                             CLONE_VM | CLONE_VFORK | CLONE_PARENT | CLONE_PIDFD | CLONE_NEWUSER |
+                                 CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC,
+                             spawn, &pidfd);
+  if (init < 0) return self.fail("clone"), 1;
+  self.pidfd_ = pidfd;
+  self.init_ = init;
+  return 0;
+}
+
+BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::become_init(void* spawn) noexcept {
+  Spawn& self = *static_cast<Spawn*>(spawn);
+  if (!self.place_descriptors()) return self.fail("place descriptors"), 1;
+  if (!keep_capabilities_at_execve()) return self.fail("keep capabilities"), 1;
+  static char name[] = "bulkhead-init";
+  static char* const arguments[] = {name, nullptr};
+  static char* const environment[] = {nullptr};
+  ::syscall(SYS_execveat, self.image_, "", arguments, environment, AT_EMPTY_PATH);
+  self.fail("execute bulkhead-init");
+  return 1;
+}
+
+// Everything of the host's goes at execve but what init gets.
+BULKHEAD_ON_A_STACK_OF_ITS_OWN bool Spawn::place_descriptors() noexcept {
+  const int count = static_cast<int>(descriptors_.size());
+  const int behind = kControl + count;
+  if (::syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
+  // Out of the way first, to what begins behind: one may stand where another goes. So may the
+  // program of init, which is executed as it is then.
+  int from[kMostGiven] = {};
+  if (count > kMostGiven) return errno = E2BIG, false;
+  for (int i = 0; i < count; ++i)
+    if ((from[i] = ::fcntl(descriptors_[static_cast<size_t>(i)], F_DUPFD_CLOEXEC, behind)) < 0)
+      return false;
+  if (image_ < behind) {
+    image_ = ::fcntl(image_, F_DUPFD_CLOEXEC, behind);
+    if (image_ < 0) return false;
+  }
+  for (int i = 0; i < count; ++i)
+    if (::dup2(from[i], kControl + i) < 0) return false;
+  return true;
+}
+
+// execve takes them from a user whose id is not mapped yet, root included, but for ambient ones.
+BULKHEAD_ON_A_STACK_OF_ITS_OWN bool Spawn::keep_capabilities_at_execve() noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  for (__user_cap_data_struct& half : data) half.inheritable = half.permitted;
+  if (::syscall(SYS_capset, &header, data) != 0) return false;
+  for (unsigned number = 0; number < 64; ++number) {
+    if ((data[number / 32].permitted >> (number % 32) & 1U) == 0) continue;
+    if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace bulkhead

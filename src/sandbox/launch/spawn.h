@@ -1,0 +1,51 @@
+// Spawn: init's process, made without a copy of the host: it has the host's memory until it
+// executes bulkhead-init, a moment in which the calling thread waits and all others go on.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <array>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace bulkhead {
+
+class Spawn {
+ public:
+  // `descriptors` become init's, the first as kControl, the others behind (init.h).
+  Spawn(int image, std::vector<int> descriptors)
+      : image_(image), descriptors_(std::move(descriptors)) {}
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  // The first process of new user, mount, pid, network and IPC namespaces, our own child; its
+  // pidfd in `pidfd`. An error's message is the step. Nothing of this object may go before init is
+  // heard of, or its end: where somebody kills the process between, init still runs on its memory.
+  Result<pid_t> start(Fd& pidfd);
+
+ private:
+  // Each in a process of its own that has our memory: only system calls, nothing of libc's but
+  // errno, which is the waiting thread's.
+  static int make_init(void* spawn) noexcept;
+  static int become_init(void* spawn) noexcept;
+  void fail(const char* step) noexcept;
+  bool place_descriptors() noexcept;
+  static bool keep_capabilities_at_execve() noexcept;
+
+  using Stack = std::array<char, 16384>;
+  int image_;
+  const std::vector<int> descriptors_;
+  rlimit queues_{};
+  alignas(16) Stack stack_of_maker_;
+  alignas(16) Stack stack_of_init_;
+  // What they tell.
+  volatile pid_t init_ = -1;
+  volatile int pidfd_ = -1;
+  const char* volatile step_ = nullptr;
+  volatile int error_ = 0;
+};
+
+}  // namespace bulkhead

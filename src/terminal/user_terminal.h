@@ -1,0 +1,73 @@
+// UserTerminal: the terminal that a person started bulkhead at, and the modes that it is left in.
+//
+// No program of a compartment gets a descriptor of it: that has a terminal of its own (relay.h).
+#pragma once
+
+#include <termios.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace bulkhead {
+
+using TerminalModes = struct termios;
+
+// True where this process has a terminal, whatever its descriptors are: a person could be asked.
+bool is_terminal_there();
+
+class UserTerminal {
+ public:
+  // This process's terminal; where it has none, the first that a standard descriptor is. nullopt
+  // where there is neither.
+  static Result<std::optional<UserTerminal>> find();
+
+  int fd() const { return fd_.get(); }  // nobody else's description, and never waits
+  // Whether the standard descriptor is this terminal. Another one that somebody put there on
+  // purpose (`> /dev/pts/7`) is theirs to give.
+  bool is(int standard) const { return is_it_[static_cast<size_t>(standard)]; }
+  // False where there is nobody's job control, as in a session without terminal.
+  bool controls() const { return controls_; }
+  // Where nobody else of the job is likely to read it (`… | less`, `… < file`): then its keys are
+  // ours from the start, and not when the program first wants some.
+  bool offers_keys() const { return offers_keys_; }
+  // True where our job has it, or there are no jobs.
+  bool has_foreground() const;
+  bool is_hung_up() const;
+
+  // Keys go to us as they are typed, and none has a meaning. False where another job has it.
+  bool take_keys();
+  // The modes of before take_keys(); where another job has the terminal they are its own affair.
+  void give_back_keys();
+  bool has_keys() const { return before_.has_value(); }
+
+  // Reads a question's answer: lines that nothing but Enter ends, with the letters that were typed;
+  // Ctrl-C and, where a shell would see the stop, Ctrl-Z as signals. What was typed before, and
+  // what the terminal itself replies to what it was told before, is thrown away. False where that
+  // does not end.
+  bool take_line();
+  // Whether it is still so. Otherwise what is read there may be lines that nobody typed.
+  bool has_line() const;
+  // The modes of before take_line(), without what was typed beyond the answer.
+  void give_back_line(const TerminalModes& before) const;
+
+ private:
+  UserTerminal() = default;
+  TerminalModes raw_modes(const TerminalModes& modes) const;
+  TerminalModes line_modes() const;
+  // Sets `before` again, unless a shell that has taken the terminal meanwhile has set others.
+  void give_back(const TerminalModes& before, const TerminalModes& ours, int when) const;
+
+  Fd fd_;
+  std::array<bool, 3> is_it_{};
+  bool controls_ = false;
+  bool offers_keys_ = false;
+  bool stops_ = false;                   // Ctrl-Z at a question does
+  TerminalModes start_ = {};             // as find() saw them
+  std::optional<TerminalModes> before_;  // take_keys()
+};
+
+}  // namespace bulkhead
