@@ -4,7 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
-const { intrinsics, isForwarded, isEvaluator } = require('./intrinsics.cjs');
+const { intrinsics, isForwarded, isEvaluator, changes } = require('./intrinsics.cjs');
 const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
@@ -554,7 +554,11 @@ class Endpoint {
     if (made === undefined) {
       const endpoint = this;
       made = { method(...args) {
-        if (!endpoint.standIns.has(this)) return P.apply(method, this, args);
+        if (!endpoint.standIns.has(this)) {
+          // Handed to a host as a callback it would change what is the host's.
+          if (endpoint.policy.isHost && changes(path)) throw new P.TypeError('a method of the guest is for what is the guest\'s');
+          return P.apply(method, this, args);
+        }
         return endpoint.ask(Op.INTRINSIC, 0, () => {
           endpoint.encodeText(path);
           endpoint.encode(this);

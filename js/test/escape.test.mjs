@@ -311,6 +311,10 @@ test('weak collections of the host stay where they are, and are changed where th
   assert.throws(() => sandbox.runSync('known.set(key, 2)'), /may only be read/);
   assert.throws(() => sandbox.runSync('known.delete(key)'), /may only be read/);
   assert.equal(known.get(key.value), 'here');
+  // Handed back to be called on what is the host's own, it changes nothing.
+  sandbox.setSync('apply', (method) => method.call(known, key.value, 'theirs'));
+  assert.throws(() => sandbox.runSync('apply(known.set)'), /is for what is the guest's/);
+  assert.equal(known.get(key.value), 'here');
   sandbox.setSync('open', live(known));
   assert.equal(sandbox.runSync('open.set(key, 2); known.get(key)'), 2);
   sandbox.disposeSync();

@@ -137,18 +137,15 @@ Result<RunReport> supervise_here(const RunOptions& options, const Session& sessi
                                  Arbiter& arbiter, TerminalMonitor* monitor) {
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
-  std::optional<TerminalMonitor::Lent> lent;
   if (monitor != nullptr) {
     plan.new_session = false;  // the monitor leads one
-    lent.emplace(*monitor);
+    plan.stdio = monitor->stdio();
     supervisor.started = [&](int, pid_t program) {
-      lent.reset();
       monitor->started(program, session.places.state + "/question.lock");
     };
     supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
   }
   auto report = supervise(plan, arbiter, serving_alone(supervisor));
-  lent.reset();
   if (monitor != nullptr) monitor->finish();
   return report;
 }

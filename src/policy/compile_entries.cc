@@ -126,10 +126,14 @@ void Compiler::add_path(const Entry& entry, const List& list) {
   as_named.follow = list.follow && parsed->variable != kOwnFiles;
   for (const std::string& value : values)
     if (is_canonical(value)) add_pattern(entry, as_named, below(value, parsed->pattern));
-  if (list.verdict == Verdict::kDeny && list.follow && parsed->pattern.is_concrete())
-    if (const std::string* value = only_value(parsed->variable, inputs_.variables);
-        is_of_home(value) && is_canonical(*value))
-      add_targets_in(entry, list, below(*value, parsed->pattern).path());
+  if (list.verdict != Verdict::kDeny || !list.follow || !parsed->pattern.is_concrete()) return;
+  const auto add_targets = [&](const std::string& value) {
+    if (is_canonical(value)) add_targets_in(entry, list, below(value, parsed->pattern).path());
+  };
+  const std::string* value = only_value(parsed->variable, inputs_.variables);
+  if (value != nullptr && holds_settings(value)) add_targets(*value);
+  if (value == nullptr && parsed->variable == "workspace")
+    std::for_each(values.begin(), values.end(), add_targets);
 }
 
 // What parses a rule's resolved text as a path pattern fails on "/a/.", and so
@@ -168,9 +172,11 @@ void Compiler::add_folder_itself(const Entry& entry, const List& list) {
     if (is_canonical(value)) add(below(value, parsed->pattern));
 }
 
-bool Compiler::is_of_home(const std::string* value) const {
+bool Compiler::holds_settings(const std::string* value) const {
+  const Variables& variables = inputs_.variables;
   return value != nullptr &&
-         (value == &inputs_.variables.home || value == &inputs_.variables.config);
+         (value == &variables.home || value == &variables.config ||
+          (!variables.workspace.empty() && value == &variables.workspace.front()));
 }
 
 bool Compiler::add_plain_path(const Entry& entry, const List& list) {
@@ -205,7 +211,7 @@ bool Compiler::add_plain_path(const Entry& entry, const List& list) {
   if (grants) concrete_grants_.push_back(buffer_);
   if (!follow) return true;
   const LinkFollower::State state = links_.state(buffer_);
-  if (!grants && state == LinkFollower::State::kThere && is_of_home(value))
+  if (!grants && state == LinkFollower::State::kThere && holds_settings(value))
     add_targets_in(entry, list, buffer_);
   if (state != LinkFollower::State::kLinked) return true;
   std::vector<std::string> passed;

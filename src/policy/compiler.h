@@ -65,8 +65,9 @@ class Compiler {
   // The usual entry, a path without wildcards or escapes, added without taking it apart; false,
   // with nothing done, where it is anything else.
   bool add_plain_path(const Entry& entry, const List& list);
-  // The value of a variable whose files are a person's settings.
-  bool is_of_home(const std::string* value) const;
+  // The value of a variable whose files are a person's or a project's settings, where what their
+  // links lead to is obeyed as well.
+  bool holds_settings(const std::string* value) const;
   // "/a/.": the folder without what is in it.
   void add_folder_itself(const Entry& entry, const List& list);
   void add_set(const Entry& entry, const List& list);

@@ -22,6 +22,7 @@ struct TerminalMessage {
     // The relay's.
     kForeground = 'F',   // go on, with the terminal
     kBackground = 'B',   // go on, without it
+    kStop = 'Z',         // the program's group, by SIGTSTP
     kAnswer = 'A',       // `number`: an Answer
     kInterrupted = 'I',  // the answer is Ctrl-C
     kShown = 'D',        // all that the program wrote is on the terminal, which is as it was

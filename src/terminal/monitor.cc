@@ -12,6 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <initializer_list>
 #include <utility>
@@ -123,17 +124,10 @@ TerminalMonitor::~TerminalMonitor() {
   listening_.join();
 }
 
-TerminalMonitor::Lent::Lent(const TerminalMonitor& monitor) {
-  for (int fd = 0; fd < 3; ++fd) {
-    if (!monitor.terminal_.is(fd)) continue;
-    kept_[static_cast<size_t>(fd)].reset(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-    dup2(monitor.program_end_.get(), fd);
-  }
-}
-
-TerminalMonitor::Lent::~Lent() {
-  for (int fd = 0; fd < 3; ++fd)
-    if (const Fd& kept = kept_[static_cast<size_t>(fd)]; kept) dup2(kept.get(), fd);
+Stdio TerminalMonitor::stdio() const {
+  Stdio stdio;
+  for (int fd = 0; fd < 3; ++fd) stdio[fd] = terminal_.is(fd) ? program_end_.get() : fd;
+  return stdio;
 }
 
 void TerminalMonitor::send(TerminalMessage::What what, int number, const std::string& text) const {
@@ -194,6 +188,9 @@ void TerminalMonitor::listen() {
         placed_ = true;
         send(What::kPlaced);
         break;
+      case What::kStop:
+        if (const pid_t group = program_group(); group > 0) kill(-group, SIGTSTP);
+        break;
       case What::kInterrupted:
         signal_foreground(SIGINT);  // before the call that asked is refused
         answer_ = Answer::kNobody;
@@ -221,9 +218,14 @@ void TerminalMonitor::take_terminal() {
   static_cast<void>(tcsetpgrp(program_end_.get(), getpgrp()));
 }
 
-void TerminalMonitor::go_on(bool with_terminal) {
+pid_t TerminalMonitor::program_group() const {
   const pid_t group = program_ > 0 ? getpgid(program_) : -1;
-  if (group <= 0 || group == getpgrp()) return;
+  return group == getpgrp() ? -1 : group;
+}
+
+void TerminalMonitor::go_on(bool with_terminal) {
+  const pid_t group = program_group();
+  if (group <= 0) return;
   take_terminal();
   const bool as_before = foreground_ > 0 && kill(-foreground_, 0) == 0;
   if (with_terminal)

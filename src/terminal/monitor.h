@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -16,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sandbox/plan/plan.h"
 #include "terminal/message.h"
 #include "terminal/user_terminal.h"
 #include "trace/arbiter.h"
@@ -32,18 +32,9 @@ class TerminalMonitor {
   TerminalMonitor(const TerminalMonitor&) = delete;
   TerminalMonitor& operator=(const TerminalMonitor&) = delete;
 
-  // While it lives, those of 0 to 2 that are the person's terminal are the program's.
-  class Lent {
-   public:
-    explicit Lent(const TerminalMonitor& monitor);
-    ~Lent();
-    Lent(const Lent&) = delete;
-    Lent& operator=(const Lent&) = delete;
-
-   private:
-    std::array<Fd, 3> kept_;
-  };
-
+  // What the program has as 0 to 2: its own terminal instead of the person's, and the rest as it
+  // is.
+  Stdio stdio() const;
   // False where there is nobody to ask: this is no session's terminal.
   bool may_ask() const { return terminal_.controls(); }
   int person() const { return terminal_.fd(); }  // their terminal, to look at
@@ -64,6 +55,7 @@ class TerminalMonitor {
  private:
   TerminalMonitor(UserTerminal terminal, Fd program_end, Fd messages);
   void listen();
+  pid_t program_group() const;  // -1: none
   void go_on(bool with_terminal);
   void take_terminal();  // from the program
   void signal_foreground(int signal) const;

@@ -119,20 +119,17 @@ int monitor_with(const std::function<void()>& program,
   alarm(60);
   std::array<int, 2> go = {-1, -1};
   if (pipe2(go.data(), O_CLOEXEC) != 0) return 92;
-  pid_t child = -1;
-  {
-    const TerminalMonitor::Lent lent(**monitor);
-    child = fork();
-    if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      setpgid(0, 0);
-      char now = 0;
-      static_cast<void>(!read(go[0], &now, 1));
-      program();
-      _exit(0);
-    }
-    setpgid(child, child);
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    for (const auto& [number, fd] : (*monitor)->stdio()) dup2(fd, number);
+    char now = 0;
+    static_cast<void>(!read(go[0], &now, 1));
+    program();
+    _exit(0);
   }
+  setpgid(child, child);
   // As the supervisor has it.
   sigset_t stops;
   sigemptyset(&stops);

@@ -237,11 +237,11 @@ bool TerminalRelay::read_signal(signalfd_siginfo& signal) const {
 }
 
 void TerminalRelay::pass_on(const signalfd_siginfo& signal) const {
-  // What the terminal sends is for the job, and so is a stop; what somebody sends to this process
-  // is for the program.
-  const bool to_job = signal.ssi_code > 0 || signal.ssi_signo == SIGTSTP;
+  // In turn with what continues it.
+  if (signal.ssi_signo == SIGTSTP) return send(TerminalMessage::What::kStop);
+  // What the terminal sends is for the job; what somebody sends to this process, for the program.
   sigval value = {};
-  value.sival_int = to_job ? kToJob : 0;
+  value.sival_int = signal.ssi_code > 0 ? kToJob : 0;
   static_cast<void>(sigqueue(monitor_, static_cast<int>(signal.ssi_signo), value));
 }
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <string_view>
 
-#include "sandbox/run/signals.h"
 #include "terminal/display.h"
 #include "terminal/question.h"
 #include "terminal/relay.h"
@@ -38,9 +37,7 @@ void TerminalRelay::ask(const TerminalMessage& question) {
     end = put(question, answer);
     if (end != End::kStopped) continue;
     // Who else is in the job has stopped by the same key, and the program is told to.
-    sigval value = {};
-    value.sival_int = kToJob;
-    static_cast<void>(sigqueue(monitor_, SIGTSTP, value));
+    send(TerminalMessage::What::kStop);
     stop(SIGTSTP);
     end = End::kDisturbed;
     --times;

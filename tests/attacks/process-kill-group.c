@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   attack(argv);
   signal(SIGUSR1, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
+  signal(SIGIO, SIG_IGN);  // which it is inside, of a group of its own
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return 1;
   // A signal of our choice to the whole group whenever the socket becomes readable.

@@ -55,7 +55,7 @@ PATIENCE = 120  # seconds until a run counts as hanging
 SKIP = 77
 COLOUR_ASKED = b"\x1b]11;?"  # what a terminal replies to by the colour of its background
 COLOUR = b"\x1b]11;rgb:aaaa/aaaa/aaaa\x1b\\"
-MOST_QUESTIONS = 40  # 20 in a run (src/cli/prompt.h), and some that are put again because somebody moved
+MOST_QUESTIONS = 40  # 20 in a run (src/terminal/asker.h), and some that are put again because somebody set the modes
 
 
 class Header:

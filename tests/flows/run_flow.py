@@ -34,7 +34,7 @@ class Passing(Flow):
         done = self.run_program("--wall-time", "1s", "--", "sh", "-c", "kill -STOP $$; exit 3")
         self.assertEqual((done.returncode, "wall time" in done.stderr), (124, True), done.stderr)
         done = self.run_program("--cpu-time", "1s", "--", "sh", "-c", "sh -c 'while :; do :; done' & kill -STOP $$; exit 3")
-        self.assertEqual((done.returncode, "processor time" in done.stderr), (121, True), done.stderr)
+        self.assertEqual((done.returncode, "CPU time" in done.stderr), (121, True), done.stderr)
 
         run = subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "kill -STOP $$; exit 3"],
                                cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)

@@ -108,7 +108,9 @@
     globalThis.addEventListener?.(type, (event) => {
       if (type === "keydown" && !["Enter", " "].includes(/** @type {KeyboardEvent} */ (event).key)) return;
       const button = inDialog(event);
-      if (!button || globalThis.bulkhead.isMeant(button, event)) return;
+      if (!button) return;
+      watch(button);  // it may have come since the last look
+      if (globalThis.bulkhead.isMeant(button, event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
     }, true);

@@ -73,3 +73,32 @@ test("an answer is one while a person presses one of our buttons, and never else
   answer();
   assert.equal(answers, 1, "nor afterwards");
 });
+
+test("a dialog of ours takes no key or click that comes with it, before anybody has looked at its buttons", () => {
+  let now = 0;
+  const heard = /** @type {Record<string, (event: object) => void>} */ ({});
+  class Element {
+    isConnected = true;
+    constructor(/** @type {string} */ question) {
+      this.closest = (/** @type {string} */ what) => (what.endsWith(".monaco-button") ? this : { querySelector: () => ({ textContent: question }) });
+    }
+    getBoundingClientRect() {
+      return { x: 1, y: 1 };
+    }
+  }
+  const bulkhead = { isAskers: (/** @type {string | undefined} */ id) => id === "bulkhead.companion" };
+  vm.runInContext(source, vm.createContext({ bulkhead, Element, performance: { now: () => now }, setInterval: () => 0, clearInterval() {}, setTimeout() {}, addEventListener: (/** @type {string} */ type, /** @type {() => void} */ run) => (heard[type] = run) }));
+  bulkhead.asksModally("bulkhead.companion", "Asker wants to read it.");
+  const passes = (/** @type {Element} */ target, type = "keydown") => {
+    let stopped = false;
+    heard[type]({ type, key: "Enter", isTrusted: true, target, preventDefault() {}, stopImmediatePropagation: () => (stopped = true) });
+    return !stopped;
+  };
+  for (const type of ["keydown", "click"]) {
+    const button = new Element("Asker wants to read it.");
+    assert.equal(passes(button, type), false, type);
+    now += 600;
+    assert.equal(passes(button, type), true);
+  }
+  assert.equal(passes(new Element("Another's question")), true);
+});

@@ -581,7 +581,7 @@ test("who should run in a compartment and has none is named, with the reason, an
   const { bulkhead, extension } = placed();
   const commands = new Map();
   bulkhead.commandRegistry = { registerCommand: (id, run) => commands.set(id, run), getCommand: () => undefined };
-  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended", "j.restarts"].map((id) => extension(id));
+  const all = ["a.ready", "b.asked", "c.slow", "d.unasked", "e.ended", "j.restarts", "acme.shipped"].map((id) => extension(id));
   const affinities = all.map((one) => bulkhead.place(one, all));
   const hosts = [manager(0), { ...manager(affinities[0]), isReady: true }, { ...manager(affinities[1]), isReady: false }, { ...manager(affinities[2]), isReady: false }];
   const local = (id, more = {}) => ({ identifier: { id }, manifest: { name: id, main: "x.js", ...more.manifest }, location: { scheme: "vscode-remote", path: `/ext/${id}` }, ...more });

@@ -224,7 +224,8 @@
       const manager = affinity === undefined ? undefined : managerOf(affinity);
       // One that has just ended, or pauses for a few seconds, is on its way: its end is told of by itself.
       const isDue = Date.now() - (asked.get(affinity)?.since ?? 0) >= OVERDUE;
-      if (affinity === undefined || manager?.isReady || !isDue) return [];
+      // Of an impostor the companion tells that it is none of those that run.
+      if (affinity === undefined || manager?.isReady || !isDue || isImpostor(one)) return [];
       return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
     });
     return found.concat((await lost()).map(({ identifier, manifest }) => ({

@@ -50,8 +50,6 @@
   function details(review) {
     const block = element("details");
     block.append(element("summary", "Details"));
-    if (review.extensions.length > 1)
-      block.append(element("p", "These need each other and share one compartment: each can do what any of them may.", "hint"));
     group(block, "Unusual", review.unusual.filter((one) => !review.notable.includes(one)), "unusual", "!");
     group(block, "It could", review.permits, "permits", "•");
     group(block, "It cannot", review.cannot, "cannot", "–");
@@ -68,6 +66,7 @@
     section.append(title);
     for (const one of review.extensions) section.append(element("p", `${one.id} ${one.version}`, "id"));
     section.append(element("p", `${review.extensions.length > 1 ? "This group" : "It"} ${review.reason}.`));
+    if (review.extensions.length > 1) section.append(element("p", "They need each other and share one compartment: each can do what any of them may."));
     group(section, "New with this version", review.widened, "widened", "+");
     if (review.usual) section.append(element("p", review.usual));
     const rest = review.notable.filter((one) => !review.widened.includes(one));

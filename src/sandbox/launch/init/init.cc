@@ -276,8 +276,7 @@ pid_t set_up(Memory& memory, Failure& failure) noexcept {
   if (!take_orders(memory, orders, failure) || !reset_signals(orders.ignored_signals, failure) ||
       !restore_queue_limit(orders.queue_bytes, failure))
     return -1;
-  if (orders.new_session != 0 && ::syscall(SYS_setsid) < 0)
-    return failed(failure, "make a session"), -1;
+  if (orders.new_session != 0 && ::setsid() < 0) return failed(failure, "make a session"), -1;
   // A file mode mask is the program's business; ours must not depend on it.
   const mode_t mask = ::umask(0);
   if (!leave_outer_mounts(failure) || !raise_loopback(failure) ||

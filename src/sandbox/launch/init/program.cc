@@ -101,9 +101,9 @@ int install_filter(const Orders<Read>& orders) noexcept {
 
 // All that is done by itself, while init mounts.
 bool confine(const Orders<Read>& orders, Failure& failure) noexcept {
-  // No signal to its group or by a key leaves the compartment. Not a session's leader: of a group
+  // No signal to its group or by a key leaves the compartment. Not its session's leader: of a group
   // whose parent is in the same session others can tell that it has stopped.
-  if (::syscall(SYS_setpgid, 0, 0) != 0) return failed(failure, "make a process group");
+  if (::setpgid(0, 0) != 0) return failed(failure, "make a process group");
   const int queues = open_queues();
   if (queues < 0 && errno != ENODEV) return failed(failure, "open the queues of the IPC namespace");
   if (!forbid_core_dumps(failure) || !drop_privileges(orders, failure) ||

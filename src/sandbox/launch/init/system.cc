@@ -137,6 +137,10 @@ int mkdir(const char* path, mode_t mode) noexcept {
   return static_cast<int>(kernel(SYS_mkdir, word(path), mode));
 }
 int chdir(const char* path) noexcept { return static_cast<int>(kernel(SYS_chdir, word(path))); }
+pid_t setsid() noexcept { return static_cast<pid_t>(kernel(SYS_setsid)); }
+int setpgid(pid_t pid, pid_t group) noexcept {
+  return static_cast<int>(kernel(SYS_setpgid, pid, group));
+}
 mode_t umask(mode_t mask) noexcept { return static_cast<mode_t>(kernel(SYS_umask, mask)); }
 int stat(const char* __restrict path, struct stat* __restrict status) noexcept {
   return static_cast<int>(kernel(SYS_stat, word(path), word(status)));
