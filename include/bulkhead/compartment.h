@@ -200,7 +200,8 @@ struct Outcome {
     kFailed,     // of ourselves: what was enforced could be so no longer
   };
   How how = How::kFailed;
-  // As `bulkhead run` exits (docs/cli.md): the program's own, 128 and the signal, 119 to 127 else.
+  // As `bulkhead run` exits (`bulkhead run --help`): the program's own, 128 and the signal, 119 to
+  // 127 else.
   int code = 125;
   int signal = 0;
   bool core_dumped = false;

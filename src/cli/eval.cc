@@ -99,10 +99,9 @@ Action add_eval(CLI::App& app) {
       "FILE at a terminal there is a prompt; Ctrl-C there ends what runs.\n\n"
       "Exits with 1 where the script threw; 120: memory, 121: time, 122: output, 123: too many "
       "objects, 124: wall; 125: bulkhead itself failed; 130: Ctrl-C.\n\n"
-      "  bulkhead eval                                a prompt\n"
-      "  bulkhead eval --time 100ms rule.js           a script with a limit\n"
-      "  echo '[3, 4]' | bulkhead eval --json sum.js  sum.js: input.reduce((a, b) => a + b)\n"
-      "  echo '6 * 7' | bulkhead eval -               42");
+      "  bulkhead eval --time 100ms rule.js\n"
+      "  echo '[3, 4]' | bulkhead eval --json sum.js\n"
+      "  echo '6 * 7' | bulkhead eval -");
   return [options](const std::vector<std::string>& rest) { return eval(*options, rest); };
 }
 

@@ -10,12 +10,12 @@
 #include "cli/policy_options.h"
 #include "cli/summary.h"
 #include "cli/terminal.h"
-#include "terminal/user_terminal.h"
 #include "cli/verb.h"
 #include "policy/vscode_permissions.h"
 #include "sandbox/home/private_home.h"
 #include "sandbox/limits/outcome.h"
 #include "session/session.h"
+#include "terminal/user_terminal.h"
 
 namespace bulkhead {
 namespace {

@@ -76,8 +76,8 @@ BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
 
 BorrowedIdentity::~BorrowedIdentity() {
   if (!borrowed_) return;
-  // Staying half somebody else would serve the next caller with the wrong rights. What is set is our
-  // own, which the kernel refuses for want of memory alone.
+  // Staying half somebody else would serve the next caller with the wrong rights. What is set is
+  // our own, which the kernel refuses for want of memory alone.
   while (!set_user(own().user) || !set_capabilities(own().capabilities) ||
          !set_group(own().group) || !set_file_user(own().user) || !set_file_group(own().group) ||
          !set_groups(own().groups))

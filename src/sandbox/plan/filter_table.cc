@@ -258,14 +258,11 @@ TESTS(kHardwareTest, {1, ~0u, kHardware});
 TESTS(kOfDriversTest, {1, 0xfffffff0, kOfDrivers});
 TESTS(kHarmlessTypesTest, {1, 0xff00, kHarmlessTypes});
 TESTS(kHarmlessTest, {1, ~0u, kHarmless});
-constexpr CallCase kIoctl[] = {{kTerminalTheftTest, attempt(EPERM)},
-                               {kAttributesTest, attempt(EPERM)},
-                               {kConsolesTest, refuse(EPERM)},
-                               {kHardwareTest, refuse(EPERM)},
-                               {kOfDriversTest, refuse(EPERM)},
-                               {kSetAsyncTest, kNotify},
-                               {kHarmlessTypesTest, kAllow},
-                               {kHarmlessTest, kAllow}};
+constexpr CallCase kIoctl[] = {
+    {kTerminalTheftTest, attempt(EPERM)}, {kAttributesTest, attempt(EPERM)},
+    {kConsolesTest, refuse(EPERM)},       {kHardwareTest, refuse(EPERM)},
+    {kOfDriversTest, refuse(EPERM)},      {kSetAsyncTest, kNotify},
+    {kHarmlessTypesTest, kAllow},         {kHarmlessTest, kAllow}};
 
 // ---- mmap(…, flags), shmget(key, size, flags), memfd_create(name, flags): huge pages ----
 // The machine has a fixed number of them for all, and no limit on memory counts them. ENOMEM is
