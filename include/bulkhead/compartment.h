@@ -134,7 +134,8 @@ struct Access {
 
 // Decides what the policy leaves open: whatever its manifest neither grants nor blocks, where it
 // says "otherwise": "ask". Called by threads of the compartment, several at a time, and never by
-// the host's own; not after the compartment has ended.
+// the host's own; not after the compartment has ended. It may ask the compartment for its usage or
+// change its limits, but not wait for its end or destroy it.
 class BULKHEAD_API Judge {
  public:
   virtual ~Judge();

@@ -13,6 +13,7 @@ class Call {
   #listeners;
   #timer;
   #controller;
+  #signal;
   #late;  // of its own wall clock
 
   // time, wall: milliseconds or undefined; signal: an AbortSignal or undefined. It ends with its parent.
@@ -23,15 +24,12 @@ class Call {
     this.bounded = wall !== undefined || signal !== undefined;
     this.onstop = undefined;  // the link's, while a turn of this call is under way
     this.#parent = parent;
-    if (signal === undefined) return;
-    if (signal.aborted) return void this.stop(signal.reason);
-    const abort = () => this.stop(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    this.onOver(() => signal.removeEventListener('abort', abort));
+    this.#signal = signal;
   }
   // Why nothing of it may go on, or undefined.
   over() {
     if (this.#error !== undefined) return this.#error;
+    if (this.#signal?.aborted) this.stop(this.#signal.reason);
     if (this.end !== Infinity && performance.now() >= this.end) this.stop(this.#late = new TimeLimitError(`not done within ${this.wall} ms`, false, 'wall'));
     return this.#error ?? this.#parent?.over();
   }
@@ -55,6 +53,7 @@ class Call {
     if (this.#listeners === undefined) {
       this.#listeners = new Set();
       this.#parent?.onOver(this.#stopped);
+      this.#signal?.addEventListener('abort', this.#aborted);
       if (this.end !== Infinity) this.#timer = setTimeout(() => this.over(), Math.ceil(this.left())).unref();
     }
     this.#listeners.add(listener);
@@ -64,9 +63,11 @@ class Call {
     if (this.#listeners?.size === 0) this.#unlisten();
   }
   #stopped = (error) => this.stop(error);
+  #aborted = () => this.stop(this.#signal.reason);
   #unlisten() {
     clearTimeout(this.#timer);
     this.#parent?.offOver(this.#stopped);
+    this.#signal?.removeEventListener('abort', this.#aborted);
     this.#listeners = undefined;
   }
 

@@ -149,6 +149,8 @@ function decodeDeep(endpoint, tag) {
       for (let i = 0; i < count; i++) {
         const key = endpoint.decodeText();
         const value = endpoint.decode();
+        // Plain data has no functions, and this one the engine would call by itself.
+        if (endpoint.policy.isHost && key === 'then' && typeof value === 'function') throw new WireError('then');
         if (P.reflectHas(P.ObjectPrototype, key)) define(object, key, value);
         else object[key] = value;
       }

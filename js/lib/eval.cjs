@@ -5,7 +5,7 @@
 //   node eval.cjs [--memory SIZE] [--time DURATION] [--wall DURATION] [--output SIZE] [--json] [-- FILE|-]
 
 const fs = require('node:fs');
-const { inspect, parseArgs } = require('node:util');
+const { inspect, parseArgs, types } = require('node:util');
 const { Sandbox } = require('./sandbox.cjs');
 const errors = require('./errors.cjs');
 const { readOptions } = require('./options.cjs');
@@ -15,17 +15,33 @@ const Exit = { THREW: 1, MEMORY: 120, TIME: 121, OUTPUT: 122, HANDLES: 123, WALL
 // What a guest says may hold what a terminal obeys.
 const harmless = (text, stream) =>
   (stream.isTTY ? text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`) : text);
+// A few bytes of a message may be an object whose text has no end, for it may hold one thing many times.
+const MOST_SHOWN = 100_000, DEEPEST = 5;
+const shownOf = (value, depth, left) => {
+  if (typeof value !== 'object' || value === null || types.isProxy(value) || ArrayBuffer.isView(value)) return left - 1;
+  const items = types.isMap(value) ? [...value.keys(), ...value.values()] : types.isSet(value) ? [...value] : Object.values(value);
+  for (let i = 0; i < items.length && left > 0 && depth > 0; i++) left = shownOf(items[i], depth - 1, left - 1);
+  return left;
+};
+const depthOf = (value) => (shownOf(value, DEEPEST, MOST_SHOWN) > 0 ? DEEPEST : 1);
+const jsonOf = (value) => {
+  let left = 10 * MOST_SHOWN;
+  return JSON.stringify(value, (key, item) => {
+    if (left-- === 0) throw new errors.OutputLimitError('the result is too large to be written as JSON');
+    return item;
+  });
+};
 const shown = (value, stream = process.stdout) => {
   if (typeof value === 'string') return harmless(value, stream);
   if (value instanceof Error) return harmless(errorText(value), stream);
-  return harmless(inspect(value, { customInspect: false, depth: 5 }), stream);
+  return harmless(inspect(value, { customInspect: false, depth: depthOf(value) }), stream);
 };
 const errorText = (error) => {
-  if (!(error instanceof Error)) return `thrown: ${inspect(error, { customInspect: false })}`;
+  if (!(error instanceof Error)) return `thrown: ${inspect(error, { customInspect: false, depth: Math.min(2, depthOf(error)) })}`;
   if (error instanceof errors.GuestError) return error.stack;
   return error.message;
 };
-const say = (text) => process.stderr.write(`bulkhead: ${text.replace(/^bulkhead: /, '')}\n`);
+const say = (text) => process.stderr.write(`bulkhead: ${harmless(text.replace(/^bulkhead: /, ''), process.stderr)}\n`);
 
 function exitCode(error) {
   if (error instanceof errors.MemoryLimitError) return Exit.MEMORY;
@@ -71,14 +87,14 @@ async function runFile(file, { json, ...options }) {
       if (text.trim() !== '') await sandbox.set('input', parseInput(text));
     }
     const value = await sandbox.run(source, { filename: isInput ? 'stdin' : file, signal: interrupt.signal });
-    if (json) process.stdout.write(`${JSON.stringify(value) ?? 'null'}\n`);
+    if (json) process.stdout.write(`${jsonOf(value) ?? 'null'}\n`);
     else if (value !== undefined) process.stdout.write(`${shown(value)}\n`);
     process.once('beforeExit', () => sandbox.disposeSync());
   } catch (error) {
     sandbox.disposeSync();
     if (interrupt.signal.aborted) return;
     process.exitCode = exitCode(error);
-    if (json) process.stdout.write(`${JSON.stringify({ error: described(error) })}\n`);
+    if (json) process.stdout.write(`${described(error)}\n`);
     else if (error instanceof errors.SandboxError) say(error.message);
     else process.stderr.write(`${harmless(errorText(error), process.stderr)}\n`);
   }
@@ -91,9 +107,15 @@ const parseInput = (text) => {
     process.exit(Exit.FAILED);
   }
 };
-const described = (error) => (error instanceof Error
-  ? { name: error.name, message: error.message, code: error.code, stack: error instanceof errors.GuestError ? error.stack : undefined }
-  : { thrown: error });
+const described = (error) => {
+  if (error instanceof Error)
+    return jsonOf({ error: { name: error.name, message: error.message, code: error.code, stack: error instanceof errors.GuestError ? error.stack : undefined } });
+  try {
+    return jsonOf({ error: { thrown: error } });
+  } catch (limit) {
+    return jsonOf({ error: { thrown: limit.message } });
+  }
+};
 
 async function main() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: {

@@ -1,5 +1,5 @@
 'use strict';
-const { RangeError } = require('./primordials.cjs');
+const { RangeError, ObjectFreeze, defineProperty } = require('./primordials.cjs');
 
 // A bound of the membrane itself, met by whoever was writing a message.
 class LimitError extends RangeError {
@@ -12,8 +12,11 @@ class LimitError extends RangeError {
   constructor(code, message) {
     super(message);
     this.code = code;
+    ObjectFreeze(this);
   }
 }
+// A guest that catches one neither makes another nor gives it words of its own.
+defineProperty(LimitError.prototype, 'constructor', { __proto__: null, value: RangeError });
 // Objects that one message may make, whatever its bytes: so long a host that reads it does nothing else.
 const MAX_OBJECTS = 1 << 20;
 module.exports = { LimitError, MAX_OBJECTS };

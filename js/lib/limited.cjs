@@ -11,8 +11,8 @@ class Limited {
     this.guest = guest;
     this.io = guest.io;
     this.current = undefined;  // whose code runs; undefined: the host's call itself
-    this.starting = [];
-    this.finished = [];
+    this.starting = P.list();
+    this.finished = P.list();
     this.limit = (time, callee, ...args) => this.add(time, callee, args);
   }
   add(time, callee, args) {
@@ -28,14 +28,14 @@ class Limited {
     this.within(account, task);
     while (this.finished.length > 0 || this.starting.length > 0) {
       const { finished } = this;
-      this.finished = [];
+      this.finished = P.list();
       for (let i = 0; i < finished.length; i++) {
         const { parent } = finished[i].account;
         if (this.lowest(parent) > 0) this.within(parent, finished[i].settle);
       }
       if (this.finished.length > 0) continue;
       const { starting } = this;
-      this.starting = [];
+      this.starting = P.list();
       for (let i = 0; i < starting.length; i++)
         if (this.lowest(starting[i]) > 0) this.within(starting[i], () => this.start(starting[i]));
     }
@@ -87,8 +87,8 @@ class Limited {
   // A call of the host's was ended: what it had put off is gone.
   reset() {
     this.current = undefined;
-    this.starting = [];
-    this.finished = [];
+    this.starting = P.list();
+    this.finished = P.list();
   }
 }
 

@@ -5,13 +5,17 @@
 const { types } = require('node:util');
 const { Op } = require('./wire.cjs');
 const { SandboxError } = require('./errors.cjs');
-const { moduleName } = require('./specifier.cjs');
+const specifier = require('./specifier.cjs');
 
 const MOST_MODULES = 1000;
-const MOST_NAME = 1000;
 
 const refuse = (text) => {
   throw new SandboxError('ERR_SANDBOX_MODULE', text);
+};
+// Before it is looked at: a guest's words may be as long as a message.
+const moduleName = (name, importer) => {
+  if (name.length > specifier.MOST || importer.length > specifier.MOST) refuse(`the name of a module is longer than ${specifier.MOST} characters`);
+  return specifier.moduleName(name, importer);
 };
 const specifiers = (endpoint) => {
   const count = endpoint.link.reader.count(5);
@@ -65,7 +69,7 @@ class Modules {
   async load(name, importer, ask, seen = new Set()) {
     if (seen.has(name)) return;
     seen.add(name);
-    for (const specifier of await this.#wanted(name, importer, ask)) await this.load(moduleName(specifier, name), name, ask, seen);
+    for (const wanted of await this.#wanted(name, importer, ask)) await this.load(moduleName(wanted, name), name, ask, seen);
   }
   // One at a time, however many ask: a guest may ask for the same thousands of times at once.
   async #wanted(name, importer, ask) {
@@ -88,7 +92,7 @@ class Modules {
       if (types.isPromise(found)) refuse('importSync: the resolver of modules gave a promise');
       this.#learn(name, ask(this.#request(name, importer, found)));
     }
-    for (const specifier of this.#known.get(name)) this.loadSync(moduleName(specifier, name), name, ask, seen);
+    for (const wanted of this.#known.get(name)) this.loadSync(moduleName(wanted, name), name, ask, seen);
   }
   #learn(name, wanted) {
     if (this.#known.size >= MOST_MODULES) refuse(`more than ${MOST_MODULES} modules in a sandbox`);
@@ -96,7 +100,6 @@ class Modules {
     return wanted;
   }
   #find(name, importer) {
-    if (name.length > MOST_NAME) refuse(`the name of a module is longer than ${MOST_NAME} characters`);
     return typeof this.#table === 'function' ? this.#table(name, importer) : this.#table.get(name);
   }
   #request(name, importer, found) {

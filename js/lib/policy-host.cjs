@@ -175,10 +175,16 @@ class HostPolicy {
     endpoint.admit();
     const record = new Import(endpoint, id, Kind.OBJECT, 1);
     const { sandbox } = this;
+    const { call } = endpoint.link;
+    // The engine asks a `then` by itself where a promise is settled: within the call that gave it, and
+    // with an answer whatever becomes of it.
+    const then = (resolve, reject) => quiet(sandbox.invoke(record, 'then', [resolve, reject], call).catch((error) => {
+      if (typeof reject === 'function') reject(error);
+    }));
     for (const name of methods) {
       P.defineProperty(object, name, {
-        __proto__: null, value: (...args) => quiet(sandbox.invoke(record, name, args)), writable: false, enumerable: true,
-        configurable: false,
+        __proto__: null, value: name === 'then' ? then : (...args) => quiet(sandbox.invoke(record, name, args)), writable: false,
+        enumerable: true, configurable: false,
       });
     }
     P.ObjectFreeze(object);

@@ -15,6 +15,8 @@ const errors = require('./errors.cjs');
 
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
+// import() of a guest's that are being loaded, for the host.
+const MOST_IMPORTS = 1000;
 const value = (endpoint) => endpoint.decode();
 
 const alive = new Set();
@@ -30,6 +32,7 @@ class Sandbox extends EventEmitter {
   #used = 0;
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
+  #imports = 0;
   #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
 
@@ -151,7 +154,13 @@ class Sandbox extends EventEmitter {
   #load = async (specifier, importer) => {
     const call = this.calling;
     if (typeof specifier !== 'string' || typeof importer !== 'string') throw new TypeError('import: a text');
-    await this.#loadWithin(call, moduleName(specifier, importer), importer);
+    if (this.#imports >= MOST_IMPORTS) throw new errors.SandboxError('ERR_SANDBOX_MODULE', `more than ${MOST_IMPORTS} import() at a time`);
+    this.#imports++;
+    try {
+      await this.#loadWithin(call, moduleName(specifier, importer), importer);
+    } finally {
+      this.#imports--;
+    }
   };
 
   async call(target, args = [], options = {}) {
@@ -178,8 +187,8 @@ class Sandbox extends EventEmitter {
   get calling() {
     return this.#worker.link.call;
   }
-  async invoke(record, name, args) {
-    return this.#within(this.begin(), Op.INVOKE, record.id, (endpoint) => {
+  async invoke(record, name, args, call = this.begin()) {
+    return this.#within(call, Op.INVOKE, record.id, (endpoint) => {
       endpoint.encodeText(name);
       encodeArguments(endpoint, args);
     });

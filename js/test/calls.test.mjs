@@ -33,6 +33,31 @@ test('what goes on by promises of the host\'s ends with wall', async () => {
   }
 });
 
+test('a then of the guest\'s ends with the call that gave it', async () => {
+  await using sandbox = await Sandbox.create({ time: '50 ms' });
+  // Each asks for the next: without an end of the call the host's engine would go on.
+  const forever = 'const next = () => ({ then(resolve) { count = (globalThis.count ?? 0) + 1; resolve(next()); } }); next()';
+  await assert.rejects(sandbox.run(`var count = 0; ${forever}`, { wall: '60 ms' }), TimeLimitError);
+  await sleep(30);
+  const before = await sandbox.run('count');
+  await sleep(100);
+  assert.equal(await sandbox.run('count'), before);
+  assert.ok(before > 1);
+  await assert.rejects(sandbox.run('({ then() { for (;;); } })'), TimeLimitError);
+});
+
+test('a signal that outlives its calls keeps none of them', async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args) => { listeners++; return addEventListener.apply(signal, args); };
+  signal.removeEventListener = (...args) => { listeners--; return removeEventListener.apply(signal, args); };
+  await using sandbox = await Sandbox.create();
+  for (let i = 0; i < 20; i++) await sandbox.run('1', { signal });
+  await sleep(1);
+  assert.equal(listeners, 0);
+});
+
 test('what a call leaves behind ends with its wall, though it has answered', async () => {
   const { counts, expose } = host();
   await using sandbox = await Sandbox.create({ expose, globals: 'web' });

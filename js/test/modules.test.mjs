@@ -178,6 +178,22 @@ test('a module that is asked for thousands of times at once is sent once', async
   assert.ok(most - before < 200e6, `the host grew by ${((most - before) / 1e6).toFixed(0)} MB`);
 });
 
+test('what cannot be had is asked for a bounded number of times at once', async () => {
+  let asked = 0;
+  const modules = async () => { asked++; await sleep(1); throw new Error('none'); };
+  await using sandbox = await Sandbox.create({ modules, time: '5 s' });
+  const said = await sandbox.run(`Promise.allSettled(Array.from({ length: 3000 }, () => import('none')))
+    .then((all) => all.filter(({ reason }) => /at a time/.test(reason.message)).length)`);
+  assert.equal(said, 2000);
+  assert.equal(asked, 1000);
+  assert.equal(await sandbox.run("import('none').catch((error) => error.message)"), 'none', 'and again afterwards');
+});
+
+test('a name of the length of a message is refused before it is taken apart', async () => {
+  await using sandbox = await Sandbox.create({ modules: {}, time: '5 s' });
+  assert.match(await sandbox.run("import('./' + 'a/'.repeat(4e6)).catch((error) => error.message)"), /longer than 1000/);
+});
+
 test('what a module gets of the host follows the rules of expose', async () => {
   const state = { n: 1 };
   await using sandbox = await Sandbox.create({ modules: { state: { plain: state, open: live(state), f: () => 1 } } });

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <initializer_list>
 #include <utility>
 
@@ -144,7 +145,9 @@ void TerminalMonitor::started(pid_t program, const std::string& lock_file) {
 void TerminalMonitor::stopped(int signal) {
   const std::lock_guard lock(mutex_);
   take_terminal();
-  send(TerminalMessage::What::kStopped, signal);
+  // Once: a relay that is stopped reads nothing, and whoever keeps the limits must not wait for it,
+  // however often the program stops.
+  if (!std::exchange(stop_told_, true)) send(TerminalMessage::What::kStopped, signal);
 }
 
 Answer TerminalMonitor::ask(const std::string& text, std::chrono::milliseconds patience) {
@@ -171,9 +174,11 @@ void TerminalMonitor::finish() noexcept {
   program_ = 0;
   program_end_.reset();
   send(TerminalMessage::What::kEnded);
-  // A job that is stopped ends as well.
-  if (getppid() == relay_) kill(relay_, SIGCONT);
-  changed_.wait(lock, [this] { return shown_ || gone_; });
+  // A job that is stopped ends as well, also one that is about to stop.
+  do {
+    if (getppid() == relay_) kill(relay_, SIGCONT);
+  } while (
+      !changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return shown_ || gone_; }));
 }
 
 void TerminalMonitor::listen() {
@@ -224,6 +229,7 @@ pid_t TerminalMonitor::program_group() const {
 }
 
 void TerminalMonitor::go_on(bool with_terminal) {
+  stop_told_ = false;
   const pid_t group = program_group();
   if (group <= 0) return;
   take_terminal();

@@ -70,6 +70,7 @@ class TerminalMonitor {
   pid_t program_ = 0;     // 0: none yet
   pid_t foreground_ = 0;  // the program's group that had the terminal last
   std::optional<Answer> answer_;
+  bool stop_told_ = false;  // since the program went on
   bool placed_ = false, shown_ = false, gone_ = false, cancelled_ = false, finished_ = false;
   std::thread listening_;
 };

@@ -160,7 +160,8 @@ void TerminalRelay::read_keys() {
       pty_ && tcgetattr(pty_.get(), &modes) == 0 && (modes.c_lflag & ISIG) != 0 &&
       std::any_of(keys_.begin(), keys_.end(), [&](char c) {
         const auto key = static_cast<cc_t>(c);
-        return key != _POSIX_VDISABLE && (key == modes.c_cc[VINTR] || key == modes.c_cc[VQUIT]);
+        // The program may have made any key one that interrupts.
+        return terminal_.interrupts(key) && (key == modes.c_cc[VINTR] || key == modes.c_cc[VQUIT]);
       });
   write_keys();
 }
@@ -270,7 +271,7 @@ void TerminalRelay::program_stopped(int signal) {
 void TerminalRelay::stop(int signal) {
   terminal_.give_back_keys();
   if (signal == SIGSTOP) {
-    kill(getpid(), signal);
+    if (!is_orphaned(getpgrp())) kill(getpid(), signal);
   } else {
     // As by the key: who else is in the job stops too.
     kill(0, signal);

@@ -43,6 +43,10 @@ class UserTerminal {
   // The modes of before take_keys(); where another job has the terminal they are its own affair.
   void give_back_keys();
   bool has_keys() const { return before_.has_value(); }
+  // Whether a key interrupts or quits by the person's own modes, as they were at the start.
+  bool interrupts(cc_t key) const {
+    return key != _POSIX_VDISABLE && (key == start_.c_cc[VINTR] || key == start_.c_cc[VQUIT]);
+  }
 
   // Reads a question's answer: lines that nothing but Enter ends, with the letters that were typed;
   // Ctrl-C and, where a shell would see the stop, Ctrl-Z as signals. What was typed before, and

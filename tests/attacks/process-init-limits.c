@@ -26,6 +26,10 @@ int main(int argc, char** argv) {
   if (syscall(SYS_sched_setattr, victim, &attributes, 0) == 0 && inside()) effect("sets its nice value by sched_setattr");
   if (setpriority(PRIO_PROCESS, (id_t)victim, 17) == 0 && inside()) effect("sets its nice value");
   if (inside() && setpriority(PRIO_USER, 0, 18) == 0) effect("sets its nice value by its user");
+  if (inside() && setpriority(PRIO_PGRP, 1, 19) == 0) effect("sets its nice value by its group");
+  const int idle = 3 << 13;
+  for (int which = 1; inside() && which <= 3; ++which)
+    if (syscall(SYS_ioprio_set, which, which == 3 ? (int)getuid() : 1, idle) == 0) effect("sets its I/O priority (%d)", which);
   const struct sched_param parameter = {0};
   if (sched_setparam(victim, &parameter) == 0 && inside()) effect("sets its parameter");
   if (sched_setscheduler(victim, SCHED_IDLE, &parameter) == 0 && inside()) effect("sets its scheduler");

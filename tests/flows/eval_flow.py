@@ -46,6 +46,15 @@ class Evaluating(Flow):
         self.assertEqual(self.bulkhead("eval", "a.js", "b.js").returncode, 125)
         self.assertEqual(self.bulkhead("eval", self.file("a.js", "1"), "--json").returncode, 125)
 
+    def test_a_small_message_is_no_endless_text(self):
+        tree = "let v = [1]; for (let i = 0; i < 40; i++) v = [v, v]; "
+        done = self.evaluate(tree + "v", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["error"]["code"]), (122, "ERR_SANDBOX_OUTPUT"))
+        done = self.evaluate("let v = {}; for (let i = 0; i < 6; i++) v = Object.fromEntries(Array.from({ length: 90 }, (_, k) => [k, v])); v")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(len(done.stdout), 100_000)
+        self.assertEqual(self.evaluate(tree + "throw v", "--json").returncode, 1)
+
     def test_errors_as_json(self):
         done = self.evaluate("null.x", "--json")
         self.assertEqual(done.returncode, 1)

@@ -343,9 +343,9 @@ while True:
         terminal.wait_for(QUESTION)
         terminal.type("\x1a")
         terminal.wait_for(r"\[stopped\]")
-        for pid in flow.descendants(terminal.leader):
-            if flow.name(pid) == "python3":
-                os.kill(pid, signal.SIGCONT)
+        program = next(pid for pid in flow.descendants(terminal.leader) if flow.name(pid) == "python3")
+        self.assertTrue(flow.wait_for(lambda: flow.state(program) == "T"), flow.state(program))
+        os.kill(program, signal.SIGCONT)
         self.assertEqual(terminal.exit_code(), 121)
 
     def test_limits_hold_while_the_job_is_stopped(self):

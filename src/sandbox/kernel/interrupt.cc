@@ -13,7 +13,12 @@ std::atomic<int> taken = 0;
 
 void do_nothing(int /*signal*/) {}
 
-bool take(int signal) {
+// One that the caller blocks it may wait for, by signalfd(2) or sigwaitinfo(2).
+bool take(int signal, bool blocked_too) {
+  sigset_t blocked;
+  if (::pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0 ||
+      (!blocked_too && ::sigismember(&blocked, signal) != 0))
+    return false;
   struct sigaction now {};
   if (::sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||
       now.sa_handler != SIG_DFL)
@@ -29,8 +34,9 @@ bool take(int signal) {
 Status take_interrupt() {
   static std::mutex one;
   const std::lock_guard lock(one);
-  for (int signal = SIGRTMAX; taken.load() == 0 && signal >= SIGRTMIN; --signal)
-    if (take(signal)) taken.store(signal);
+  for (const bool blocked_too : {false, true})
+    for (int signal = SIGRTMAX; taken.load() == 0 && signal >= SIGRTMIN; --signal)
+      if (take(signal, blocked_too)) taken.store(signal);
   if (taken.load() != 0) return {};
   return Error{
       "cannot serve a compartment: every real-time signal of this process has a handler already "

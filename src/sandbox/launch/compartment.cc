@@ -130,9 +130,11 @@ Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<in
   orders.landlock_scopes = support.scopes ? 1 : 0;
   orders.filter = plan.filter;
   orders.limits = process_limits(plan.limits);
-  rlimit queues{};
-  if (::getrlimit(RLIMIT_MSGQUEUE, &queues) != 0) return errno_error("read a limit");
+  rlimit queues{}, signals{};
+  if (::getrlimit(RLIMIT_MSGQUEUE, &queues) != 0 || ::getrlimit(RLIMIT_SIGPENDING, &signals) != 0)
+    return errno_error("read a limit");
   orders.queue_bytes = queues.rlim_cur;
+  orders.pending_signals = signals.rlim_cur;
   orders.counts_memory = counts_memory(plan.limits) ? 1 : 0;
   orders.new_session = plan.new_session ? 1 : 0;
   orders.blocked_signals = plan.blocked_signals;

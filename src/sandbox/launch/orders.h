@@ -82,7 +82,8 @@ struct Orders {
   uint64_t landlock_rights = 0, landlock_scopes = 0;
   typename Form::template List<sock_filter> filter = {};
   typename Form::template List<ProcessLimit> limits = {};
-  uint64_t queue_bytes = 0;  // RLIMIT_MSGQUEUE as the host has it
+  // RLIMIT_MSGQUEUE and RLIMIT_SIGPENDING as the host has them.
+  uint64_t queue_bytes = 0, pending_signals = 0;
   uint64_t counts_memory = 0;
   uint64_t new_session = 0;
   uint64_t blocked_signals = 0, ignored_signals = 0;
@@ -134,7 +135,8 @@ void fields(Visitor& each, Orders<Form>& orders) {
   each(orders.program), each(orders.folder), each(orders.arguments), each(orders.environment);
   each(orders.numbers), each(orders.landlock);
   each(orders.landlock_rights), each(orders.landlock_scopes);
-  each(orders.filter), each(orders.limits), each(orders.queue_bytes), each(orders.counts_memory);
+  each(orders.filter), each(orders.limits), each(orders.queue_bytes), each(orders.pending_signals),
+      each(orders.counts_memory);
   each(orders.new_session);
   each(orders.blocked_signals), each(orders.ignored_signals), each(orders.keep_capabilities);
 }

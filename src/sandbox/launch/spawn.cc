@@ -42,7 +42,8 @@ class BlockedSignals {
 }  // namespace
 
 Result<pid_t> Spawn::start(Fd& pidfd) {
-  if (::getrlimit(RLIMIT_MSGQUEUE, &queues_) != 0) return errno_error("read a limit");
+  if (::getrlimit(RLIMIT_MSGQUEUE, &queues_) != 0 || ::getrlimit(RLIMIT_SIGPENDING, &signals_) != 0)
+    return errno_error("read a limit");
   {
     const BlockedSignals blocked;
     // Shares our descriptors, so that init's pidfd is ours; told to nobody when it ends.
@@ -68,14 +69,19 @@ void Spawn::fail(const char* step) noexcept {
 }
 
 // Its limits are its own. POSIX queues take memory that is counted for the user, in all of the
-// user's IPC namespaces together. A new user namespace may take of it what its maker may at that
-// moment: half, so that programs outside find the rest.
+// user's IPC namespaces together, and so are signals that wait. A new user namespace may take of
+// these what its maker may at that moment: half, so that programs outside find the rest, and so do
+// we, who interrupt our threads by a signal.
+BULKHEAD_ON_A_STACK_OF_ITS_OWN bool Spawn::halve(int what, const rlimit& limit) noexcept {
+  if (limit.rlim_cur == RLIM_INFINITY) return true;
+  const rlimit half{limit.rlim_cur / 2, limit.rlim_max};
+  return ::syscall(SYS_prlimit64, 0, what, &half, nullptr) == 0;
+}
+
 BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::make_init(void* spawn) noexcept {
   Spawn& self = *static_cast<Spawn*>(spawn);
-  if (self.queues_.rlim_cur != RLIM_INFINITY) {
-    const rlimit half{self.queues_.rlim_cur / 2, self.queues_.rlim_max};
-    if (::setrlimit(RLIMIT_MSGQUEUE, &half) != 0) return self.fail("limit queues"), 1;
-  }
+  if (!halve(RLIMIT_MSGQUEUE, self.queues_)) return self.fail("limit queues"), 1;
+  if (!halve(RLIMIT_SIGPENDING, self.signals_)) return self.fail("limit signals"), 1;
   // The host's child and not ours: the first process of a pid namespace is told to its parent when
   // it ends, and ends with it.
   int pidfd = -1;

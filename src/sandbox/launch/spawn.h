@@ -33,12 +33,13 @@ class Spawn {
   static int become_init(void* spawn) noexcept;
   void fail(const char* step) noexcept;
   bool place_descriptors() noexcept;
+  static bool halve(int what, const rlimit& limit) noexcept;
   static bool keep_capabilities_at_execve() noexcept;
 
   using Stack = std::array<char, 16384>;
   int image_;
   const std::vector<int> descriptors_;
-  rlimit queues_{};
+  rlimit queues_{}, signals_{};
   alignas(16) Stack stack_of_maker_;
   alignas(16) Stack stack_of_init_;
   // What they tell.

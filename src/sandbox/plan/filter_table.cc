@@ -88,13 +88,14 @@ constexpr CallCase kGetxattr[] = {{kWithRoom, kNotify}};
 // ---- prlimit64(pid, what, limits), sched_set…(pid), setpriority(which, pid): of init ----
 // It is of the same user. A limit would end it, and the run; and as nothing ends before it does, a
 // low priority would hold up every other limit for as long as the program keeps processors busy. It
-// has one thread, so no other number means it.
+// has one thread, and leads a group, so no other number means it.
 VALUES(kOne, 1);
 VALUES(kProcess, PRIO_PROCESS);
 VALUES(kUser, PRIO_USER);
 TESTS(kOfInit, {0, ~0u, kOne});
 TESTS(kLimitInit, {0, ~0u, kOne}, {2, ~0u, {}});
 TESTS(kPriorityOfInit, {0, ~0u, kProcess}, {1, ~0u, kOne});
+TESTS(kPriorityOfGroup, {0, ~0u, kOne /* PRIO_PGRP */}, {1, ~0u, kOne});
 TESTS(kPriorityOfUser, {0, ~0u, kUser});
 constexpr CallCase kScheduled[] = {{kOfInit, refuse(EPERM)}};
 
@@ -345,9 +346,18 @@ constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
 VALUES(kTwo, 2);
 TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
 TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
-constexpr CallCase kSetpriority[] = {
-    {kOwnGroup, refuse(EPERM)}, {kPriorityOfInit, refuse(EPERM)}, {kPriorityOfUser, refuse(EPERM)}};
-constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)}};
+constexpr CallCase kSetpriority[] = {{kOwnGroup, refuse(EPERM)},
+                                     {kPriorityOfInit, refuse(EPERM)},
+                                     {kPriorityOfGroup, refuse(EPERM)},
+                                     {kPriorityOfUser, refuse(EPERM)}};
+VALUES(kIoUser, 3 /* IOPRIO_WHO_USER */);
+TESTS(kIoOfInit, {0, ~0u, kOne /* IOPRIO_WHO_PROCESS */}, {1, ~0u, kOne});
+TESTS(kIoGroupOfInit, {0, ~0u, kTwo /* IOPRIO_WHO_PGRP */}, {1, ~0u, kOne});
+TESTS(kIoOfUser, {0, ~0u, kIoUser});
+constexpr CallCase kIoprio[] = {{kOwnIoGroup, refuse(EPERM)},
+                                {kIoOfInit, refuse(EPERM)},
+                                {kIoGroupOfInit, refuse(EPERM)},
+                                {kIoOfUser, refuse(EPERM)}};
 
 // ---- futex(word, operation) on memory that is shared ----
 // A file that may only be read is enough to move those who wait in it outside to a word that nobody

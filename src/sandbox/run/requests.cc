@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "sandbox/launch/image.h"
+
 namespace bulkhead {
 namespace {
 
@@ -16,6 +18,7 @@ Error ended() { return Error{"the compartment has ended", ESRCH}; }
 Result<std::unique_ptr<Requests>> Requests::make() {
   Fd wanted(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wanted) return errno_error("make an eventfd");
+  BULKHEAD_TRY(wanted, above_stdio(std::move(wanted)));
   return std::unique_ptr<Requests>(new Requests(std::move(wanted)));
 }
 

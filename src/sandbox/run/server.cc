@@ -15,6 +15,7 @@
 #include "sandbox/caller/walker.h"
 #include "sandbox/kernel/interrupt.h"
 #include "sandbox/kernel/processes.h"
+#include "sandbox/launch/image.h"
 #include "sandbox/limits/usage.h"
 
 namespace bulkhead {
@@ -43,6 +44,7 @@ Status Server::start(std::optional<Notification> first) {
   BULKHEAD_CHECK(take_interrupt());
   ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!ended_) return errno_error("make an eventfd");
+  BULKHEAD_TRY(ended_, above_stdio(std::move(ended_)));
   // A new thread inherits the mask.
   sigset_t all;
   sigset_t old;

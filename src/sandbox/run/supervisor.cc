@@ -162,8 +162,11 @@ class Watch {
 // Begins to kill the compartment on every way out, before the threads that serve it are joined.
 class Ending {
  public:
-  Ending(const Compartment& compartment, Judge& judge) : compartment_(compartment), judge_(judge) {}
+  Ending(const Compartment& compartment, Judge& judge, Requests* requests)
+      : compartment_(compartment), judge_(judge), requests_(requests) {}
   ~Ending() {
+    // First: a judge that waits for an answer about the compartment would be waited for.
+    if (requests_ != nullptr) requests_->end();
     judge_.stop_asking();
     begin_to_kill(compartment_);
   }
@@ -173,6 +176,7 @@ class Ending {
  private:
   const Compartment& compartment_;
   Judge& judge_;
+  Requests* requests_;  // null: nobody wants anything
 };
 
 // And waits for its end, once they are: it takes as long as they do.
@@ -225,7 +229,7 @@ Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOpti
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
-    const Ending ending(compartment, judge);
+    const Ending ending(compartment, judge, options.requests);
     if (options.pass_signals) {
       BULKHEAD_TRY(Signals taken, Signals::take());
       signals.emplace(std::move(taken));

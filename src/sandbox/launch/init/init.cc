@@ -84,13 +84,13 @@ bool reset_signals(uint64_t ignored, Failure& failure) noexcept {
   return true;
 }
 
-// The one who made us had half of it, so that half is what the compartment may take
-// (spawn.cc). What programs see of the limit is the usual number.
-bool restore_queue_limit(uint64_t bytes, Failure& failure) noexcept {
+// The one who made us had half of each, so that half is what the compartment may take
+// (spawn.cc). What programs see of the limits are the usual numbers.
+bool restore_limit(unsigned what, uint64_t most, const char* name, Failure& failure) noexcept {
   rlimit now{};
-  if (::getrlimit(RLIMIT_MSGQUEUE, &now) != 0) return failed(failure, "limit", "queues");
-  now.rlim_cur = bytes;
-  return ::setrlimit(RLIMIT_MSGQUEUE, &now) == 0 || failed(failure, "limit", "queues");
+  if (::getrlimit(what, &now) != 0) return failed(failure, "limit", name);
+  now.rlim_cur = most;
+  return ::setrlimit(what, &now) == 0 || failed(failure, "limit", name);
 }
 
 bool ask_for_maps(Failure& failure) noexcept {
@@ -274,7 +274,8 @@ pid_t set_up(Memory& memory, Failure& failure) noexcept {
   if (!hold_stdio(failure) || !ask_for_maps(failure)) return -1;
   // Meanwhile, what takes no ids but only the capabilities that it begins with.
   if (!take_orders(memory, orders, failure) || !reset_signals(orders.ignored_signals, failure) ||
-      !restore_queue_limit(orders.queue_bytes, failure))
+      !restore_limit(RLIMIT_MSGQUEUE, orders.queue_bytes, "queues", failure) ||
+      !restore_limit(RLIMIT_SIGPENDING, orders.pending_signals, "signals", failure))
     return -1;
   if (orders.new_session != 0 && ::setsid() < 0) return failed(failure, "make a session"), -1;
   // A file mode mask is the program's business; ours must not depend on it.
