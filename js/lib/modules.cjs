@@ -55,7 +55,7 @@ const make = (name, object) => new Request(Op.MODULE, (endpoint) => {
 class Modules {
   #table;
   #known = new Map();    // by name: the specifiers that it asks for
-  #loading = new Map();  // by name: a promise of them
+  #loading = new Map();  // by name: a promise of them, and who asked
   #tell;
 
   // table: a map of names, or a function of a name and its importer's (options.cjs); tell: is told of
@@ -65,19 +65,27 @@ class Modules {
     this.#tell = tell;
   }
 
-  // Everything that `name` needs. ask(request) asks the guest and waits.
+  // Everything that `name` needs. ask(request) asks the guest and waits; ask.isOver() tells whether that
+  // is why it failed.
   async load(name, importer, ask, seen = new Set()) {
     if (seen.has(name)) return;
     seen.add(name);
     for (const wanted of await this.#wanted(name, importer, ask)) await this.load(moduleName(wanted, name), name, ask, seen);
   }
-  // One at a time, however many ask: a guest may ask for the same thousands of times at once.
+  // Once for all who ask at a time, which a guest may do thousands of times. Only who asked for the
+  // sake of a call that is over meanwhile has failed for itself alone.
   async #wanted(name, importer, ask) {
-    while (this.#loading.has(name)) await this.#loading.get(name).catch(() => {});
+    for (let other; (other = this.#loading.get(name)) !== undefined;) {
+      try {
+        return await other.loading;
+      } catch (error) {
+        if (!other.ask.isOver()) throw error;
+      }
+    }
     if (this.#known.has(name)) return this.#known.get(name);
     const found = this.#find(name, importer);
     const loading = (async () => this.#learn(name, await ask(this.#request(name, importer, types.isPromise(found) ? await found : found))))();
-    this.#loading.set(name, loading);
+    this.#loading.set(name, { loading, ask });
     try {
       return await loading;
     } finally {

@@ -15,8 +15,6 @@ const errors = require('./errors.cjs');
 
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
-// import() of a guest's that are being loaded, for the host.
-const MOST_IMPORTS = 1000;
 const value = (endpoint) => endpoint.decode();
 
 const alive = new Set();
@@ -32,7 +30,6 @@ class Sandbox extends EventEmitter {
   #used = 0;
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
-  #imports = 0;
   #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
 
@@ -148,19 +145,15 @@ class Sandbox extends EventEmitter {
     return moduleName(specifier, '');
   }
   #loadWithin(call, name, importer) {
-    return call.wait(this.#modules.load(name, importer, ({ op, write, read }) => this.#within(call, op, 0, write, read)));
+    const ask = ({ op, write, read }) => this.#within(call, op, 0, write, read);
+    ask.isOver = () => call.over() !== undefined;
+    return call.wait(this.#modules.load(name, importer, ask));
   }
   // What a guest's import() asks for. Both are its words.
   #load = async (specifier, importer) => {
     const call = this.calling;
     if (typeof specifier !== 'string' || typeof importer !== 'string') throw new TypeError('import: a text');
-    if (this.#imports >= MOST_IMPORTS) throw new errors.SandboxError('ERR_SANDBOX_MODULE', `more than ${MOST_IMPORTS} import() at a time`);
-    this.#imports++;
-    try {
-      await this.#loadWithin(call, moduleName(specifier, importer), importer);
-    } finally {
-      this.#imports--;
-    }
+    await this.#loadWithin(call, moduleName(specifier, importer), importer);
   };
 
   async call(target, args = [], options = {}) {

@@ -241,8 +241,9 @@ void TerminalMonitor::go_on(bool with_terminal) {
 }
 
 void TerminalMonitor::signal_foreground(int signal) const {
-  const pid_t group = tcgetpgrp(program_end_.get());
-  if (group > 0 && group != getpgrp()) kill(-group, signal);
+  pid_t group = tcgetpgrp(program_end_.get());
+  if (group <= 0 || group == getpgrp()) group = program_group();  // nobody has the terminal
+  if (group > 0) kill(-group, signal);
 }
 
 }  // namespace bulkhead

@@ -198,6 +198,42 @@ void judging() {
   ::rmdir(folder);
 }
 
+// Asks for what its compartment uses, which ends at that moment.
+class Asking final : public bulkhead::Judge {
+ public:
+  bool allow(const bulkhead::Access& /*access*/) override {
+    asked = true;
+    while (!stopped) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    static_cast<void>(its->usage());
+    return false;
+  }
+  void stop() override { stopped = true; }
+
+  std::atomic<bool> asked = false, stopped = false;
+  Compartment* its = nullptr;
+};
+
+void judging_its_own_end() {
+  const auto policy = host::shell_policy(R"(, "otherwise": "ask")");
+  const auto judge = std::make_shared<Asking>();
+  char file[] = "/var/tmp/library-XXXXXX";
+  const int made = ::mkstemp(file);
+  expect(made >= 0, "a file");
+  ::close(made);
+  Options options = shell("sleep 0.2; read a < " + std::string(file));
+  options.judge = judge;
+  auto compartment = must(Compartment::start(policy, options), "start");
+  judge->its = &compartment;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!judge->asked && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  expect(judge->asked, "the host is asked");
+  compartment.kill();
+  expect(compartment.wait_until(deadline) != nullptr,
+         "a judge that asks keeps nothing from its end");
+  ::unlink(file);
+}
+
 void errors(const bulkhead::Policy& policy) {
   const auto broken =
       bulkhead::Policy::parse("{\"manifest\": 1,\n \"flies\": {}}", {}, "mine.json");
@@ -232,6 +268,7 @@ int main() {
     waiting(policy);
     usage(policy);
     judging();
+    judging_its_own_end();
     errors(policy);
     // An object's end is its compartment's.
     const auto lives = must(Compartment::start(policy, shell("sleep 1000")), "start");
