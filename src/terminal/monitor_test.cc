@@ -123,6 +123,7 @@ int monitor_with(const std::function<void()>& program,
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);  // a shell starts what it does not wait for without
     for (const auto& [number, fd] : (*monitor)->stdio()) dup2(fd, number);
     char now = 0;
     static_cast<void>(!read(go[0], &now, 1));
