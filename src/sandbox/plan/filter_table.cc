@@ -100,8 +100,8 @@ TESTS(kPriorityOfUser, {0, ~0u, kUser});
 constexpr CallCase kScheduled[] = {{kOfInit, refuse(EPERM)}};
 
 // ---- setrlimit(what, limits), prlimit64(pid, what, limits, old): of core dumps ----
-// Left at 1 (child.cc), since 0 would hand the memory to the machine's crash handler. Pretended,
-// because programs with secrets lower it themselves and give up where they cannot.
+// Left at 1 (init/program.cc), since 0 would hand the memory to the machine's crash handler.
+// Pretended, because programs with secrets lower it themselves and give up where they cannot.
 VALUES(kCore, RLIMIT_CORE);
 TESTS(kSetCore, {0, ~0u, kCore});
 TESTS(kSwapCore, {1, ~0u, kCore}, {2, ~0u, {}}, {3, ~0u, {}});
@@ -314,8 +314,8 @@ VALUES(kHarmlessOptions, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 
        65, 66, 68, 71, 72, 73, 74, 77, 0x53564d41 /* PR_SET_VMA */, 0x41555856 /* PR_GET_AUXV */);
 TESTS(kNotDumpable, {0, ~0u, kDumpable}, {1, ~0u, kZero});
 TESTS(kHarmlessOption, {0, ~0u, kHarmlessOptions});
-// Large pages stay off where memory is limited (child.cc); pretended, since who asks for them does
-// without.
+// Large pages stay off where memory is limited (init/program.cc); pretended, since who asks for
+// them does without.
 VALUES(kLargePages, 41 /* PR_SET_THP_DISABLE */);
 TESTS(kSetLargePages, {0, ~0u, kLargePages});
 constexpr CallAction kNoLargePages{Type::kErrnoIfMemoryCounts, 0};
