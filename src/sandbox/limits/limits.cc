@@ -21,7 +21,7 @@
 
 #include "policy/units.h"
 #include "sandbox/limits/address_spaces.h"
-#include "sandbox/limits/cgroup.h"
+#include "sandbox/limits/limit_cgroups.h"
 #include "sandbox/limits/socket_memory.h"
 #include "sandbox/limits/unlisted_sockets.h"
 #include "sandbox/limits/usage.h"
@@ -127,12 +127,10 @@ class Keeper final : public LimitKeeper {
   Status attach(const LimitTarget& target) override {
     // The program waits in its first execve, so neither process can have
     // children that stay outside.
-    for (const Cgroup& cgroup : cgroups_)
-      for (const pid_t pid : {target.init, target.program}) {
-        if (const Status added = cgroup.add(pid); !added.ok())
-          return Error{"cannot enforce the limits: " + added.error().message,
-                       added.error().errno_value};
-      }
+    for (const pid_t pid : {target.init, target.program})
+      if (const Status added = cgroups_.add(pid); !added.ok())
+        return Error{"cannot enforce the limits: " + added.error().message,
+                     added.error().errno_value};
     if (how_.cpu == Mechanism::kAffinity)
       for (const pid_t pid : {target.init, target.program})
         if (::sched_setaffinity(pid, sizeof pinned_, &pinned_) != 0)
@@ -224,57 +222,30 @@ class Keeper final : public LimitKeeper {
   // ---- choosing ----
 
   Status choose_memory(const LimitOptions& options) {
-    if (options.use_cgroups) {
-      const Status made = limit_memory_by_cgroup();
-      if (made.ok()) return {};
+    if (options.use_cgroups && cgroups_.limit_memory(*limits_.memory).ok()) {
+      how_.memory = Mechanism::kCgroup;
+      samples_memory_ = cgroups_.leaves_swap() && machine_swaps();
+      return {};
     }
     how_.memory = Mechanism::kSampling;
     samples_memory_ = true;
     return {};
   }
 
-  Status limit_memory_by_cgroup() {
-    BULKHEAD_TRY(memory_cgroup_, cgroup_with("memory"));
-    BULKHEAD_CHECK(write_memory(false));
-    how_.memory = Mechanism::kCgroup;
-    return {};
-  }
-
-  Status write_memory(bool raises) {
-    const Cgroup* const cgroup = &cgroups_[memory_cgroup_];
-    const std::string bytes = fmt::format("{}", *limits_.memory);
-    if (cgroup->version() == 1) {
-      // With swap it is never less than without.
-      const bool swap = cgroup->has("memory.memsw.limit_in_bytes");
-      if (swap && raises) BULKHEAD_CHECK(cgroup->write("memory.memsw.limit_in_bytes", bytes));
-      BULKHEAD_CHECK(cgroup->write("memory.limit_in_bytes", bytes));
-      if (swap)
-        BULKHEAD_CHECK(cgroup->write("memory.memsw.limit_in_bytes", bytes));
-      else
-        samples_memory_ = machine_swaps();  // what is swapped out must count as well
-    } else {
-      BULKHEAD_CHECK(cgroup->write("memory.max", bytes));
-      if (cgroup->has("memory.swap.max"))
-        BULKHEAD_CHECK(cgroup->write("memory.swap.max", "0"));
-      else
-        samples_memory_ = machine_swaps();
-      // The kernel then kills all of it, not the process that looks worst.
-      if (cgroup->has("memory.oom.group")) BULKHEAD_CHECK(cgroup->write("memory.oom.group", "1"));
-    }
-    return {};
-  }
-
-  Status write_cgroups(const Limits& to, const Limits& before) {
+  Status write_cgroups(const Limits& to, const Limits& before) const {
     if (to.memory && how_.memory == Mechanism::kCgroup)
-      BULKHEAD_CHECK(write_memory(*to.memory > *before.memory));
-    return to.cpu ? write_cpu() : Status();
+      BULKHEAD_CHECK(cgroups_.change_memory(*to.memory, *to.memory > *before.memory));
+    return to.cpu ? cgroups_.change_cpu(*to.cpu) : Status();
   }
 
   Status choose_cpu(const LimitOptions& options) {
     std::string why = "cgroups are not used";
     if (options.use_cgroups) {
-      const Status made = limit_cpu_by_cgroup();
-      if (made.ok()) return {};
+      const Status made = cgroups_.limit_cpu(*limits_.cpu);
+      if (made.ok()) {
+        how_.cpu = Mechanism::kCgroup;
+        return {};
+      }
       why = made.error().message;
     }
     BULKHEAD_TRY(const Cores cores, usable_cores());
@@ -295,35 +266,9 @@ class Keeper final : public LimitKeeper {
     return {};
   }
 
-  Status limit_cpu_by_cgroup() {
-    BULKHEAD_TRY(cpu_quota_cgroup_, cgroup_with("cpu"));
-    BULKHEAD_CHECK(write_cpu());
-    how_.cpu = Mechanism::kCgroup;
-    return {};
-  }
-
-  Status write_cpu() {
-    // The kernel's least quota is 1 ms, of a period of at most 1 s (sched-bwc.rst).
-    const int64_t period = *limits_.cpu < 0.02 ? 1'000'000 : 100'000;
-    const auto quota =
-        std::max(int64_t{1000}, static_cast<int64_t>(*limits_.cpu * static_cast<double>(period)));
-    const Cgroup* const cgroup = &cgroups_[cpu_quota_cgroup_];
-    if (cgroup->version() == 1) {
-      BULKHEAD_CHECK(cgroup->write("cpu.cfs_period_us", fmt::format("{}", period)));
-      BULKHEAD_CHECK(cgroup->write("cpu.cfs_quota_us", fmt::format("{}", quota)));
-    } else {
-      BULKHEAD_CHECK(cgroup->write("cpu.max", fmt::format("{} {}", quota, period)));
-    }
-    return {};
-  }
-
   void choose_cpu_time(const LimitOptions& options) {
-    how_.cpu_time = Mechanism::kSampling;
-    if (!options.use_cgroups) return;
-    const Result<size_t> index = cgroup_with("cpuacct");
-    if (!index.ok()) return;
-    cpu_cgroup_ = *index;
-    how_.cpu_time = Mechanism::kCgroup;
+    const bool counts = options.use_cgroups && cgroups_.count_cpu_time().ok();
+    how_.cpu_time = counts ? Mechanism::kCgroup : Mechanism::kSampling;
   }
 
   Status choose_written() {
@@ -335,22 +280,6 @@ class Keeper final : public LimitKeeper {
           "(CONFIG_TASK_IO_ACCOUNTING)"};
     how_.written = Mechanism::kSampling;
     return {};
-  }
-
-  // The cgroup that has the controller; one for each hierarchy. In version 2 there is one hierarchy
-  // and a process is in one cgroup of it: what the first one lacks cannot be had.
-  Result<size_t> cgroup_with(const std::string& controller) {
-    BULKHEAD_TRY(const CgroupParent parent, find_cgroup_parent(controller));
-    for (size_t i = 0; i < cgroups_.size(); ++i) {
-      if (parents_[i].path == parent.path) return i;
-      if (parents_[i].version != 2 || parent.version != 2) continue;
-      if (controller == "cpuacct") return i;
-      return Error{fmt::format("the cgroup {} has no {} controller", parents_[i].path, controller)};
-    }
-    BULKHEAD_TRY(Cgroup cgroup, Cgroup::make(parent));
-    cgroups_.push_back(std::move(cgroup));
-    parents_.push_back(parent);
-    return cgroups_.size() - 1;
   }
 
   // ---- watching ----
@@ -381,22 +310,15 @@ class Keeper final : public LimitKeeper {
 
   void check_kernel_kills() {
     if (how_.memory != Mechanism::kCgroup) return;
-    const Cgroup& cgroup = cgroups_[memory_cgroup_];
-    const bool first = cgroup.version() == 1;
-    // "oom_kill 3", one space: not the "Name:" form of /proc.
-    const Result<std::string> events = cgroup.read(first ? "memory.oom_control" : "memory.events");
-    uint64_t killed = 0, peak = 0;
-    if (!events.ok() || !read_word(*events, "oom_kill", &killed)) {
+    const auto memory = cgroups_.memory();
+    if (!memory) {
       breach(LimitBreached::Which::kMemory,
              "memory: the cgroup that enforced the limit is gone; somebody else removed it or its "
              "controller");
       return;
     }
-    const Result<std::string> peak_text =
-        cgroup.read(first ? "memory.max_usage_in_bytes" : "memory.peak");
-    if (peak_text.ok() && read_word("peak " + *peak_text, "peak", &peak))
-      peak_ = std::max(peak_, peak);
-    if (killed > 0)
+    peak_ = std::max(peak_, memory->peak);
+    if (memory->kills > 0)
       breach(LimitBreached::Which::kMemory,
              fmt::format("memory: {} allowed, and the kernel killed a process that needed more",
                          size_text(*limits_.memory, *limits_.memory)));
@@ -410,17 +332,16 @@ class Keeper final : public LimitKeeper {
     uint64_t bytes = file_system_bytes(tmp_) + file_system_bytes(shm_);
     for (const pid_t pid : pids) bytes += proc_->descriptor_bytes(pid);
     if (socket_diag_) {
-      // Version 1 counts the buffers of TCP apart, and does not limit them.
-      const bool first = cgroups_[memory_cgroup_].version() == 1;
-      if (first || looks_closely_) {
+      const bool counts_tcp = cgroups_.leaves_tcp();
+      if (counts_tcp || looks_closely_) {
         const InetSockets inet = inet_sockets(socket_diag_.get());
         if (looks_closely_) {
           ProcReader::Open open;
-          if (first)
+          if (counts_tcp)
             for (const pid_t pid : pids) proc_->add_open(pid, &open);
           unlisted_bytes_ = unlisted_->bytes(socket_diag_.get(), inet, *proc_, open.sockets);
         }
-        inet_bytes_ = first ? inet.bytes : inet.uncharged;
+        inet_bytes_ = counts_tcp ? inet.bytes : inet.uncharged;
       }
       bytes += uncharged_socket_bytes(socket_diag_.get()) + inet_bytes_ + unlisted_bytes_;
     }
@@ -438,18 +359,6 @@ class Keeper final : public LimitKeeper {
     const uint64_t before = unlisted_bytes_;
     unlisted_bytes_ = std::min(before, unlisted_->bytes_at_the_least(socket_diag_.get()));
     return before - unlisted_bytes_;
-  }
-
-  static bool read_word(std::string_view text, std::string_view name, uint64_t* value) {
-    while (!text.empty()) {
-      const size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view line = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      if (line.size() <= name.size() || !line.starts_with(name) || line[name.size()] != ' ')
-        continue;
-      return parse_field(fmt::format("{}:{}", name, line.substr(name.size())), name, value);
-    }
-    return false;
   }
 
   void sample() {
@@ -614,16 +523,10 @@ class Keeper final : public LimitKeeper {
   }
 
   void check_cpu_cgroup() {
-    const Cgroup& cgroup = cgroups_[cpu_cgroup_];
-    const bool first = cgroup.version() == 1;
-    const Result<std::string> text = cgroup.read(first ? "cpuacct.usage" : "cpu.stat");
-    uint64_t value = 0;
-    if (!text.ok() || !(first ? read_word("usage " + *text, "usage", &value)
-                              : read_word(*text, "usage_usec", &value))) {
+    if (const auto used = cgroups_.cpu_time())
+      check_cpu_time(*used);
+    else
       breach(LimitBreached::Which::kCpuTime, "CPU time: the cgroup that counted it is gone");
-      return;
-    }
-    check_cpu_time(Microseconds(static_cast<int64_t>(first ? value / 1000 : value)));
   }
 
   void check_cpu_time(Microseconds used) {
@@ -645,9 +548,7 @@ class Keeper final : public LimitKeeper {
   Limits limits_;
   const std::chrono::milliseconds first_cpu_time_ = limits_.cpu_time.value_or(0ms);
   LimitMechanisms how_;
-  std::vector<Cgroup> cgroups_;
-  std::vector<CgroupParent> parents_;  // of cgroups_, by index
-  size_t memory_cgroup_ = 0, cpu_cgroup_ = 0, cpu_quota_cgroup_ = 0;
+  LimitCgroups cgroups_;
   cpu_set_t pinned_{};
   bool samples_memory_ = false;
 
