@@ -54,13 +54,18 @@ Result<pid_t> Spawn::start(Fd& pidfd) {
     }
   }
   pidfd.reset(pidfd_);
-  // Where init did not come to execute it has ended, and nobody else waits for it.
-  if (step_ != nullptr) {
-    if (init_ > 0) (void)::waitpid(init_, nullptr, __WALL);
-    return Error{step_, error_};
+  if (step_ == nullptr && init_ > 0) return pid_t{init_};
+  // Where init did not come to execute it has ended, and nobody else waits for it. Where somebody
+  // killed the process between, init goes on, on our memory: it is waited for before that goes.
+  if (pidfd) {
+    ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+    siginfo_t end{};
+    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &end, WEXITED | __WALL) < 0 &&
+           errno == EINTR) {
+    }
+    pidfd.reset();
   }
-  if (init_ <= 0) return Error{"clone", EINTR};  // somebody killed the process between
-  return pid_t{init_};
+  return step_ != nullptr ? Error{step_, error_} : Error{"clone", EINTR};
 }
 
 void Spawn::fail(const char* step) noexcept {
@@ -84,13 +89,12 @@ BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::make_init(void* spawn) noexcept {
   if (!halve(RLIMIT_SIGPENDING, self.signals_)) return self.fail("limit signals"), 1;
   // The host's child and not ours: the first process of a pid namespace is told to its parent when
   // it ends, and ends with it.
-  int pidfd = -1;
+  // The kernel writes the pidfd before init runs, so it is known whatever becomes of this process.
   const pid_t init = ::clone(become_init, self.stack_of_init_.end(),
                              CLONE_VM | CLONE_VFORK | CLONE_PARENT | CLONE_PIDFD | CLONE_NEWUSER |
                                  CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC,
-                             spawn, &pidfd);
+                             spawn, const_cast<int*>(&self.pidfd_));
   if (init < 0) return self.fail("clone"), 1;
-  self.pidfd_ = pidfd;
   self.init_ = init;
   return 0;
 }

@@ -22,8 +22,8 @@ class Spawn {
   Spawn& operator=(const Spawn&) = delete;
 
   // The first process of new user, mount, pid, network and IPC namespaces, our own child; its
-  // pidfd in `pidfd`. An error's message is the step. Nothing of this object may go before init is
-  // heard of, or its end: where somebody kills the process between, init still runs on its memory.
+  // pidfd in `pidfd`. An error's message is the step. Nobody runs on this object's memory once it
+  // has returned, whoever was killed meanwhile.
   Result<pid_t> start(Fd& pidfd);
 
  private:
