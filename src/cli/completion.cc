@@ -88,32 +88,29 @@ std::string verb_names() {
   return out;
 }
 
+// How bash completes the value of an option of this type.
+std::string bash_values(const std::string& type) {
+  if (is_list_type(type)) return "_bulkhead_words " + single_quoted(words_of(type)) + "; ";
+  if (is_file_type(type)) return "_bulkhead_files -f; ";
+  if (type == "FOLDER") return "_bulkhead_files -d; ";
+  if (type == "PROGRAM") return "_bulkhead_files -c; ";
+  return "";
+}
+
 std::string bash() {
   std::string verbs_text, cases;
   for (const Verb& verb : verbs()) {
     const ParsedVerb parsed = parser_of(verb);
     const CLI::App* sub = parsed.app.get();
     const std::vector<Word> options = options_of(*sub);
-    std::string values, taking;
+    std::string taking;
     for (const Word& word : options) {
       if (word.type.empty()) continue;
       for (const std::string& name : word.names) {
         taking += (taking.empty() ? "" : " ") + name;
-        const std::string pattern = verb.name + std::string(":") + name;
-        if (is_list_type(word.type))
-          values += fmt::format("    {}) _bulkhead_words {}; return ;;\n", pattern,
-                                single_quoted(words_of(word.type)));
-        else if (is_file_type(word.type))
-          values += fmt::format("    {}) _bulkhead_files -f; return ;;\n", pattern);
-        else if (word.type == "FOLDER")
-          values += fmt::format("    {}) _bulkhead_files -d; return ;;\n", pattern);
-        else if (word.type == "PROGRAM")
-          values += fmt::format("    {}) _bulkhead_files -c; return ;;\n", pattern);
-        else
-          values += fmt::format("    {}) return ;;\n", pattern);
+        cases += fmt::format("    {}:{}) {}return ;;\n", verb.name, name, bash_values(word.type));
       }
     }
-    cases += values;
     verbs_text +=
         fmt::format("    {}) options={}; taking={}; words={}; command={} ;;\n", verb.name,
                     single_quoted(joined(options)), single_quoted(taking),

@@ -109,88 +109,85 @@ bool flag_can_name(Kind kind, const std::string& resource) {
   }
 }
 
-int explain_it(const ExplainOptions& options) {
-  const auto kind = askable(options.kind);
-  if (!kind) {
-    std::vector<std::string_view> kinds;
-    for (const std::string_view name : kKindLabels)
-      if (askable(name)) kinds.push_back(name);
-    complain(fmt::format("unknown kind of access \"{}\": {}", options.kind,
-                         suggestion(options.kind, kinds)));
-    return kExitFailed;
+std::string explanation_json(const Policy& policy, Kind kind, const Explanation& found, bool own,
+                             const std::string& flag) {
+  const auto describe_rule = [&](RuleId id) {
+    const Rule& rule = policy.rule(id);
+    return nlohmann::json{{"source", label(rule.source)},
+                          {"verdict", label(rule.verdict)},
+                          {"text", rule.text},
+                          {"resolved", rule.resolved},
+                          {"group", rule.group},
+                          {"file", rule.where.file},
+                          {"line", rule.where.line}};
+  };
+  nlohmann::json also = nlohmann::json::array();
+  for (const RuleId id : found.also) also.push_back(describe_rule(id));
+  return to_line({{"verdict", label(found.decision.verdict)},
+                  {"kind", label(kind)},
+                  {"resource", found.resource},
+                  {"because", found.because},
+                  {"rule", describe_rule(found.decision.rule)},
+                  {"also", also},
+                  {"change", found.change},
+                  {"private-home", own},
+                  {"flag", flag}});
+}
+
+std::string explanation_text(const Policy& policy, Kind kind, const Explanation& found, bool own) {
+  const Verdict verdict = found.decision.verdict;
+  const size_t width = terminal_width(STDOUT_FILENO);
+  std::string out = paint(label(verdict),
+                          verdict == Verdict::kAllow ? Colour::kGreen
+                          : verdict == Verdict::kAsk ? Colour::kYellow
+                                                     : Colour::kRed,
+                          wants_colour(STDOUT_FILENO)) +
+                    fmt::format("  {} {}\n", label(kind), escape_for_display(found.resource));
+  const auto paragraph = [&](std::string_view text) {
+    for (const std::string& line : wrap(escape_quoted(text), width == 0 ? 100'000 : width - 2))
+      out += "  " + line + "\n";
+  };
+  paragraph(found.because);
+  for (const RuleId id : found.also) {
+    const Rule& rule = policy.rule(id);
+    paragraph(fmt::format("overruled: {} {} ({})", label(rule.verdict),
+                          escape_for_display(rule.text), label(rule.source)));
   }
+  if (own)
+    paragraph(
+        "This is about the machine's own. The program has a home folder for itself, and finds by "
+        "this path what it made there, if anything.");
+  if (!found.change.empty()) paragraph("to change it: " + found.change);
+  return out;
+}
+
+Error unknown_kind(const std::string& name) {
+  std::vector<std::string_view> kinds;
+  for (const std::string_view each : kKindLabels)
+    if (askable(each)) kinds.push_back(each);
+  return Error{fmt::format("unknown kind of access \"{}\": {}", name, suggestion(name, kinds))};
+}
+
+Result<int> explain_it(const ExplainOptions& options) {
+  const auto kind = askable(options.kind);
+  if (!kind) return unknown_kind(options.kind);
   SessionRequest request;
   if (!options.program.empty()) request.command = {options.program};
   request.otherwise = is_terminal_there() ? Otherwise::kAsk : Otherwise::kDeny;  // as run has it
-  auto session = open_session(options.policy, request);
-  if (!session.ok()) {
-    complain(session.error());
-    return kExitFailed;
-  }
+  BULKHEAD_TRY(const Session session, open_session(options.policy, request));
   // Without a program no answer counts, but run would refuse here, whatever it is to run.
-  if (const GrantStore store(session->places.grants()); session->subject.empty())
-    if (const auto readable = store.load("", ""); !readable.ok()) {
-      complain(readable.error());
-      return kExitFailed;
-    }
-  auto resource = resource_of(*session, *kind, options.resource);
-  if (!resource.ok()) {
-    complain(resource.error());
+  if (const GrantStore store(session.places.grants()); session.subject.empty())
+    if (auto readable = store.load("", ""); !readable.ok()) return std::move(readable).error();
+  BULKHEAD_TRY(const std::string resource, resource_of(session, *kind, options.resource));
+  const Policy& policy = *session.policy;
+  const bool flags = flag_can_name(*kind, resource);
+  const Explanation found = explain(policy, *kind, resource, flags);
+  const bool own = is_in_private_home(session, *kind, resource);
+  const std::string flag = flags ? granting_flag(policy, *kind, resource) : "";
+  if (!print(options.json ? explanation_json(policy, *kind, found, own, flag)
+                          : explanation_text(policy, *kind, found, own)))
     return kExitFailed;
-  }
-  const bool flags = flag_can_name(*kind, *resource);
-  const Explanation found = explain(*session->policy, *kind, *resource, flags);
   const Verdict verdict = found.decision.verdict;
-  const bool own = is_in_private_home(*session, *kind, *resource);
-  std::string out;
-  if (options.json) {
-    const auto describe_rule = [&](RuleId id) {
-      const Rule& rule = session->policy->rule(id);
-      return nlohmann::json{{"source", label(rule.source)},
-                            {"verdict", label(rule.verdict)},
-                            {"text", rule.text},
-                            {"resolved", rule.resolved},
-                            {"group", rule.group},
-                            {"file", rule.where.file},
-                            {"line", rule.where.line}};
-    };
-    nlohmann::json also = nlohmann::json::array();
-    for (const RuleId id : found.also) also.push_back(describe_rule(id));
-    out = to_line({{"verdict", label(verdict)},
-                   {"kind", label(*kind)},
-                   {"resource", found.resource},
-                   {"because", found.because},
-                   {"rule", describe_rule(found.decision.rule)},
-                   {"also", also},
-                   {"change", found.change},
-                   {"private-home", own},
-                   {"flag", flags ? granting_flag(*session->policy, *kind, *resource) : ""}});
-  } else {
-    const size_t width = terminal_width(STDOUT_FILENO);
-    const bool colour = wants_colour(STDOUT_FILENO);
-    const auto paragraph = [&](std::string_view text) {
-      for (const std::string& line : wrap(escape_quoted(text), width == 0 ? 100'000 : width - 2))
-        out += "  " + line + "\n";
-    };
-    out = paint(label(verdict),
-                verdict == Verdict::kAllow ? Colour::kGreen
-                : verdict == Verdict::kAsk ? Colour::kYellow
-                                           : Colour::kRed,
-                colour) +
-          fmt::format("  {} {}\n", label(*kind), escape_for_display(found.resource));
-    paragraph(found.because);
-    for (const RuleId id : found.also) {
-      const Rule& rule = session->policy->rule(id);
-      paragraph(fmt::format("overruled: {} {} ({})", label(rule.verdict),
-                            escape_for_display(rule.text), label(rule.source)));
-    }
-    if (own)
-      paragraph(
-          "This is about the machine's own. The program has a home folder for itself, and finds by "
-          "this path what it made there, if anything.");
-    if (!found.change.empty()) paragraph("to change it: " + found.change);
-  }
-  if (!print(out)) return kExitFailed;
   return verdict == Verdict::kAllow ? 0 : verdict == Verdict::kAsk ? kAsked : kDenied;
 }
 
@@ -208,7 +205,11 @@ Action add_explain(CLI::App& app) {
       ->type_name("PATH")
       ->required();
   app.footer("Exit code: 0 allowed, 1 denied, 3 asked, 125 error.");
-  return [options](const std::vector<std::string>&) { return explain_it(*options); };
+  return [options](const std::vector<std::string>&) {
+    const auto code = explain_it(*options);
+    if (!code.ok()) complain(code.error());
+    return code.ok() ? *code : kExitFailed;
+  };
 }
 
 }  // namespace bulkhead

@@ -223,6 +223,31 @@ std::vector<std::string> names_of_manifest(const std::string& folder, const std:
   return names_of(path);
 }
 
+Status set_variables(const PolicyOptions& options, bool example, Session& session) {
+  PolicyInputs& inputs = session.inputs;
+  inputs.variables = {.workspace = {},
+                      .extension = session.program ? session.program->own_folder : "",
+                      .storage = canonical_or_same(
+                          session.places.state + "/storage/" +
+                          folder_name_of(session.subject.empty() ? "none" : session.subject)),
+                      .home = session.places.home,
+                      .config = canonical_or_same(session.places.config),
+                      .state = canonical_or_same(session.places.state),
+                      .runtime = canonical_or_same(session.places.runtime),
+                      .bulkhead = own_files(session.places),
+                      .other_homes = session.homes};
+  if (!options.manifest.empty()) {
+    auto names = names_of_manifest(session.folder, options.manifest);
+    std::move(names.begin(), names.end(), std::back_inserter(inputs.variables.bulkhead));
+  }
+  if (inputs.variables.extension.empty() && !options.manifest.empty()) {
+    BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
+    inputs.variables.extension = std::string(parent_of(file));
+  }
+  BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session, example));
+  return {};
+}
+
 }  // namespace
 
 Error unwritable_state(const Places& places, Error cause) {
@@ -312,26 +337,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   if (options.private_home) inputs.manifest.files.private_home = true;
   BULKHEAD_CHECK(set_limits(options, inputs.manifest.limits));
 
-  inputs.variables = {.workspace = {},
-                      .extension = session.program ? session.program->own_folder : "",
-                      .storage = canonical_or_same(
-                          session.places.state + "/storage/" +
-                          folder_name_of(session.subject.empty() ? "none" : session.subject)),
-                      .home = session.places.home,
-                      .config = canonical_or_same(session.places.config),
-                      .state = canonical_or_same(session.places.state),
-                      .runtime = canonical_or_same(session.places.runtime),
-                      .bulkhead = own_files(session.places),
-                      .other_homes = session.homes};
-  if (!options.manifest.empty()) {
-    auto names = names_of_manifest(session.folder, options.manifest);
-    std::move(names.begin(), names.end(), std::back_inserter(inputs.variables.bulkhead));
-  }
-  if (inputs.variables.extension.empty() && !options.manifest.empty()) {
-    BULKHEAD_TRY(const std::string file, canonical_path(session.folder, options.manifest));
-    inputs.variables.extension = std::string(parent_of(file));
-  }
-  BULKHEAD_TRY(inputs.variables.workspace, workspaces(options, session, request.example_workspace));
+  BULKHEAD_CHECK(set_variables(options, request.example_workspace, session));
   BULKHEAD_TRY(
       const auto lifted,
       LiftStore(session.places.lifts()).lifted_in(inputs.variables.workspace, inputs.blocklists));

@@ -113,6 +113,143 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   return inputs;
 }
 
+// The extensions of a host as the policy is made of them.
+struct Members {
+  std::vector<MergeMember> now, approved;  // approved: with the manifests that a person agreed to
+  std::vector<std::optional<Approval>> approvals;
+  bool comparable = true;  // each has been approved, in a language that is still known
+  OwnFolders own;
+};
+
+// Read, and what it says of itself is what VS Code believes.
+Result<ConfinedExtension> read_extension(const ConfinementRequest& request,
+                                         const HostExtension& each) {
+  const bool is_shipped =
+      std::find(request.shipped.begin(), request.shipped.end(), each.id) != request.shipped.end();
+  if (is_shipped && !lies_in(request.builtin, each.folder))
+    return Error{fmt::format(
+        "{} has the id of {}, which comes with VS Code, and would get its storage, secrets and "
+        "settings: uninstall it, and the window runs the one that VS Code came with again",
+        escape_for_display(each.folder), each.id)};
+  ConfinedExtension extension;
+  // A built-in extension is found by a link (vscode/launcher/extensions.mjs).
+  const std::string folder = canonical_or_same(each.folder);
+  BULKHEAD_TRY(extension.package, read_package(folder, package_cache_file(request.places, folder)));
+  // VS Code read the same file: another name would be another extension's grants.
+  if (extension.package.id != each.id)
+    return Error{fmt::format("{} calls itself {}, but VS Code knows it as {}",
+                             escape_for_display(each.folder),
+                             escape_for_display(extension.package.id), each.id)};
+  BULKHEAD_TRY(extension.manifest, manifest_of(extension.package, request.places));
+  return extension;
+}
+
+void add_approval(std::optional<Approval> approval, const MergeMember& member, Members& members) {
+  members.comparable = members.comparable && approval;
+  if (approval) {
+    auto before = parse_manifest(approval->manifest);
+    if (before.ok()) {
+      members.approved.push_back(member);
+      members.approved.back().manifest = std::move(before).value();
+    } else {
+      members.comparable = false;  // a manifest of a language that is no more
+    }
+  }
+  members.approvals.push_back(std::move(approval));
+}
+
+Result<Members> gather(const ConfinementRequest& request,
+                       std::vector<ConfinedExtension>& extensions) {
+  const ReviewStore reviews(reviews_file(request.places));
+  Members members;
+  // Each host has one of its own; what lies above it is not the compartment's to write.
+  BULKHEAD_CHECK(make_directories(request.host.logs, 0700));
+  for (const HostExtension& each : request.host.extensions) {
+    BULKHEAD_TRY(ConfinedExtension extension, read_extension(request, each));
+    MergeMember member{extension.manifest.manifest, each.id, extension.package.folder, {}};
+    for (const std::string& storage : request.host.storage_of(each)) {
+      BULKHEAD_CHECK(make_directories(storage, 0700));
+      member.storage.push_back(canonical_or_same(storage));
+    }
+    OwnFolders& own = members.own;
+    own.extension.push_back(member.folder);
+    own.storage.insert(own.storage.end(), member.storage.begin(), member.storage.end());
+    BULKHEAD_TRY(auto approval, reviews.approved(each.id));
+    add_approval(std::move(approval), member, members);
+    members.now.push_back(std::move(member));
+    extensions.push_back(std::move(extension));
+  }
+  return members;
+}
+
+bool is_as_approved(const ConfinedExtension& extension, const std::optional<Approval>& approval) {
+  return approval && approval->package == extension.package.digest &&
+         approval->manifest.digest() == extension.manifest.bytes.digest();
+}
+
+// What a person is told of: `inputs` and the policy that they make.
+struct Shown {
+  PolicyInputs inputs;
+  std::shared_ptr<const Policy> policy;
+};
+
+// Who agrees in a window without a folder agrees for the folders of later windows as well.
+Result<Shown> shown_of(const ConfinementRequest& request, const Confinement& confinement) {
+  Shown shown{confinement.inputs, confinement.policy};
+  if (!request.workspace.empty()) return shown;
+  shown.inputs.variables.workspace = {std::string(kAnyFolder)};
+  BULKHEAD_TRY(shown.policy, Policy::compile(shown.inputs));
+  return shown;
+}
+
+// Against all that was approved, under today's lists.
+Status find_widened(const ConfinementRequest& request, const Shipped& shipped,
+                    const Members& members, const Shown& shown, Confinement& confinement) {
+  bool same = true;
+  for (size_t i = 0; i < confinement.extensions.size(); ++i)
+    same = same && is_as_approved(confinement.extensions[i], members.approvals[i]);
+  if (!same && members.comparable) {
+    BULKHEAD_TRY(PolicyInputs before, inputs_for(request, shipped, members.approved));
+    before.extras = shown.inputs.extras;
+    before.variables = shown.inputs.variables;
+    if (const auto policy = Policy::compile(before); policy.ok())
+      confinement.widened = widened(**policy, shown.inputs, *shown.policy, members.own);
+    else
+      confinement.widened = {"Something that cannot be compared with what you allowed before"};
+  }
+  for (size_t i = 0; i < confinement.extensions.size(); ++i) {
+    ConfinedExtension& each = confinement.extensions[i];
+    each.reason = review_reason(members.approvals[i], each.package, each.manifest.bytes,
+                                !members.comparable || !confinement.widened.empty());
+  }
+  return {};
+}
+
+// In words, for the person.
+Status describe_review(const ConfinementRequest& request, const Shipped& shipped, Members members,
+                       const Shown& shown, Confinement& confinement) {
+  confinement.review = review(shown.inputs, *shown.policy, members.own);
+  if (confinement.reason() != ReviewReason::kNone) {
+    BULKHEAD_TRY(const Manifest usual, shipped_manifest(request.places, "baseline-extension.json"));
+    for (MergeMember& each : members.now) each.manifest = usual;
+    BULKHEAD_TRY(PolicyInputs plain, inputs_for(request, shipped, members.now));
+    plain.variables = shown.inputs.variables;
+    BULKHEAD_TRY(const auto plain_policy, Policy::compile(plain));
+    confinement.brief = brief(shown.inputs, *shown.policy, *plain_policy, members.own);
+  }
+  for (const std::string& id : outside(confinement.extensions))
+    confinement.review.cannot.push_back(fmt::format(
+        "Use the API of {}, on which it depends and which runs outside of its compartment "
+        "(the setting bulkhead.compartments.builtin can bring it in)",
+        id));
+  if (request.workspace.empty())
+    for (auto* texts :
+         {&confinement.review.permits, &confinement.review.cannot, &confinement.review.unusual,
+          &confinement.brief.notable, &confinement.widened})
+      for (std::string& text : *texts) name_any_folder(text);
+  return {};
+}
+
 }  // namespace
 
 ReviewReason Confinement::reason() const {
@@ -137,114 +274,18 @@ ReviewReason Confinement::reason() const {
 
 Result<Confinement> confine(const ConfinementRequest& request) {
   Confinement confinement;
-  const ReviewStore reviews(reviews_file(request.places));
-  std::vector<MergeMember> members, approved_members;
-  bool comparable = true;
-  OwnFolders own;
-  // Each host has one of its own; what lies above it is not the compartment's to write.
-  BULKHEAD_CHECK(make_directories(request.host.logs, 0700));
-  std::vector<std::optional<Approval>> approvals;
-  for (const HostExtension& each : request.host.extensions) {
-    if (std::find(request.shipped.begin(), request.shipped.end(), each.id) !=
-            request.shipped.end() &&
-        !lies_in(request.builtin, each.folder))
-      return Error{fmt::format(
-          "{} has the id of {}, which comes with VS Code, and would get its storage, secrets and "
-          "settings: uninstall it, and the window runs the one that VS Code came with again",
-          escape_for_display(each.folder), each.id)};
-    ConfinedExtension extension;
-    // A built-in extension is found by a link (vscode/launcher/extensions.mjs).
-    const std::string folder = canonical_or_same(each.folder);
-    BULKHEAD_TRY(extension.package,
-                 read_package(folder, package_cache_file(request.places, folder)));
-    // VS Code read the same file: another name would be another extension's grants.
-    if (extension.package.id != each.id)
-      return Error{fmt::format("{} calls itself {}, but VS Code knows it as {}",
-                               escape_for_display(each.folder),
-                               escape_for_display(extension.package.id), each.id)};
-    BULKHEAD_TRY(extension.manifest, manifest_of(extension.package, request.places));
-    MergeMember member{extension.manifest.manifest, each.id, extension.package.folder, {}};
-    for (const std::string& storage : request.host.storage_of(each)) {
-      BULKHEAD_CHECK(make_directories(storage, 0700));
-      member.storage.push_back(canonical_or_same(storage));
-    }
-    own.extension.push_back(member.folder);
-    own.storage.insert(own.storage.end(), member.storage.begin(), member.storage.end());
-    BULKHEAD_TRY(auto approval, reviews.approved(each.id));
-    if (approval) {
-      auto before = parse_manifest(approval->manifest);
-      if (before.ok()) {
-        MergeMember old = member;
-        old.manifest = std::move(before).value();
-        approved_members.push_back(std::move(old));
-      } else {
-        comparable = false;  // a manifest of a language that is no more
-      }
-    } else {
-      comparable = false;
-    }
-    members.push_back(std::move(member));
-    approvals.push_back(std::move(approval));
-    confinement.extensions.push_back(std::move(extension));
-  }
-
+  BULKHEAD_TRY(Members members, gather(request, confinement.extensions));
   BULKHEAD_TRY(const Shipped shipped, load_shipped(request.places));
-  BULKHEAD_TRY(confinement.inputs, inputs_for(request, shipped, members));
+  BULKHEAD_TRY(confinement.inputs, inputs_for(request, shipped, members.now));
   confinement.subject = confinement.inputs.manifest.extension;
   const GrantStore grants(request.places.grants());
   BULKHEAD_TRY(auto remembered,
                grants.load(confinement.subject, confinement.inputs.manifest.digest));
   confinement.inputs.extras = std::move(remembered);
   BULKHEAD_TRY(confinement.policy, Policy::compile(confinement.inputs));
-
-  // Who agrees in a window without a folder agrees for the folders of later windows as well.
-  PolicyInputs told = confinement.inputs;
-  std::shared_ptr<const Policy> told_policy = confinement.policy;
-  if (request.workspace.empty()) {
-    told.variables.workspace = {std::string(kAnyFolder)};
-    BULKHEAD_TRY(told_policy, Policy::compile(told));
-  }
-
-  bool same = true;
-  for (size_t i = 0; i < confinement.extensions.size(); ++i) {
-    const ConfinedExtension& each = confinement.extensions[i];
-    same = same && approvals[i] && approvals[i]->package == each.package.digest &&
-           approvals[i]->manifest.digest() == each.manifest.bytes.digest();
-  }
-  if (!same && comparable) {
-    // Against all that was approved, under today's lists.
-    BULKHEAD_TRY(PolicyInputs before, inputs_for(request, shipped, approved_members));
-    before.extras = told.extras;
-    before.variables = told.variables;
-    if (const auto policy = Policy::compile(before); policy.ok())
-      confinement.widened = widened(**policy, told, *told_policy, own);
-    else
-      confinement.widened = {"Something that cannot be compared with what you allowed before"};
-  }
-  for (size_t i = 0; i < confinement.extensions.size(); ++i) {
-    ConfinedExtension& each = confinement.extensions[i];
-    each.reason = review_reason(approvals[i], each.package, each.manifest.bytes,
-                                !comparable || !confinement.widened.empty());
-  }
-  confinement.review = review(told, *told_policy, own);
-  if (confinement.reason() != ReviewReason::kNone) {
-    BULKHEAD_TRY(const Manifest usual, shipped_manifest(request.places, "baseline-extension.json"));
-    for (MergeMember& each : members) each.manifest = usual;
-    BULKHEAD_TRY(PolicyInputs plain, inputs_for(request, shipped, members));
-    plain.variables = told.variables;
-    BULKHEAD_TRY(const auto plain_policy, Policy::compile(plain));
-    confinement.brief = brief(told, *told_policy, *plain_policy, own);
-  }
-  for (const std::string& id : outside(confinement.extensions))
-    confinement.review.cannot.push_back(fmt::format(
-        "Use the API of {}, on which it depends and which runs outside of its compartment "
-        "(the setting bulkhead.compartments.builtin can bring it in)",
-        id));
-  if (request.workspace.empty())
-    for (auto* texts :
-         {&confinement.review.permits, &confinement.review.cannot, &confinement.review.unusual,
-          &confinement.brief.notable, &confinement.widened})
-      for (std::string& text : *texts) name_any_folder(text);
+  BULKHEAD_TRY(const Shown shown, shown_of(request, confinement));
+  BULKHEAD_CHECK(find_widened(request, shipped, members, shown, confinement));
+  BULKHEAD_CHECK(describe_review(request, shipped, std::move(members), shown, confinement));
   confinement.digest = digest_of(confinement.extensions);
   return confinement;
 }

@@ -400,98 +400,122 @@ int Walker::follow_magic(const Caller& caller, const std::string& link, int link
   return 0;
 }
 
+// One way from the root: what has been gone, and what is still to go.
+struct Walker::Walk {
+  const Caller& caller;
+  const Spelling& spelling;
+  const Follow last;
+  Found* const found;
+  std::string todo = spelling.text;
+  std::string done = {};  // canonical so far, "" for "/"
+  Fd at = {};             // the same, unless it was come to by ".." or from the root
+  int links = 0;
+  std::optional<ThreadStatus> status = {};
+  bool ended = false;  // before all was gone: *found is what there is
+};
+
+// Where the symlink `here` leads to; or the walk has ended with it.
+int Walker::read_link(Walk& walk, const std::string& here, int link, bool at_end, bool slash_after,
+                      std::string* target) const {
+  if (here == "/proc/self" || here == "/proc/thread-self") {
+    if (!walk.status) walk.status = processes_.status(walk.caller.tid());
+    if (!walk.status) return ESRCH;
+    *target = "/proc/" + std::to_string(walk.status->inner_process);
+    if (here != "/proc/self") *target += "/task/" + std::to_string(walk.status->inner_thread);
+    return 0;
+  }
+  if (parse_proc(here)) {
+    if (walk.spelling.no_magic) return ELOOP;
+    Found jumped;
+    if (const int error = follow_magic(walk.caller, here, link, at_end, target, &jumped);
+        error != 0)
+      return error;
+    if (!jumped.fd) return 0;
+    if (slash_after) {
+      struct stat there {};
+      if (::fstat(jumped.fd.get(), &there) != 0) return errno;
+      if (!S_ISDIR(there.st_mode)) return ENOTDIR;
+    }
+    *walk.found = std::move(jumped);
+    walk.ended = true;
+    return 0;
+  }
+  char buffer[PATH_MAX];
+  const ssize_t n = ::readlinkat(link, "", buffer, sizeof buffer);
+  if (n < 0) return errno;
+  target->assign(buffer, static_cast<size_t>(n));
+  return target->empty() ? ENOENT : 0;
+}
+
+// One component.
+int Walker::step(Walk& walk) const {
+  std::string_view rest = walk.todo;
+  const std::string component(take_component(&rest));
+  std::string remaining(rest);
+  const bool at_end = only_slashes(remaining);
+  const bool slash_after = walk.spelling.folder() || !remaining.empty();
+  if (component == "." || component == "..") {
+    walk.todo = std::move(remaining);
+    if (component == ".") return 0;
+    walk.done = std::string(parent_of(walk.done.empty() ? "/" : walk.done));
+    if (walk.done == "/") walk.done.clear();
+    walk.at.reset();
+    return 0;
+  }
+  const std::string here = entry_path(walk.done, component);
+  const Fd& at = walk.at;
+  if (!walk.caller.spend(at ? 1 : 1 + static_cast<uint32_t>(here.size() / kLettersAStep)))
+    return ELOOP;
+  Fd fd(at ? ::openat(at.get(), component.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1);
+  if (const int error = fd   ? 0
+                        : at ? errno
+                             : open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd);
+      error != 0) {
+    if (error == ENOENT && at_end) walk.found->canonical = here;
+    return error;
+  }
+  struct stat about {};
+  if (::fstat(fd.get(), &about) != 0) return errno;
+  if (!S_ISLNK(about.st_mode)) {
+    if ((!at_end || slash_after) && !S_ISDIR(about.st_mode)) return ENOTDIR;
+    walk.done = here;
+    walk.at = std::move(fd);
+    walk.todo = std::move(remaining);
+    return 0;
+  }
+  if (at_end && !slash_after && walk.last == Follow::kNo) {
+    walk.found->fd = std::move(fd);
+    walk.found->canonical = here;
+    walk.ended = true;
+    return refuse_strayed(*walk.found);
+  }
+  if (++walk.links > kMostLinks) return ELOOP;
+  std::string target;
+  if (const int error = read_link(walk, here, fd.get(), at_end, slash_after, &target);
+      error != 0 || walk.ended)
+    return error;
+  if (target[0] == '/') {
+    walk.done.clear();
+    walk.at.reset();
+  }
+  if (target.size() + remaining.size() >= size_t{4} * PATH_MAX) return ENAMETOOLONG;
+  walk.todo = target + remaining;
+  if (at_end && slash_after && walk.todo.back() != '/') walk.todo += '/';
+  return 0;
+}
+
 int Walker::walk(const Caller& caller, const Spelling& spelling, Follow last, Found* found) const {
-  const bool folder = spelling.folder();
   found->canonical.clear();
   found->fd.reset();
-  std::string done;  // canonical so far, "" for "/"
-  Fd at;             // the same, unless it was come to by ".." or from the root
-  std::string todo = spelling.text;
-  int links = 0;
-  std::optional<ThreadStatus> status;
-  while (!only_slashes(todo)) {
-    std::string_view rest = todo;
-    const std::string component(take_component(&rest));
-    std::string remaining(rest);
-    const bool at_end = only_slashes(remaining);
-    const bool slash_after = folder || !remaining.empty();
-    if (component == ".") {
-      todo = std::move(remaining);
-      continue;
-    }
-    if (component == "..") {
-      done = std::string(parent_of(done.empty() ? "/" : done));
-      if (done == "/") done.clear();
-      at.reset();
-      todo = std::move(remaining);
-      continue;
-    }
-    const std::string here = entry_path(done, component);
-    if (!caller.spend(at ? 1 : 1 + static_cast<uint32_t>(here.size() / kLettersAStep)))
-      return ELOOP;
-    Fd fd(at ? ::openat(at.get(), component.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1);
-    if (const int error = fd   ? 0
-                          : at ? errno
-                               : open_exact(here, O_PATH | O_NOFOLLOW, 0, &fd);
-        error != 0) {
-      if (error == ENOENT && at_end) found->canonical = here;
-      return error;
-    }
-    struct stat about {};
-    if (::fstat(fd.get(), &about) != 0) return errno;
-    if (!S_ISLNK(about.st_mode)) {
-      if ((!at_end || slash_after) && !S_ISDIR(about.st_mode)) return ENOTDIR;
-      done = here;
-      at = std::move(fd);
-      todo = std::move(remaining);
-      continue;
-    }
-    if (at_end && !slash_after && last == Follow::kNo) {
-      found->fd = std::move(fd);
-      found->canonical = here;
-      return refuse_strayed(*found);
-    }
-    if (++links > kMostLinks) return ELOOP;
-    std::string target;
-    if (here == "/proc/self" || here == "/proc/thread-self") {
-      if (!status) status = processes_.status(caller.tid());
-      if (!status) return ESRCH;
-      target = "/proc/" + std::to_string(status->inner_process);
-      if (here != "/proc/self") target += "/task/" + std::to_string(status->inner_thread);
-    } else if (parse_proc(here)) {
-      if (spelling.no_magic) return ELOOP;
-      Found jumped;
-      if (const int error = follow_magic(caller, here, fd.get(), at_end, &target, &jumped);
-          error != 0)
-        return error;
-      if (jumped.fd) {
-        if (slash_after) {
-          struct stat there {};
-          if (::fstat(jumped.fd.get(), &there) != 0) return errno;
-          if (!S_ISDIR(there.st_mode)) return ENOTDIR;
-        }
-        *found = std::move(jumped);
-        return 0;
-      }
-    } else {
-      char buffer[PATH_MAX];
-      const ssize_t n = ::readlinkat(fd.get(), "", buffer, sizeof buffer);
-      if (n < 0) return errno;
-      target.assign(buffer, static_cast<size_t>(n));
-      if (target.empty()) return ENOENT;
-    }
-    if (target[0] == '/') {
-      done.clear();
-      at.reset();
-    }
-    if (target.size() + remaining.size() >= size_t{4} * PATH_MAX) return ENAMETOOLONG;
-    todo = target + remaining;
-    if (at_end && slash_after && todo.back() != '/') todo += '/';
-  }
-  found->fd = std::move(at);
-  const int flags = O_PATH | O_NOFOLLOW | (folder ? O_DIRECTORY : 0);
+  Walk walk{caller, spelling, last, found};
+  while (!walk.ended && !only_slashes(walk.todo))
+    if (const int error = step(walk); error != 0) return error;
+  if (walk.ended) return 0;
+  found->fd = std::move(walk.at);
+  const int flags = O_PATH | O_NOFOLLOW | (spelling.folder() ? O_DIRECTORY : 0);
   if (!found->fd)
-    if (const int error = open_exact(done.empty() ? "/" : done, flags, 0, &found->fd); error != 0)
+    if (const int error = open_exact(walk.done.empty() ? "/" : walk.done, flags, 0, &found->fd);
+        error != 0)
       return error;
   return name_found(found);
 }

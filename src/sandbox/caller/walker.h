@@ -122,6 +122,10 @@ class Walker {
 
  private:
   int walk(const Caller& caller, const Spelling& spelling, Follow last, Found* found) const;
+  struct Walk;
+  int step(Walk& walk) const;
+  int read_link(Walk& walk, const std::string& here, int link, bool at_end, bool slash_after,
+                std::string* target) const;
   int resolve_unbounded(const Caller& caller, int folder, std::string_view path, uint64_t scope,
                         const Found& start, Follow last, Found* found) const;
   int follow_magic(const Caller& caller, const std::string& link, int link_fd, bool last,

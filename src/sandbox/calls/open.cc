@@ -249,12 +249,26 @@ Reply create(Call& call, const Request& request, const Spelling& spelling,
   return hand_over(call, request, canonical, std::move(fd), true);
 }
 
+bool wants_write(const Request& request) {
+  return request.writes() || (request.flags & O_CREAT) != 0;
+}
+
+// Landlock grants what is granted here, so whatever the kernel finds when it reads the path again
+// is judged once more. Flags and mode must be registers: openat2's could become O_CREAT with
+// set-id bits meanwhile, which is not Landlock's business.
+bool kernel_can(const Call& call, const Request& request, const std::string& path) {
+  const Plan& plan = call.service().plan;
+  return (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
+         (!wants_write(request) || kernel_decides(plan, Kind::kWrite, path)) &&
+         !request.flags_in_memory;
+}
+
 // A path that is its own canonical path, opened in one step. nullopt: not that simple.
 // `text` is what the caller wrote.
 std::optional<Reply> open_directly(Call& call, const Request& request, const std::string& text,
                                    const Spelling& spelling) {
   const std::string& path = spelling.text;
-  const bool wants_write = request.writes() || (request.flags & O_CREAT) != 0;
+  const bool wants_write = bulkhead::wants_write(request);
   if (request.reads() && !call.would_allow(Kind::kRead, path)) return std::nullopt;
   if (wants_write && !call.would_allow(Kind::kWrite, path)) return std::nullopt;
   if (wants_write && call.has_no_room(path)) return Reply::error(EDQUOT);
@@ -273,24 +287,11 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
            (!wants_write || call.decide(Kind::kWrite, path, &written) == Judge::Ruling::kAllow);
   };
 
-  // Landlock grants what is granted here, so whatever the kernel finds when it reads the path again
-  // is judged once more. Flags and mode must be registers: openat2's could become O_CREAT with
-  // set-id bits meanwhile, which is not Landlock's business.
-  const bool kernel_can = (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
-                          (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
-                          !request.flags_in_memory && !device;
-  if (kernel_can) {
+  if (kernel_can(call, request, path) && !device) {
     const Walker::Way way = walker.way_to(spelling, request.follow());
-    switch (way) {
-      case Walker::Way::kSymlink:
-        return std::nullopt;
-      case Walker::Way::kMissing:
-      case Walker::Way::kBarred:
-        if (!request.creates()) return Reply::go_on();  // its errno is the answer
-        break;
-      case Walker::Way::kClear:
-        break;
-    }
+    if (way == Walker::Way::kSymlink) return std::nullopt;
+    // Its errno is the answer.
+    if (way != Walker::Way::kClear && !request.creates()) return Reply::go_on();
     if (!record()) return std::nullopt;
     // A path that stands for itself whatever the caller's folder is, and nothing is made.
     if (way == Walker::Way::kClear && text[0] == '/' && !request.creates() &&

@@ -261,6 +261,25 @@ Reply serve_remove(Call& call) {
   return result(::unlinkat(name.folder(), name.name(), folder ? AT_REMOVEDIR : 0));
 }
 
+// What moving does besides writing both names. `back` is what comes the other way.
+std::optional<Reply> refuse_move(Call& call, bool exchange, const Moved& moved, const Moved& back,
+                                 const Name& from, const Name& to) {
+  if (auto no = refuse_uprooting(call, moved, from, to)) return no;
+  if (exchange)
+    if (auto no = refuse_uprooting(call, back, to, from)) return no;
+  if (auto no = refuse_gain(call, moved, from, to)) return no;
+  if (exchange)
+    if (auto no = refuse_gain(call, back, to, from)) return no;
+  // A file that goes away takes nothing along. Of two that change places the one that leads on.
+  const mode_t type = exchange && !leads_on(moved.type) ? back.type : moved.type;
+  if (exchange || moved.type != S_IFREG)
+    if (auto no = refuse_above_block(call, from.path(), type)) return no;
+  if (auto no = refuse_above_block(call, to.path(), type)) return no;
+  if (auto no = refuse_loss(call, from.path(), to.path())) return no;
+  if (exchange) return refuse_loss(call, to.path(), from.path());
+  return std::nullopt;
+}
+
 Reply serve_rename(Call& call) {
   const bool at = call.number() != __NR_rename;
   const uint32_t flags = call.number() == __NR_renameat2 ? call.flags_arg(4) : 0;
@@ -295,20 +314,7 @@ Reply serve_rename(Call& call) {
   if (auto no = refuse_device(call, true, to.path(), replaced.type)) return std::move(*no);
   if (from.is_mount_point() || to.is_mount_point()) return Reply::error(EBUSY);
   note_planted(call, to.path());
-  if (auto no = refuse_uprooting(call, moved, from, to)) return std::move(*no);
-  if (exchange)
-    if (auto no = refuse_uprooting(call, back, to, from)) return std::move(*no);
-  if (auto no = refuse_gain(call, moved, from, to)) return std::move(*no);
-  if (exchange)
-    if (auto no = refuse_gain(call, back, to, from)) return std::move(*no);
-  // A file that goes away takes nothing along. Of two that change places the one that leads on.
-  const mode_t type = exchange && !leads_on(moved.type) ? back.type : moved.type;
-  if (exchange || !S_ISREG(about.st_mode))
-    if (auto no = refuse_above_block(call, from.path(), type)) return std::move(*no);
-  if (auto no = refuse_above_block(call, to.path(), type)) return std::move(*no);
-  if (auto no = refuse_loss(call, from.path(), to.path())) return std::move(*no);
-  if (exchange)
-    if (auto no = refuse_loss(call, to.path(), from.path())) return std::move(*no);
+  if (auto no = refuse_move(call, exchange, moved, back, from, to)) return std::move(*no);
   const bool free = links_are_free(call);
   if (!free) {
     // All links of a folder are looked at: others do not wait for that.
