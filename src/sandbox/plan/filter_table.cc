@@ -342,7 +342,7 @@ VALUES(kPersonalities, 0xffffffff, 0, 8 /* PER_LINUX32 */, 0x0020000 /* UNAME26 
 TESTS(kHarmlessPersonality, {0, ~0u, kPersonalities});
 constexpr CallCase kPersonality[] = {{kHarmlessPersonality, kAllow}};
 
-// ---- setpriority(PRIO_PGRP, 0), ioprio_set of it: the supervisor is in that group ----
+// ---- setpriority(PRIO_PGRP, 0), ioprio_set of it: who has joined init's group means init ----
 VALUES(kTwo, 2);
 TESTS(kOwnGroup, {0, ~0u, kOne}, {1, ~0u, kZero});
 TESTS(kOwnIoGroup, {0, ~0u, kTwo}, {1, ~0u, kZero});
