@@ -54,20 +54,30 @@ Result<BlockGroup> group_of(const Places& places, const std::string& name) {
                            escape_for_display(name), fmt::join(liftable, ", "))};
 }
 
+// First by the name that the list shows: what is gone, or leads elsewhere now, has no other.
+Result<bool> undo(LiftStore& store, const UnblockOptions& options) {
+  std::string folder = join("/", options.workspace);
+  if (!options.workspace.starts_with('/')) {
+    BULKHEAD_TRY(const std::string here, working_folder());
+    folder = join(here, options.workspace);
+  }
+  for (const std::string& name : {folder, canonical_or_same(folder)}) {
+    BULKHEAD_TRY(const bool changed, store.restore(name, options.group));
+    if (changed) return true;
+  }
+  return Error{fmt::format("{} is not lifted for {}: `bulkhead unblock` lists what is",
+                           options.group, folder)};
+}
+
 Result<bool> unblock(const UnblockOptions& options) {
   BULKHEAD_TRY(Places places, find_places());
   LiftStore store(places.lifts());
   if (options.group.empty()) return list(store, options.json);
+  if (options.undo) return undo(store, options);
   BULKHEAD_TRY(const std::string here, working_folder());
   std::string folder = here;
   if (!options.workspace.empty()) {
     BULKHEAD_TRY(folder, named_workspace(here, options.workspace));
-  }
-  if (options.undo) {
-    BULKHEAD_TRY(const bool changed, store.restore(folder, options.group));
-    if (changed) return true;
-    return Error{fmt::format("{} is not lifted for {}: `bulkhead unblock` lists what is",
-                             options.group, folder)};
   }
   BULKHEAD_TRY(const BlockGroup group, group_of(places, options.group));
   if (std::string why_not = why_no_lift(group); !why_not.empty()) return Error{why_not};

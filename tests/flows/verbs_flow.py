@@ -44,6 +44,19 @@ class Lifting(Flow):
         self.assertNotEqual(self.bulkhead("run", *write).returncode, 0)
         self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo").returncode, 125)
 
+    def test_it_is_taken_back_from_a_folder_that_is_gone(self):
+        gone, moved = self.folder("gone"), self.folder("moved")
+        for folder in (gone, moved):
+            self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--workspace", folder).returncode, 0)
+            os.rmdir(folder)
+        os.symlink(self.project, moved)
+        self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo", "--workspace", gone).returncode, 0)
+        self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo", "--workspace", "../moved").returncode, 0)
+        self.assertIn("Nothing is lifted", self.bulkhead("unblock").stdout)
+        done = self.bulkhead("unblock", "ci-pipelines", "--undo", "--workspace", gone)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(f"is not lifted for {gone}", done.stderr)
+
     def config(self):
         return os.path.join(self.environment.get("XDG_CONFIG_HOME", os.path.join(self.home, ".config")), "bulkhead")
 
