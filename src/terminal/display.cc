@@ -50,13 +50,12 @@ size_t bytes_that_fit(std::string_view text, size_t width) {
   return at;
 }
 
-// What TERM names; empty where control strings would be shown as they are.
+}  // namespace
+
 std::string_view terminal_kind() {
   const char* term = std::getenv("TERM");
   return term == nullptr || std::strcmp(term, "dumb") == 0 ? std::string_view() : term;
 }
-
-}  // namespace
 
 size_t terminal_width(int fd) {
   if (const char* text = std::getenv("COLUMNS"); text != nullptr && *text != '\0') {

@@ -15,6 +15,10 @@ size_t terminal_width(int fd);
 // True where `fd` is a terminal that shows colours, and NO_COLOR is unset or empty.
 bool wants_colour(int fd);
 
+// What TERM names; empty where it is unset or "dumb", where control strings would be shown as they
+// are.
+std::string_view terminal_kind();
+
 // What a program may have told the terminal, undone, as far as it would hide or change our words:
 // an open control string, output that goes elsewhere, pictures, colours, hidden or overwritten
 // text, another character set, margins. The cursor stays. Empty where TERM is unset or "dumb". See

@@ -24,7 +24,7 @@ struct TerminalMessage {
     kBackground = 'B',   // go on, without it
     kStop = 'Z',         // the program's group, by SIGTSTP
     kAnswer = 'A',       // `number`: an Answer
-    kInterrupted = 'I',  // the answer is Ctrl-C
+    kInterrupted = 'I',  // the answer is Ctrl-C; `number` 1: the program's terminal has had it
     kShown = 'D',        // all that the program wrote is on the terminal, which is as it was
   } what = What::kSay;
   int32_t number = 0;

@@ -197,12 +197,14 @@ void TerminalMonitor::listen() {
         if (const pid_t group = program_group(); group > 0) kill(-group, SIGTSTP);
         break;
       case What::kInterrupted:
-        signal_foreground(SIGINT);  // before the call that asked is refused
+        // Before the call that asked is refused.
+        if (const pid_t group = program_group(); message.number == 0 && group > 0)
+          kill(-group, SIGINT);
         answer_ = Answer::kNobody;
         break;
       case What::kAnswer:
         answer_ = static_cast<Answer>(message.number);
-        if (*answer_ != Answer::kNotAsked) signal_foreground(SIGWINCH);  // it was written over
+        if (*answer_ != Answer::kNotAsked) redraw();
         break;
       case What::kShown:
         shown_ = true;
@@ -240,10 +242,12 @@ void TerminalMonitor::go_on(bool with_terminal) {
   kill(-group, SIGCONT);
 }
 
-void TerminalMonitor::signal_foreground(int signal) const {
+// What it has drawn was written over. Where the group's number is another's by now, that one draws
+// once more.
+void TerminalMonitor::redraw() const {
   pid_t group = tcgetpgrp(program_end_.get());
   if (group <= 0 || group == getpgrp()) group = program_group();  // nobody has the terminal
-  if (group > 0) kill(-group, signal);
+  if (group > 0) kill(-group, SIGWINCH);
 }
 
 }  // namespace bulkhead

@@ -58,7 +58,7 @@ class TerminalMonitor {
   pid_t program_group() const;  // -1: none
   void go_on(bool with_terminal);
   void take_terminal();  // from the program
-  void signal_foreground(int signal) const;
+  void redraw() const;
   void send(TerminalMessage::What what, int number = 0, const std::string& text = {}) const;
 
   UserTerminal terminal_;

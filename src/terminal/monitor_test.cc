@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -209,6 +210,52 @@ TEST(TerminalAsker, ForgetsWhatWasTypedBefore) {
   ASSERT_TRUE(session.wait_for("[N]o: "));
   session.type("n\n");
   EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+// A program may have drawn a question, and the real one comes as that is being answered.
+TEST(TerminalAsker, KeysAnswerNothingBeforeAPersonCanHaveReadTheQuestion) {
+  TerminalSession session([] { return ask_once(); });
+  ASSERT_TRUE(session.wait_for("keys do not count yet"));
+  for (const char key : std::string_view("always\n")) {
+    session.type({&key, 1});
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  EXPECT_THAT(session.screen(), Not(HasSubstr("always\r")));  // nor are they echoed
+  session.type("n\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
+TEST(TerminalAsker, CtrlCCountsFromTheStart) {
+  TerminalSession session([] { return ask_once(); });
+  ASSERT_TRUE(session.wait_for("keys do not count yet"));
+  session.type("\x03");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNobody));
+}
+
+// By which a letter would come as an escape sequence, or not at all.
+TEST(TerminalAsker, WhatTheProgramMadeOfTheKeysIsUndoneForTheQuestion) {
+  setenv("TERM", "xterm", 1);
+  TerminalSession session([] {
+    return monitor_with(
+        [] {
+          dprintf(1, "\033[?1003;1006h\033[>31u\033[2hREADY");
+          wait_for_ever();
+        },
+        [](TerminalMonitor& monitor) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          return ask(monitor);
+        });
+  });
+  ASSERT_TRUE(session.wait_for("wants to"));
+  const std::string before = session.screen().substr(session.screen().find("READY"));
+  EXPECT_THAT(before, HasSubstr("\033[2l"));
+  EXPECT_THAT(before, HasSubstr("1006;1015;1016;2004;2031;2048;9001l"));
+  EXPECT_THAT(before, HasSubstr("\033[>0u"));
+  ASSERT_TRUE(session.wait_for("[N]o: "));
+  session.type("once\n");
+  ASSERT_TRUE(session.wait_for("\033[<1u\033[?1003;1006h\033[2h")) << session.screen();
+  EXPECT_EQ(session.exit_code(), answer(Answer::kOnce));
 }
 
 TEST(TerminalAsker, NoAnswerIsNo) {
@@ -487,6 +534,70 @@ TEST(TerminalMonitor, AProgramIsStoppedByTheKeyAndItsMonitorIsNot) {
   ASSERT_TRUE(session.wait_for("READY"));
   session.type("\x1a");
   EXPECT_EQ(session.exit_code(), SIGTSTP);
+}
+
+// A shell's ulimit has it, and nobody hears of such a signal.
+TEST(TerminalRelay, LeavesTheTerminalAsItWasWhateverSignalEndsIt) {
+  for (const int number : {SIGXCPU, SIGALRM, SIGSEGV, SIGPIPE, SIGABRT, SIGRTMIN}) {
+    TerminalSession session([number] {
+      const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+      setrlimit(RLIMIT_CORE, &none);
+      signal(SIGPIPE, SIG_DFL);
+      return monitor_with(wait_for_ever, [number](TerminalMonitor& monitor) {
+        struct termios raw = {};
+        if (tcgetattr(monitor.person(), &raw) != 0 || (raw.c_lflag & ICANON) != 0) return 94;
+        kill(getppid(), number);
+        wait_for_ever();
+        return 95;
+      });
+    });
+    const struct termios before = session.modes();
+    EXPECT_EQ(session.exit_code(), 128 + number);
+    EXPECT_EQ(session.modes().c_lflag, before.c_lflag);
+    EXPECT_EQ(session.modes().c_iflag, before.c_iflag);
+  }
+}
+
+// Another program of the job does, as ssh and sudo do in a pipeline.
+TEST(TerminalRelay, WhatIsTypedForAPasswordsPromptIsNotTheProgramsToRead) {
+  TerminalSession session([] {
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      struct termios raw = {};
+      do {
+        sched_yield();
+        tcgetattr(0, &raw);
+      } while ((raw.c_lflag & ICANON) != 0);
+      struct termios modes = raw;
+      modes.c_lflag &= ~tcflag_t{ECHO | ECHONL};  // readpassphrase(3)
+      tcsetattr(0, TCSAFLUSH, &modes);
+      dprintf(1, "Password: ");
+      std::array<char, 16> typed = {};
+      usleep(600'000);  // there are many looks at the keys meanwhile
+      const ssize_t size = read(0, typed.data(), typed.size());
+      tcsetattr(0, TCSAFLUSH, &raw);
+      dprintf(1, "prompt has %.*s;", static_cast<int>(size), typed.data());
+      wait_for_ever();
+    }
+    return monitor_with(
+        [] {
+          std::array<char, 16> line = {};
+          const ssize_t size = read(0, line.data(), line.size());
+          dprintf(1, "program has %.*s;", static_cast<int>(size), line.data());
+        },
+        [](TerminalMonitor& monitor) {
+          const int code = follow(monitor);
+          monitor.finish();
+          return code;
+        });
+  });
+  ASSERT_TRUE(session.wait_for("Password: "));
+  session.type("secret");
+  ASSERT_TRUE(session.wait_for("prompt has secret;")) << session.screen();
+  session.type("mine\r");
+  ASSERT_TRUE(session.wait_for("program has mine")) << session.screen();
+  EXPECT_THAT(session.screen(), Not(HasSubstr("program has secret")));
+  EXPECT_EQ(session.exit_code(), 0);
 }
 
 TEST(TerminalMonitor, EndsAsTheMonitorDoes) {

@@ -10,6 +10,8 @@
 
 namespace bulkhead {
 
+// Before keys count, in a line that kQuestionKeys then covers.
+inline constexpr std::string_view kQuestionSoon = "Allow? (in a moment: keys do not count yet)";
 inline constexpr std::string_view kQuestionKeys =
     "Allow? [once], for this [run], [always], ne[v]er, [N]o: ";
 inline constexpr std::string_view kQuestionAgain =

@@ -20,7 +20,8 @@ namespace bulkhead {
 namespace {
 
 constexpr size_t kAtOnce = 64 << 10;
-constexpr int kLook = 50;  // milliseconds, at another run's question
+constexpr int kLook = 50;         // milliseconds, at another run's question
+constexpr int kLookAtKeys = 200;  // the same, where another program of the job reads them
 
 // The terminal makes "\r\n" of "\n" itself where its modes are not ours, and has made it once.
 void take_returns_out(std::string& text, bool& returned) {
@@ -61,8 +62,11 @@ void TerminalRelay::run() {
 
 void TerminalRelay::step() {
   others_ask_ = others_ask_ && lock_.others_ask_here();
+  if (waits_for_keys_ && (terminal_.may_take_keys() || !terminal_.has_foreground()))
+    program_stopped(SIGTTIN);
   // A key must not meet another group than the program's: its Ctrl-Z would be nobody's.
-  const bool reads = terminal_.has_keys() && unplaced_ == 0 && keys_.empty();
+  if (others_read_) others_read_ = terminal_.others_have_keys();
+  const bool reads = terminal_.has_keys() && unplaced_ == 0 && keys_.empty() && !others_read_;
   const auto wanted = [](bool in, bool out) {
     return static_cast<short>((in ? POLLIN : 0) | (out ? POLLOUT : 0));
   };
@@ -77,7 +81,9 @@ void TerminalRelay::step() {
        .revents = 0},
       {.fd = looks ? terminal_.fd() : -1, .events = wanted(reads, !output_.empty()), .revents = 0},
   }};
-  if (poll(fds.data(), fds.size(), others_ask_ ? kLook : -1) <= 0) return;
+  const bool looks_at_keys = waits_for_keys_ || others_read_;
+  const int longest = others_ask_ ? kLook : looks_at_keys ? kLookAtKeys : -1;
+  if (poll(fds.data(), fds.size(), longest) <= 0) return;
   if (fds[1].revents != 0) {
     signalfd_siginfo signal{};
     while (read_signal(signal)) handle(signal);
@@ -148,6 +154,9 @@ void TerminalRelay::read_keys() {
     if (terminal_.is_hung_up()) hang_up();
     return;
   }
+  // Before each read: a prompt is shown once its modes are set.
+  others_read_ = terminal_.others_have_keys();
+  if (others_read_) return;
   std::array<char, kAtOnce> typed;
   const ssize_t size = read(terminal_.fd(), typed.data(), typed.size());
   if (size <= 0) {
@@ -179,6 +188,7 @@ void TerminalRelay::read_output() {
   const ssize_t size = read(pty_.get(), said.data(), said.size());
   if (size > 0) {
     output_.assign(said.data(), static_cast<size_t>(size));
+    keyboard_.follow(output_);
     if (!terminal_.has_keys()) take_returns_out(output_, carriage_returned_);
     write_output();
   } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -256,7 +266,10 @@ void TerminalRelay::handle(const signalfd_siginfo& signal) {
 void TerminalRelay::program_stopped(int signal) {
   const bool wants = signal == SIGTTIN || signal == SIGTTOU;
   wants_keys_ = wants_keys_ || wants;
+  waits_for_keys_ = false;
   if (wants && terminal_.take_keys()) return go_on();
+  waits_for_keys_ = wants && !hung_up_ && terminal_.has_foreground();
+  if (waits_for_keys_) return;
   if (wants && (hung_up_ || is_orphaned(getpgrp()))) {
     // Nobody could bring it back. The kernel says EIO to such a program; here it reads its end.
     struct termios modes = {};

@@ -18,8 +18,10 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
+#include "terminal/keyboard_modes.h"
 #include "terminal/message.h"
 #include "terminal/question_lock.h"
 #include "terminal/user_terminal.h"
@@ -64,6 +66,9 @@ class TerminalRelay {
 
   void ask(const TerminalMessage& question);
   End put(const TerminalMessage& question, Answer& answer);
+  std::optional<End> wait_for_quiet(std::chrono::steady_clock::time_point until);
+  End ended(End end, std::string_view words = "\n");
+  bool interrupt() const;
   bool wait_for_turn(std::chrono::steady_clock::time_point until);
   End read_answer(std::chrono::steady_clock::time_point until, Answer& answer);
   // nullopt: the question goes on.
@@ -74,11 +79,14 @@ class TerminalRelay {
   const pid_t monitor_;
   QuestionLock lock_;
   std::string keys_, output_;              // read on one side, not yet written on the other
+  KeyboardModes keyboard_;                 // as the program has told the terminal
   bool carriage_returned_ = false;         // "\r" that may belong to a "\n"
   std::deque<TerminalMessage> postponed_;  // came at a question
   bool wants_keys_;
   int unplaced_ = 0;  // kForeground and kBackground that the monitor has not done yet
   bool others_ask_ = false;
+  bool waits_for_keys_ = false;  // the program, while another of the job asks for a password
+  bool others_read_ = false;     // others_have_keys(), at the last look
   bool hung_up_ = false, started_ = false, ended_ = false, gone_ = false;
   bool all_read_ = false;  // of the pty; closing it would hang up the monitor
   bool interrupted_by_key_ = false;

@@ -1,6 +1,7 @@
 // The relay's questions: while one is open nothing goes to or from the program.
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ namespace {
 constexpr int kMostTimes = 10;
 constexpr int kMostTries = 3;
 constexpr int kLook = 50;  // milliseconds, at another run's question
+// Nothing has come for so long, since the question is there: by then a person has seen it.
+constexpr std::chrono::milliseconds kQuiet{700};
 constexpr std::string_view kTooLate = "\nbulkhead: no answer in time: no\n";
 
 int left(std::chrono::steady_clock::time_point until) {
@@ -45,9 +48,18 @@ void TerminalRelay::ask(const TerminalMessage& question) {
   if (gone_) return;
   if (end == End::kNotAsked || end == End::kDisturbed) answer = Answer::kNotAsked;
   if (end == End::kInterrupted)
-    send(TerminalMessage::What::kInterrupted);
+    send(TerminalMessage::What::kInterrupted, interrupt() ? 1 : 0);
   else
     send(TerminalMessage::What::kAnswer, static_cast<int>(answer));
+}
+
+// As the key does where the program has the terminal. By the terminal itself: the group's number
+// may be another's once all of it have ended. False where the program has it not.
+bool TerminalRelay::interrupt() const {
+  constexpr unsigned long kSignal = 0x40045436;  // TIOCSIG, which libc's headers do not have
+  const pid_t group = pty_ ? tcgetpgrp(pty_.get()) : -1;
+  return group > 0 && group != monitor_ && kill(-group, 0) == 0 &&
+         ioctl(pty_.get(), kSignal, SIGINT) == 0;
 }
 
 TerminalRelay::End TerminalRelay::put(const TerminalMessage& question, Answer& answer) {
@@ -58,14 +70,55 @@ TerminalRelay::End TerminalRelay::put(const TerminalMessage& question, Answer& a
   End end = End::kNotAsked;
   // Behind the turn: the job may have lost the terminal meanwhile.
   if (terminal_.has_foreground() && tcgetattr(terminal_.fd(), &before) == 0) {
-    if (terminal_.take_line()) {
-      show(plain_screen() + question.text + std::string(kQuestionKeys));
-      end = read_answer(until, answer);
+    if (terminal_.shut_line()) {
+      show(plain_screen() + keyboard_.plain() + question.text + std::string(kQuestionSoon));
+      const auto ended = wait_for_quiet(until);
+      if (!ended && terminal_.open_line()) {
+        show("\r" + std::string(kQuestionKeys));
+        end = read_answer(until, answer);
+      } else {
+        end = ended.value_or(End::kDisturbed);
+      }
+      show(keyboard_.again());
     }
     terminal_.give_back_line(before);
   }
   lock_.give_back();
   return end;
+}
+
+TerminalRelay::End TerminalRelay::ended(End end, std::string_view words) {
+  show(words);
+  return end;
+}
+
+// What is typed before a person can have read the question answers nothing: it may be meant for
+// the program, or for a question that the program has drawn. Nor does what the terminal replies to
+// what it was told.
+std::optional<TerminalRelay::End> TerminalRelay::wait_for_quiet(
+    std::chrono::steady_clock::time_point until) {
+  auto quiet = std::chrono::steady_clock::now() + kQuiet;
+  while (left(quiet) > 0) {
+    if (left(until) == 0) return ended(End::kCancelled, kTooLate);
+    std::array<struct pollfd, 3> waiting = {{
+        {.fd = messages_.get(), .events = POLLIN, .revents = 0},
+        {.fd = signals_.get(), .events = POLLIN, .revents = 0},
+        {.fd = terminal_.fd(), .events = POLLIN, .revents = 0},
+    }};
+    if (poll(waiting.data(), waiting.size(), std::min(left(quiet), left(until))) <= 0) continue;
+    if (const auto end = handle_at_question(waiting[0].revents, waiting[1].revents))
+      return ended(*end);
+    if (waiting[2].revents == 0) continue;
+    // By reading: tcflush(3) would also lose a Ctrl-Z that the kernel has not looked at yet.
+    std::array<char, 4096> typed = {};
+    const ssize_t size = read(terminal_.fd(), typed.data(), typed.size());
+    if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN)) {
+      if (terminal_.is_hung_up()) hang_up();
+      return ended(End::kCancelled);
+    }
+    quiet = std::chrono::steady_clock::now() + kQuiet;
+  }
+  return std::nullopt;
 }
 
 bool TerminalRelay::wait_for_turn(std::chrono::steady_clock::time_point until) {
@@ -109,10 +162,6 @@ std::optional<TerminalRelay::End> TerminalRelay::handle_at_question(short messag
 
 TerminalRelay::End TerminalRelay::read_answer(std::chrono::steady_clock::time_point until,
                                               Answer& answer) {
-  const auto ended = [this](End end) {
-    show("\n");
-    return end;
-  };
   // A line in pieces is no answer: longer than any word, or ended without Enter (Ctrl-D).
   bool in_pieces = false;
   for (int tries = 0; tries < kMostTries;) {
@@ -122,10 +171,7 @@ TerminalRelay::End TerminalRelay::read_answer(std::chrono::steady_clock::time_po
         {.fd = terminal_.fd(), .events = POLLIN, .revents = 0},
     }};
     const int ready = poll(waiting.data(), waiting.size(), left(until));
-    if (ready == 0) {
-      show(kTooLate);
-      return End::kCancelled;
-    }
+    if (ready == 0) return ended(End::kCancelled, kTooLate);
     if (ready < 0) continue;
     if (const auto end = handle_at_question(waiting[0].revents, waiting[1].revents))
       return ended(*end);

@@ -15,14 +15,10 @@
 #include <utility>
 
 #include "sandbox/kernel/process_stat.h"
+#include "terminal/terminal_guard.h"
 
 namespace bulkhead {
 namespace {
-
-// Nothing has come for so long: a terminal has replied to what it was told before.
-constexpr int kQuiet = 100;  // milliseconds
-// Reads of what was typed before: 256 KiB.
-constexpr int kMostTyped = 64;
 
 constexpr unsigned long kDevice = 0x80045432;  // TIOCGDEV, which libc's headers do not have
 
@@ -39,6 +35,16 @@ cc_t key_or(cc_t key, cc_t instead) {
   const bool fit =
       (key < ' ' || key == 0x7f) && key != '\0' && key != '\n' && key != '\r' && key != '\033';
   return fit ? key : instead;
+}
+
+// Whether the job has others than this process: the compartment's are in another session.
+bool shares_job() {
+  const pid_t group = getpgrp();
+  for (const pid_t pid : numbers_in("/proc")) {
+    if (pid == getpid()) continue;
+    if (const auto stat = stat_of(folder_of(pid)); stat && stat->group == group) return true;
+  }
+  return false;
 }
 
 bool same(const TerminalModes& a, const TerminalModes& b) {
@@ -84,25 +90,43 @@ bool UserTerminal::is_hung_up() const {
   return poll(&look, 1, 0) == 1 && (look.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+// Who asks for a password lets the keys be lines that are not echoed (getpass(3)). Where nobody
+// else is likely to read, that is the person's own wish.
+bool UserTerminal::may_take_keys() const {
+  TerminalModes now = {};
+  if (!has_foreground() || tcgetattr(fd_.get(), &now) != 0) return false;
+  return offers_keys_ || (now.c_lflag & (ICANON | ECHO)) != ICANON;
+}
+
 bool UserTerminal::take_keys() {
-  if (!has_foreground()) return false;
   TerminalModes modes = {};
-  if (tcgetattr(fd_.get(), &modes) != 0) return false;
+  if (!may_take_keys() || tcgetattr(fd_.get(), &modes) != 0) return false;
   // Another run of the job may have the keys, and give them back before we do.
   if (!before_) before_ = (modes.c_lflag & (ICANON | ISIG)) == 0 ? start_ : modes;
   const TerminalModes raw = raw_modes(modes);
-  return tcsetattr(fd_.get(), TCSADRAIN, &raw) == 0;
+  if (tcsetattr(fd_.get(), TCSADRAIN, &raw) != 0) return false;
+  guard_terminal(fd_.get(), *before_);
+  return true;
+}
+
+bool UserTerminal::others_have_keys() const {
+  return before_ && !has_modes(raw_modes(*before_)) && has_foreground() && shares_job();
 }
 
 void UserTerminal::give_back_keys() {
-  if (before_) give_back(*before_, raw_modes(*before_), TCSADRAIN);
+  if (!before_) return;
+  give_back(*before_, raw_modes(*before_), TCSADRAIN);
   before_.reset();
+  leave_terminal();
 }
 
 TerminalModes UserTerminal::raw_modes(const TerminalModes& modes) const {
   TerminalModes raw = modes;
   cfmakeraw(&raw);
   raw.c_cflag = modes.c_cflag;  // a line's own matter
+  // Means nothing where there are no lines. Who asks for a password takes it away, by which that
+  // shows (others_have_keys()).
+  raw.c_lflag |= ECHONL;
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   return raw;
@@ -111,9 +135,8 @@ TerminalModes UserTerminal::raw_modes(const TerminalModes& modes) const {
 // A key stops the whole job, and the shell may have the terminal before we have given it back.
 void UserTerminal::give_back(const TerminalModes& before, const TerminalModes& ours,
                              int when) const {
-  TerminalModes now = {};
   const bool here = has_foreground();
-  if (!here && (tcgetattr(fd_.get(), &now) != 0 || !same(now, ours))) return;
+  if (!here && !has_modes(ours)) return;
   sigset_t stop, mask;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTTOU);
@@ -132,7 +155,8 @@ TerminalModes UserTerminal::line_modes() const {
   const cc_t erase = key_or(modes.c_cc[VERASE], CERASE);
   modes.c_iflag = (modes.c_iflag & (IXON | IXOFF | IUTF8 | IMAXBEL)) | ICRNL | BRKINT;
   modes.c_oflag = OPOST | ONLCR;
-  modes.c_lflag = ICANON | ISIG | IEXTEN | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE;
+  modes.c_lflag = ISIG | IEXTEN | ECHOE | ECHOK | ECHOCTL | ECHOKE;
+  if (open_) modes.c_lflag |= ICANON | ECHO;
   std::fill(std::begin(modes.c_cc), std::end(modes.c_cc), cc_t{_POSIX_VDISABLE});
   modes.c_cc[VINTR] = CINTR;
   modes.c_cc[VSUSP] = stops_ ? cc_t{CSUSP} : cc_t{_POSIX_VDISABLE};
@@ -147,29 +171,31 @@ TerminalModes UserTerminal::line_modes() const {
   return modes;
 }
 
-bool UserTerminal::take_line() {
+bool UserTerminal::shut_line() {
   stops_ = controls_ && !is_orphaned(getpgrp());
+  open_ = false;
   const TerminalModes modes = line_modes();
-  TerminalModes reading = modes;
-  reading.c_lflag &= ~tcflag_t{ICANON | ECHO};
-  if (tcsetattr(fd_.get(), TCSANOW, &reading) != 0) return false;
-  // By reading: tcflush(3) would also lose a Ctrl-Z that the kernel has not looked at yet.
-  std::array<char, 4096> typed{};
-  for (int reads = 0; reads < kMostTyped; ++reads) {
-    struct pollfd waiting = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, kQuiet) == 0) return tcsetattr(fd_.get(), TCSANOW, &modes) == 0;
-    if (read(fd_.get(), typed.data(), typed.size()) <= 0 && errno != EAGAIN) return false;
-  }
-  return false;
+  if (tcsetattr(fd_.get(), TCSANOW, &modes) != 0) return false;
+  if (!before_) guard_terminal(fd_.get(), start_);
+  return true;
 }
 
-bool UserTerminal::has_line() const {
+bool UserTerminal::open_line() {
+  open_ = true;
+  const TerminalModes modes = line_modes();
+  return tcsetattr(fd_.get(), TCSANOW, &modes) == 0;
+}
+
+bool UserTerminal::has_modes(const TerminalModes& ours) const {
   TerminalModes now = {};
-  return has_foreground() && tcgetattr(fd_.get(), &now) == 0 && same(now, line_modes());
+  return tcgetattr(fd_.get(), &now) == 0 && same(now, ours);
 }
 
-void UserTerminal::give_back_line(const TerminalModes& before) const {
+bool UserTerminal::has_line() const { return has_foreground() && has_modes(line_modes()); }
+
+void UserTerminal::give_back_line(const TerminalModes& before) {
   give_back(before, line_modes(), TCSAFLUSH);
+  if (!before_) leave_terminal();
 }
 
 }  // namespace bulkhead

@@ -38,30 +38,36 @@ class UserTerminal {
   bool has_foreground() const;
   bool is_hung_up() const;
 
-  // Keys go to us as they are typed, and none has a meaning. False where another job has it.
+  // Keys go to us as they are typed, and none has a meaning. False where another job has it, or
+  // another program of the job may be reading what nobody is to see.
   bool take_keys();
+  bool may_take_keys() const;
   // The modes of before take_keys(); where another job has the terminal they are its own affair.
   void give_back_keys();
   bool has_keys() const { return before_.has_value(); }
+  // Whether another program of the job has set modes beside ours, as one does that asks for a
+  // password: keys are that one's until it has set them back.
+  bool others_have_keys() const;
   // Whether a key interrupts or quits by the person's own modes, as they were at the start.
   bool interrupts(cc_t key) const {
     return key != _POSIX_VDISABLE && (key == start_.c_cc[VINTR] || key == start_.c_cc[VQUIT]);
   }
 
-  // Reads a question's answer: lines that nothing but Enter ends, with the letters that were typed;
-  // Ctrl-C and, where a shell would see the stop, Ctrl-Z as signals. What was typed before, and
-  // what the terminal itself replies to what it was told before, is thrown away. False where that
-  // does not end.
-  bool take_line();
+  // For a question: from now on nothing that is typed is echoed or makes a line; Ctrl-C and, where
+  // a shell would see the stop, Ctrl-Z are signals.
+  bool shut_line();
+  // Then: lines that nothing but Enter ends, with the letters that were typed.
+  bool open_line();
   // Whether it is still so. Otherwise what is read there may be lines that nobody typed.
   bool has_line() const;
-  // The modes of before take_line(), without what was typed beyond the answer.
-  void give_back_line(const TerminalModes& before) const;
+  // The modes of before shut_line(), without what was typed beyond the answer.
+  void give_back_line(const TerminalModes& before);
 
  private:
   UserTerminal() = default;
   TerminalModes raw_modes(const TerminalModes& modes) const;
   TerminalModes line_modes() const;
+  bool has_modes(const TerminalModes& ours) const;
   // Sets `before` again, unless a shell that has taken the terminal meanwhile has set others.
   void give_back(const TerminalModes& before, const TerminalModes& ours, int when) const;
 
@@ -70,6 +76,7 @@ class UserTerminal {
   bool controls_ = false;
   bool offers_keys_ = false;
   bool stops_ = false;                   // Ctrl-Z at a question does
+  bool open_ = false;                    // open_line()
   TerminalModes start_ = {};             // as find() saw them
   std::optional<TerminalModes> before_;  // take_keys()
 };

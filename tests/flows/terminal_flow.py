@@ -372,9 +372,10 @@ os.kill(os.getpid(), signal.SIGSTOP)
         self.assertEqual(terminal.exit_code(), -2)
 
     def test_the_end_takes_the_question_back(self):
-        terminal = self.terminal("--wall-time", "500ms", "--", "cat", self.secret)
-        terminal.wait_for(r"\[N\]o: ")
-        self.assertEqual(terminal.exit_code(), 124)
+        for time, seen in (("500ms", "keys do not count yet"), ("2s", r"\[N\]o: ")):
+            terminal = self.terminal("--wall-time", time, "--", "cat", self.secret)
+            terminal.wait_for(seen)
+            self.assertEqual(terminal.exit_code(), 124)
 
     def test_another_run_that_ends_leaves_the_question_its_terminal(self):
         # Its last words wait for the answer.
@@ -569,6 +570,50 @@ for number in range(100):
         terminal.type("second\n")
         terminal.wait_for("got second.*after")
         self.assertEqual(terminal.exit_code(), 0)
+
+    def test_a_password_of_another_program_of_the_pipeline_is_that_ones(self):
+        # It asks first, and the program of the compartment wants keys meanwhile.
+        asks = self.file("project/asks.py", """
+import getpass, os, time
+password = getpass.getpass("Password: ")
+print("asked for", password, flush=True)
+time.sleep(1000)
+""")
+        takes = "exec 3<&0; (read line <&3; echo $line) & until [ -e go ]; do :; done; read x < /dev/tty; echo program has $x"
+        terminal = self.script(f"/usr/bin/python3 {asks} | {options.bulkhead} run --quiet -- sh -c '{takes}'")
+        terminal.wait_for("Password: ")
+        self.file("project/go")
+        time.sleep(1)  # long enough to take the keys
+        terminal.type("hunter2\n")
+        terminal.wait_for("asked for hunter2")
+        terminal.type("mine\n")
+        terminal.wait_for("program has mine")
+
+    def test_a_signal_that_nobody_expects_leaves_the_terminal_as_it_was(self):
+        terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
+        before = termios.tcgetattr(terminal.master)
+        terminal.wait_for("ready")
+        self.assertNotEqual(termios.tcgetattr(terminal.master), before)
+        os.kill(flow.child_named(terminal.leader, "bulkhead"), signal.SIGXCPU)
+        self.assertEqual(terminal.exit_code(), -signal.SIGXCPU)
+        self.assertEqual(termios.tcgetattr(terminal.master), before)
+
+    def test_an_answer_to_a_question_that_the_program_draws_is_none_to_ours(self):
+        program = self.file("project/draws.py", f"""
+import os
+print("bulkhead: cat wants to read\\n  /harmless\\nAllow? [once], for this [run], [always], ne[v]er, [N]o: ", end="", flush=True)
+os.read(0, 1)
+print(open({self.secret!r}).read(), flush=True)
+""")
+        terminal = self.terminal("--", "/usr/bin/python3", "-IS", program)
+        terminal.wait_for(r"harmless.*\[N\]o: ")
+        terminal.type("\n")  # by which the real one comes
+        terminal.wait_for("keys do not count yet")
+        terminal.type("always\n")
+        terminal.wait_for(r"\[N\]o: ")
+        terminal.type("n\n")
+        terminal.wait_for("Permission")
+        self.assertEqual(terminal.exit_code(), 1)
 
     def test_who_reads_in_the_background_is_stopped_and_comes_back(self):
         terminal = Alone(["/bin/bash", "--norc", "--noprofile", "-i"], self.project, {**self.environment, "PS1": "$ "})
