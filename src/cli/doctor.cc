@@ -11,13 +11,34 @@
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/plan/probe.h"
+#include "session/delegated_scope.h"
 #include "session/session.h"
 
 namespace bulkhead {
 namespace {
 
+// As a run with limits does it: where no cgroup is ours to write, the user's service manager is
+// asked for one, and what it does not give is polled.
+std::vector<Feature> probe_as_run() {
+  Limits limits;
+  limits.memory = uint64_t{1} << 30U;
+  limits.cpu = 0.5;
+  const bool asks = lacks_cgroup(limits);
+  const Status entered = asks ? enter_delegated_scope() : Status();
+  std::vector<Feature> features = probe_features();
+  for (Feature& feature : features) {
+    if (!feature.name.starts_with("cgroup-")) continue;
+    if (feature.present)
+      feature.detail = asks && entered.ok() ? "in a scope of the user's service manager"
+                                            : "in a cgroup that this user may write";
+    else if (!entered.ok())
+      feature.detail += "; nor does the service manager give one: " + entered.error().message;
+  }
+  return features;
+}
+
 int doctor(bool as_json) {
-  const std::vector<Feature> features = probe_features();
+  const std::vector<Feature> features = probe_as_run();
   const auto lacking = [](const Feature& feature) { return feature.required && !feature.present; };
   const auto missing = std::count_if(features.begin(), features.end(), lacking);
   std::string out;

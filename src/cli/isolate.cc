@@ -7,11 +7,8 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
-#include "sandbox/plan/plan.h"
-#include "sandbox/run/supervisor.h"
-#include "session/own_process.h"
+#include "session/joined.h"
 #include "session/session.h"
-#include "trace/arbiter.h"
 
 namespace bulkhead {
 namespace {
@@ -47,15 +44,16 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   request.nobody_answers = true;
   auto session = open_session(policy, request);
   if (!session.ok()) return fail(session.error());
-  std::vector<std::string> found = command;
-  found.front() = session->program->path;
-  auto plan = make_plan(session->policy, found, {}, session->folder, {});
-  if (!plan.ok()) return fail(plan.error());
-  Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
-                  [](const Extra&) { return Status(); });
+  PlanRequest wanted;
+  wanted.policy = session->policy;
+  wanted.command = command;
+  wanted.command.front() = session->program->path;
+  wanted.folder = session->folder;
+  auto planned = plan_program(std::move(wanted));
+  if (!planned.ok()) return fail(planned.error());
   SupervisorOptions supervisor;
   supervisor.end_fd = kHostPipe;
-  auto report = supervise(*plan, arbiter, serving_alone(supervisor));
+  auto report = Joined(std::move(*planned), {}).supervise(supervisor);
   if (!report.ok()) return fail(report.error());
   return exit_code(report->outcome);
 }

@@ -20,9 +20,7 @@
 #include "policy/explain.h"
 #include "policy/lint.h"
 #include "sandbox/limits/outcome.h"
-#include "sandbox/run/supervisor.h"
-#include "session/own_process.h"
-#include "session/planned.h"
+#include "session/joined.h"
 #include "session/session.h"
 #include "terminal/asker.h"
 #include "terminal/monitor.h"
@@ -133,19 +131,19 @@ void tell(const RunOptions& options, const Told& told) {
 }
 
 // At the person's terminal where there is one: `monitor` is null otherwise.
-Result<RunReport> supervise_here(const RunOptions& options, const Session& session, Plan& plan,
-                                 Arbiter& arbiter, TerminalMonitor* monitor) {
+Result<RunReport> supervise_here(const RunOptions& options, const Session& session, Joined& joined,
+                                 TerminalMonitor* monitor) {
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
   if (monitor != nullptr) {
-    plan.new_session = false;  // the monitor leads one
-    plan.stdio = monitor->stdio();
+    joined.plan().new_session = false;  // the monitor leads one
+    joined.plan().stdio = monitor->stdio();
     supervisor.started = [&](int, pid_t program) {
       monitor->started(program, session.places.state + "/question.lock");
     };
     supervisor.stopped = [monitor](int signal) { monitor->stopped(signal); };
   }
-  auto report = supervise(plan, arbiter, serving_alone(supervisor));
+  auto report = joined.supervise(std::move(supervisor));
   if (monitor != nullptr) monitor->finish();
   return report;
 }
@@ -162,37 +160,42 @@ Result<Run> row_of(const RunOptions& options, const Session& session,
   return row;
 }
 
-int perform(const RunOptions& options, const Session& session, const Run& row, Planned& planned,
-            Journal& journal, TerminalMonitor* monitor) {
-  for (const Event& event : planned.withheld) journal.record(event);
+int perform(const RunOptions& options, const Session& session, const Run& row, Planned planned,
+            std::unique_ptr<Journal> journal, TerminalMonitor* monitor) {
   std::unique_ptr<TerminalAsker> asker;
   if (monitor != nullptr && session.policy->otherwise() == Otherwise::kAsk)
     asker = std::make_unique<TerminalAsker>(*monitor, TerminalAsker::Options());
-  Arbiter arbiter(session.policy, &journal, asker.get(), planned.plan.enforcement,
-                  [&](const Extra& extra) {
-                    GrantStore store(session.places.grants());
-                    return store.remember(session.subject, session.inputs.manifest.digest, extra);
-                  });
-  arbiter.on_warning([monitor](const std::string& text) {
+  JoinOptions joining;
+  joining.journal = std::move(journal);
+  joining.asker = asker.get();
+  joining.subject = session.subject;
+  joining.digest = session.inputs.manifest.digest;
+  joining.grants = session.places.grants();
+  joining.on_warning = [monitor](const std::string& text) {
     if (monitor != nullptr)
       monitor->say("bulkhead: " + escape_quoted(text) + "\n");
     else
       complain(text);
-  });
-  const auto report = supervise_here(options, session, planned.plan, arbiter, monitor);
+  };
+  Joined joined(std::move(planned), std::move(joining));
+  const auto report = supervise_here(options, session, joined, monitor);
   if (!report.ok()) {
-    static_cast<void>(journal.finish("did not start: " + report.error().message));
+    static_cast<void>(joined.finish("did not start: " + report.error().message));
     return fail(report.error());
   }
   // From here on a reader that went away is no reason to lose the exit code.
   std::signal(SIGPIPE, SIG_IGN);
-  Status finished = journal.finish(describe(report->outcome));
-  const Told told{session, row, *report, journal.denied(), std::move(finished), arbiter.unasked()};
+  Status finished = joined.finish(describe(report->outcome));
+  const Told told{session,
+                  row,
+                  *report,
+                  joined.journal()->denied(),
+                  std::move(finished),
+                  joined.arbiter().unasked()};
   tell(options, told);
   // A run whose record was lost must not look like one that went well.
   if (!told.finished.ok() && exit_code(report->outcome) == 0) return kExitFailed;
-  asker.reset();
-  if (planned.home.passing) planned.home.passing->empty();
+  joined.empty_home();
   // The journal is finished, and the kernel takes back at once what destructors would give back
   // piece by piece.
   std::fflush(nullptr);
@@ -239,9 +242,9 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   }
   const auto row = row_of(options, session, command);
   if (!row.ok()) return fail(row.error());
-  const auto journal = opening->start(*row);  // open_session() has found the places, too
+  auto journal = opening->start(*row);  // open_session() has found the places, too
   if (!journal.ok()) return fail(unwritable_state(session.places, journal.error()));
-  return perform(options, session, *row, *planned, **journal, monitor);
+  return perform(options, session, *row, std::move(*planned), std::move(*journal), monitor);
 }
 
 int run(const RunOptions& options, const std::vector<std::string>& command) {

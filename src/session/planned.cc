@@ -7,8 +7,6 @@
 #include "base/path.h"
 #include "policy/covers.h"
 #include "policy/git_settings.h"
-#include "sandbox/plan/node_cache.h"
-#include "trace/environment.h"
 
 namespace bulkhead {
 namespace {
@@ -43,28 +41,44 @@ Result<HomeStore> open_home(const Session& session, const PlanWishes& wishes) {
 
 }  // namespace
 
+Result<Planned> plan_program(PlanRequest request) {
+  Planned planned;
+  planned.home = std::move(request.home);
+  planned.withheld = std::move(request.environment.withheld);
+  PlanOptions options;
+  options.enforcement = request.enforcement;
+  options.serve_every_call = request.serve_every_call;
+  options.home_store = planned.home.path;
+  if (request.cache)
+    if (auto cache =
+            node_cache(*request.policy, request.enforcement, request.state, *request.cache);
+        cache && (request.dry || make_node_cache(*cache)))
+      options.kept.push_back(std::move(*cache));
+  BULKHEAD_TRY(planned.plan, make_plan(std::move(request.policy), std::move(request.command),
+                                       std::move(request.environment.passed),
+                                       std::move(request.folder), options));
+  return planned;
+}
+
 Result<Planned> plan_session(const Session& session, const std::vector<std::string>& command,
                              char** variables, const PlanWishes& wishes) {
-  Planned planned;
-  PlanOptions options;
-  options.enforcement = wishes.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
-  options.serve_every_call = wishes.serve_every_call;
-  // Nothing that an earlier run left is to be there when a person answers for this one.
+  PlanRequest request;
+  request.policy = session.policy;
+  request.command = command;
+  request.command.front() = session.program->path;
+  request.folder = session.folder;
+  request.enforcement = wishes.audit ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  request.serve_every_call = wishes.serve_every_call;
+  request.dry = wishes.dry;
+  request.environment = grant_environment(*session.policy, variables, wishes.audit);
+  BULKHEAD_TRY(request.home, open_home(session, wishes));
   const Variables& places = session.inputs.variables;
+  request.state = places.state;
+  // Nothing that an earlier run left is to be there when a person answers for this one.
   if (session.policy->otherwise() != Otherwise::kAsk)
-    if (auto cache = node_cache(*session.policy, options.enforcement, places.state,
-                                {session.subject, places.workspace});
-        cache && (wishes.dry || make_node_cache(*cache)))
-      options.kept.push_back(std::move(*cache));
-  BULKHEAD_TRY(planned.home, open_home(session, wishes));
-  options.home_store = planned.home.path;
-  std::vector<std::string> found = command;
-  found.front() = session.program->path;
-  GrantedEnvironment granted = grant_environment(*session.policy, variables, wishes.audit);
-  BULKHEAD_TRY(planned.plan,
-               make_plan(session.policy, found, granted.passed, session.folder, options));
+    request.cache = {session.subject, places.workspace};
+  BULKHEAD_TRY(Planned planned, plan_program(std::move(request)));
   planned.plan.argv = command;  // argv[0] as typed, as a shell passes it
-  planned.withheld = std::move(granted.withheld);
   return planned;
 }
 

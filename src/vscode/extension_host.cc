@@ -21,21 +21,17 @@
 #include "policy/pattern.h"
 #include "sandbox/home/home_store.h"
 #include "sandbox/home/private_home.h"
-#include "sandbox/limits/usage.h"
-#include "sandbox/plan/node_cache.h"
-#include "sandbox/run/supervisor.h"
-#include "session/own_process.h"
-#include "trace/environment.h"
+#include "session/joined.h"
 #include "trace/groundwork.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
 #include "vscode/json_tree.h"
-#include "vscode/listening.h"
 #include "vscode/page_reach.h"
 #include "vscode/relay.h"
 #include "vscode/resource.h"
 #include "vscode/seal.h"
+#include "vscode/usage_meter.h"
 #include "vscode/workspace_folders.h"
 
 extern char** environ;
@@ -118,82 +114,6 @@ int64_t milliseconds_now() {
       .count();
 }
 
-// CPU seconds, memory, processes and servers of a compartment; read by the control's thread.
-class UsageMeter {
- public:
-  // `proc` is the compartment's /proc; duplicated.
-  void start(int proc) {
-    const std::lock_guard guard(mutex_);
-    reader_.emplace(Fd(::dup(proc)));
-    proc_ = Fd(::dup(proc));
-  }
-  void stop() {
-    const std::lock_guard guard(mutex_);
-    reader_.reset();
-    proc_.reset();
-  }
-  Json measure() {
-    const std::lock_guard guard(mutex_);
-    if (!reader_) return nullptr;
-    const auto processes = reader_->processes();
-    if (!processes.ok()) return nullptr;
-    uint64_t memory = 0, count = 0;
-    std::map<uint64_t, Inheritance::Sample> living;
-    std::map<uint64_t, Memory> known;
-    for (const pid_t pid : *processes) {
-      if (pid == 1) continue;  // init is ours
-      const auto stat = reader_->stat(pid);
-      if (!stat) continue;
-      ++count;
-      const uint64_t process = (static_cast<uint64_t>(pid) << 40U) ^ stat->start_ticks;
-      living[process] = {stat->own_ticks + stat->children_ticks, stat->children_ticks};
-      memory += (known[process] = memory_of(pid, process)).share;
-    }
-    memory_.swap(known);
-    // The kernel looks through all of the machine's connections for it.
-    if (measured_++ % kPortsAfter == 0) ports_ = chosen_ports(proc_.get(), 1);
-    const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-    return Json{{"cpu", static_cast<double>(cpu_.update(living)) / ticks},
-                {"memory", memory},
-                {"processes", count},
-                {"listens", ports_}};
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  struct Memory {
-    uint64_t resident = 0, share = 0;
-    Clock::time_point read;
-  };
-  // What a process shares with others takes the kernel milliseconds to tell, every two seconds: it
-  // is asked again when the process grew or shrank, or some time has passed.
-  Memory memory_of(pid_t pid, uint64_t process) {
-    constexpr uint64_t kChange = 1U << 20U;
-    constexpr auto kFresh = std::chrono::seconds(30);
-    Memory now{0, 0, Clock::now()};
-    ProcReader::Resident memory;
-    const bool told = reader_->resident(pid, &memory);
-    now.resident = memory.pages;
-    if (const auto before = memory_.find(process); before != memory_.end() && told) {
-      const uint64_t was = before->second.resident;
-      const uint64_t change = now.resident > was ? now.resident - was : was - now.resident;
-      if (change < kChange && now.read - before->second.read < kFresh) return before->second;
-    }
-    ProcReader::Proportional shares;
-    if (reader_->proportional(pid, &shares)) now.share = shares.other + shares.shared_files;
-    return now;
-  }
-
-  static constexpr unsigned kPortsAfter = 4;  // measurements
-  std::mutex mutex_;
-  std::optional<ProcReader> reader_;
-  Fd proc_;
-  unsigned measured_ = 0;
-  std::set<uint16_t> ports_;
-  Inheritance cpu_;
-  std::map<uint64_t, Memory> memory_;
-};
-
 // Ctrl-C in the terminal of `bulkhead code` meets every process of it. A host then ends as it does
 // with its window, so that nothing is left over: its socket, its processes, its row in the journal.
 // The compartment's init has none of this; it resets its signals.
@@ -226,6 +146,11 @@ class EndSignals {
   static_assert(std::atomic<Relay*>::is_always_lock_free);
 };
 
+struct HowEnded {
+  std::string text;
+  int code;  // for the server
+};
+
 // All of one extension host. The relay's thread makes it and ends it; the compartment's makes that
 // ready, and then supervises it.
 class Host {
@@ -243,10 +168,16 @@ class Host {
   Result<int> run();
 
  private:
+  Status open_channel(RelayOptions options);
+  Status begin();
+  void end(Status& status);
+  HowEnded how_it_ended(const Status& status, bool left) const;
+  void tell(const HowEnded& ended);
   Result<std::unique_ptr<Broker>> admit(InitialData& data);
   Status open_control();
   void start(HostIdentity identity);
   std::string home_store(const Confinement& confinement) const;
+  Result<Planned> plan(const Confinement& confinement) const;
   Status prepare();
   void tell_review(const InitialData& data);
   void supervise_until_end();
@@ -269,9 +200,8 @@ class Host {
   // Written by prepare(), before the control's thread is told.
   std::mutex mutex_;
   std::optional<Confinement> confinement_;
-  std::unique_ptr<Journal> journal_;
   std::unique_ptr<Control> control_;
-  std::unique_ptr<Arbiter> arbiter_;
+  std::optional<Joined> joined_;
   UsageMeter usage_;
   std::atomic<uint64_t> home_bytes_ = 0;  // in its own home folder
   RenameLock renames_;
@@ -279,10 +209,9 @@ class Host {
   std::unique_ptr<Relay> relay_;
   Fd host_channel_;  // the program's end of its channel
   Fd end_;
-  HostIdentity identity_;  // what the compartment is made for
-  bool reviewed_ = false;  // by a person, as it is now
-  std::optional<Plan> plan_;
-  std::shared_future<Status> prepared_;  // since start(): whether plan_ and all it needs are there
+  HostIdentity identity_;                // what the compartment is made for
+  bool reviewed_ = false;                // by a person, as it is now
+  std::shared_future<Status> prepared_;  // since start(): whether joined_ is there
   std::thread supervising_;
   std::optional<Result<RunReport>> report_;
   std::promise<void> reported_;  // report_ is there
@@ -337,7 +266,7 @@ Status Host::remember(Kind kind, const std::string& resource, bool grant) {
     BULKHEAD_CHECK(store.remember(confinement_->subject, digest, extra));
     std::erase_if(extras, same);
     extras.push_back(extra);
-    if (arbiter_) arbiter_->answer(kind, resource, Answer::kThisRun);
+    if (joined_) joined_->arbiter().answer(kind, resource, Answer::kThisRun);
   } else {
     BULKHEAD_CHECK(store.forget(confinement_->subject, extra.kind, extra.entry.text));
     std::erase_if(extras, same);
@@ -372,7 +301,7 @@ Status Host::open_control() {
   };
   handlers.refused = [this]() -> std::vector<Event> {
     const std::lock_guard guard(mutex_);
-    std::vector<Event> denied = journal_ ? journal_->denied() : std::vector<Event>();
+    std::vector<Event> denied = joined_ ? joined_->journal()->denied() : std::vector<Event>();
     std::erase_if(denied, is_routine);
     return denied;
   };
@@ -435,6 +364,26 @@ std::string Host::home_store(const Confinement& confinement) const {
   return {};
 }
 
+Result<Planned> Host::plan(const Confinement& confinement) const {
+  const Variables& variables = confinement.inputs.variables;
+  PlanRequest request;
+  request.policy = confinement.policy;
+  request.command = options_.command;
+  request.folder = "/";
+  request.enforcement = options_.trace ? Enforcement::kAuditOnly : Enforcement::kEnforce;
+  request.environment = environment(*confinement.policy);
+  request.home.path = home_store(confinement);
+  request.state = variables.state;
+  // By what a person agreed to: no code that an earlier version left runs before this one's review.
+  request.cache = NodeCacheOwner{
+      confinement.digest, variables.workspace, {identity_.logs, follow_links(identity_.logs)}};
+  BULKHEAD_TRY(Planned planned, plan_program(std::move(request)));
+  planned.plan.stdio[kChannelNumber] = host_channel_.get();
+  for (const KeptFolder& kept : planned.plan.kept)  // vscode/launcher/compile_cache.cjs
+    planned.plan.environment.push_back("BULKHEAD_COMPILE_CACHE=" + kept.place);
+  return planned;
+}
+
 Status Host::prepare() {
   ConfinementRequest request{places_,
                              identity_,
@@ -452,48 +401,25 @@ Status Host::prepare() {
   row.command = std::string(kHostCommand) + confinement.subject;
   row.workspace = folders_.empty() ? "" : folders_.front();
   row.audit = options_.trace;
-  BULKHEAD_TRY(auto journal, opening_.start(row));
-  const auto enforcement = options_.trace ? Enforcement::kAuditOnly : Enforcement::kEnforce;
-  const std::string subject = confinement.subject;
-  const std::string manifest_digest = confinement.inputs.manifest.digest;
-  auto arbiter =
-      std::make_unique<Arbiter>(confinement.policy, journal.get(), control_.get(), enforcement,
-                                [this, subject, manifest_digest](const Extra& extra) -> Status {
-                                  GrantStore store(places_.grants());
-                                  BULKHEAD_CHECK(store.remember(subject, manifest_digest, extra));
-                                  const std::lock_guard guard(mutex_);
-                                  if (confinement_) confinement_->inputs.extras.push_back(extra);
-                                  if (control_) control_->hello(hello("running"));
-                                  return {};
-                                });
-  arbiter->on_warning([mark = options_.mark](const std::string& text) {
+  JoinOptions joining;
+  BULKHEAD_TRY(joining.journal, opening_.start(row));
+  joining.asker = control_.get();
+  joining.subject = confinement.subject;
+  joining.digest = confinement.inputs.manifest.digest;
+  joining.grants = places_.grants();
+  joining.remembered = [this](const Extra& extra) {
+    const std::lock_guard guard(mutex_);
+    if (confinement_) confinement_->inputs.extras.push_back(extra);
+    if (control_) control_->hello(hello("running"));
+  };
+  joining.on_warning = [mark = options_.mark](const std::string& text) {
     say_sealed(mark, fmt::format("bulkhead: {}", text));
-  });
-
-  const GrantedEnvironment granted = environment(*confinement.policy);
-  PlanOptions plan_options;
-  plan_options.enforcement = enforcement;
-  const Variables& variables = confinement.inputs.variables;
-  // By what a person agreed to: no code that an earlier version left runs before this one's review.
-  if (auto cache = node_cache(*confinement.policy, enforcement, variables.state,
-                              {confinement.digest,
-                               variables.workspace,
-                               {identity_.logs, follow_links(identity_.logs)}});
-      cache && make_node_cache(*cache))
-    plan_options.kept.push_back(std::move(*cache));
-  plan_options.home_store = home_store(confinement);
-  BULKHEAD_TRY(plan_,
-               make_plan(confinement.policy, options_.command, granted.passed, "/", plan_options));
-  for (const Event& event : granted.withheld) journal->record(event);
-  plan_->stdio[kChannelNumber] = host_channel_.get();
-  for (const KeptFolder& kept : plan_->kept)  // vscode/launcher/compile_cache.cjs
-    plan_->environment.push_back("BULKHEAD_COMPILE_CACHE=" + kept.place);
-
+  };
+  BULKHEAD_TRY(Planned planned, plan(confinement));
   {
     const std::lock_guard guard(mutex_);
+    joined_.emplace(std::move(planned), std::move(joining));
     confinement_.emplace(std::move(confinement));
-    journal_ = std::move(journal);
-    arbiter_ = std::move(arbiter);
   }
   if (control_) control_->hello(hello(reviewed_ ? "running" : "review"));
   return {};
@@ -543,11 +469,11 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   BULKHEAD_CHECK(prepared_.get());
   tell_review(data);
   if (!reviewed_) data.remove_extensions();
-  if (!arbiter_->grants("machine-id")) data.replace_ids(confinement_->subject);
+  if (!joined_->arbiter().grants("machine-id")) data.replace_ids(confinement_->subject);
 
   BrokerOptions options;
   for (const HostExtension& each : identity_.extensions) options.extensions.push_back(each.id);
-  PageReach reach = reviewed_ ? PageReach::of(arbiter_->policy()) : PageReach();
+  PageReach reach = reviewed_ ? PageReach::of(joined_->arbiter().policy()) : PageReach();
   if (options_.trace) reach.open = true;  // recorded, not enforced
   BULKHEAD_CHECK(write_page_reach(places_.sockets() + (options_.trace ? "/pages-trace" : "/pages"),
                                   options.extensions, reach));
@@ -566,7 +492,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
     }
     return {};
   };
-  return std::make_unique<Broker>(table_, *arbiter_, std::move(options));
+  return std::make_unique<Broker>(table_, joined_->arbiter(), std::move(options));
 }
 
 void Host::supervise_until_end() {
@@ -578,29 +504,87 @@ void Host::supervise_until_end() {
     host_channel_.reset();  // the program has it now; its end must be seen
     usage_.start(proc);
   };
-  report_.emplace(supervise(*plan_, *arbiter_, serving_alone(supervisor)));
+  report_.emplace(joined_->supervise(std::move(supervisor)));
   reported_.set_value();
   usage_.stop();
   host_channel_.reset();
   relay_->stop();
 }
 
-Result<int> Host::run() {
-  const EndSignals signals;
-  BULKHEAD_TRY(run_id_, new_run_id());
-  BULKHEAD_CHECK(open_control());
+Status Host::open_channel(RelayOptions options) {
   end_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   int pair[2];
   if (!end_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return errno_error("make the host's channel");
   host_channel_.reset(pair[0]);
-  Status status;
+  relay_ = std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_,
+                                   std::move(options));
+  return {};
+}
+
+// What is known before the workbench has said a word.
+Status Host::begin() {
   whole_ = {homes_with(canonical_file(places_.home).value_or(places_.home)), options_.whole};
   auto folders = workspace_folders(options_.folder, options_.workspace, whole_);
-  if (folders.ok())
-    folders_ = std::move(folders).value();
-  else
-    status = folders.error();
+  if (folders.ok()) folders_ = *folders;
+  if (control_) control_->hello(hello("starting"));
+  if (!folders.ok()) return std::move(folders).error();
+  const std::string& text = options_.identity;
+  if (text.empty()) return {};
+  BULKHEAD_TRY(const InitialData known,
+               InitialData::parse({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
+  start(known.identity());
+  return {};
+}
+
+// Ends the compartment and whoever waits for it. Where it never came to be, `status` says why.
+void Host::end(Status& status) {
+  const uint64_t one = 1;
+  (void)!::write(end_.get(), &one, sizeof one);  // the host first: then nobody waits for an answer
+  if (prepared_.valid()) {
+    const Status& prepared = prepared_.get();  // waits: the arbiter might come into being only now
+    if (status.ok()) status = prepared;
+  }
+  if (joined_) joined_->arbiter().stop_asking();
+  session_.stop();
+  if (supervising_.joinable()) supervising_.join();
+}
+
+// `left`: the host hung up, and nobody had told it to.
+HowEnded Host::how_it_ended(const Status& status, bool left) const {
+  if (report_ && !report_->ok()) return {to_string(report_->error()), 125};
+  if (EndSignals::came()) return {"the editor was ended", 0};  // which met the program as well
+  if (!status.ok())
+    return {to_string(status.error()), status.error().errno_value == ERESTART ? 0 : 125};
+  if (!report_) return {"the window was closed", 0};
+  const Outcome& ended = (*report_)->outcome;
+  if (!std::holds_alternative<Ended>(ended))
+    return {describe(ended), left && exit_code(ended) == 0 ? 125 : exit_code(ended)};
+  if (wanted_end_) return {"ended on request", 0};
+  if (left) return {"the extension host hung up", 125};
+  return {"the window was closed", 0};
+}
+
+void Host::tell(const HowEnded& ended) {
+  if (ended.code != 0) say_sealed(options_.mark, fmt::format("bulkhead host: {}", ended.text));
+  if (joined_) {
+    if (const Status finished = joined_->finish(ended.text); !finished.ok())
+      say_sealed(options_.mark, fmt::format("bulkhead host: {}", finished.error().message));
+  }
+  if (!control_) return;
+  control_->keep("state", Json{{"type", "state"},
+                               {"state", "ended"},
+                               {"outcome", ended.text},
+                               {"expected", ended.code == 0}});
+  // A host that ended before its window had a companion: the reason shall still be read.
+  if (ended.code != 0) control_->wait_for_somebody(std::chrono::seconds(5));
+  control_.reset();
+}
+
+Result<int> Host::run() {
+  const EndSignals signals;
+  BULKHEAD_TRY(run_id_, new_run_id());
+  BULKHEAD_CHECK(open_control());
   RelayOptions relay;
   if (control_) {
     relay.on_pulse = [this](bool responds) {
@@ -608,74 +592,20 @@ Result<int> Host::run() {
     };
     relay.is_excused = [this] { return control_->asking(); };
   }
-  relay_ =
-      std::make_unique<Relay>(std::move(options_.server), Fd(pair[1]), session_, std::move(relay));
+  BULKHEAD_CHECK(open_channel(std::move(relay)));
   EndSignals::stops(relay_.get());
-  if (control_) control_->hello(hello("starting"));
-  if (status.ok() && !options_.identity.empty()) {
-    const std::string& text = options_.identity;
-    auto known = InitialData::parse({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-    if (known.ok())
-      start(known->identity());
-    else
-      status = known.error();
-  }
+  Status status = begin();
   if (status.ok()) status = relay_->run();
-
   EndSignals::stops(nullptr);
 
   // It went by itself, and how is known in a moment: else it would pass for one that was ended
   // here, and start again without a pause.
   const bool left = status.ok() && !wanted_end_ && relay_->lost_host() && !session_.is_terminated();
   if (left) reported_.get_future().wait_for(kLastMoment);
-
-  // The host first: then nobody is left who waits for an answer.
-  const uint64_t one = 1;
-  (void)!::write(end_.get(), &one, sizeof one);
-  if (prepared_.valid()) {
-    const Status& prepared = prepared_.get();  // waits: the arbiter might come into being only now
-    if (status.ok()) status = prepared;
-  }
-  if (arbiter_) arbiter_->stop_asking();
-  session_.stop();
-  if (supervising_.joinable()) supervising_.join();
-
-  std::string outcome = "the window was closed";
-  int code = 0;
-  if (report_ && !report_->ok()) {
-    outcome = to_string(report_->error());
-    code = 125;
-  } else if (EndSignals::came()) {
-    outcome = "the editor was ended";  // which met the program as well
-  } else if (!status.ok()) {
-    outcome = to_string(status.error());
-    code = status.error().errno_value == ERESTART ? 0 : 125;
-  } else if (report_) {
-    const Outcome& ended = (*report_)->outcome;
-    if (!std::holds_alternative<Ended>(ended)) {
-      outcome = describe(ended);
-      code = left && exit_code(ended) == 0 ? 125 : exit_code(ended);
-    } else if (wanted_end_) {
-      outcome = "ended on request";
-    } else if (left) {
-      outcome = "the extension host hung up";
-      code = 125;
-    }
-  }
-  if (code != 0) say_sealed(options_.mark, fmt::format("bulkhead host: {}", outcome));
-  if (journal_) {
-    if (const Status finished = journal_->finish(outcome); !finished.ok())
-      say_sealed(options_.mark, fmt::format("bulkhead host: {}", finished.error().message));
-  }
-  if (control_) {
-    control_->keep(
-        "state",
-        Json{{"type", "state"}, {"state", "ended"}, {"outcome", outcome}, {"expected", code == 0}});
-    // A host that ended before its window had a companion: the reason shall still be read.
-    if (code != 0) control_->wait_for_somebody(std::chrono::seconds(5));
-    control_.reset();
-  }
-  return code;
+  end(status);
+  const HowEnded ended = how_it_ended(status, left);
+  tell(ended);
+  return ended.code;
 }
 
 }  // namespace

@@ -139,6 +139,15 @@ std::map<std::string, std::string> parse_own_cgroups(std::string_view text) {
   return own;
 }
 
+std::string own_cgroup_folder(std::string_view mountinfo, std::string_view own) {
+  const auto paths = parse_own_cgroups(own);
+  const auto path = paths.find("");
+  if (path == paths.end()) return {};
+  for (const CgroupMount& mount : parse_cgroup_mounts(mountinfo))
+    if (mount.version == 2) return folder_of(mount, path->second);
+  return {};
+}
+
 Result<CgroupParent> find_cgroup_parent(const std::string& controller) {
   BULKHEAD_TRY(const std::string mounts, read_file("/proc/self/mountinfo", kMaxText));
   BULKHEAD_TRY(const std::string own, read_file("/proc/self/cgroup", kMaxText));

@@ -26,6 +26,9 @@ struct CgroupMount {
 std::vector<CgroupMount> parse_cgroup_mounts(std::string_view mountinfo);
 std::map<std::string, std::string> parse_own_cgroups(std::string_view text);
 
+// Where our own cgroup of version 2 stands below its mount; empty where it is outside of that.
+std::string own_cgroup_folder(std::string_view mountinfo, std::string_view own);
+
 // A folder in which cgroups with some controller can be made, and processes moved to them.
 struct CgroupParent {
   int version = 2;
