@@ -22,7 +22,7 @@ class Guest;
 
 class Worker {
  public:
-  explicit Worker(v8::Platform& platform) : platform_(platform) {}
+  explicit Worker(v8::Platform& platform);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -67,7 +67,8 @@ class Worker {
  private:
   size_t await();
   void take_program();
-  // Entering an isolate costs more than a short message, so the last one stays entered between turns.
+  // Entering an isolate costs more than a short message, so the last one stays entered between
+  // turns.
   void enter(v8::Isolate* isolate);
   void dispatch(size_t length);
   void create(const MessageHeader& header, size_t length);
