@@ -46,26 +46,26 @@ Result<pid_t> Spawn::start(Fd& pidfd) {
     return errno_error("read a limit");
   {
     const BlockedSignals blocked;
-    // Shares our descriptors, so that init's pidfd is ours; told to nobody when it ends.
+    // Shares our descriptors, so that none is copied; told to nobody when it ends.
     const pid_t maker =
         ::clone(make_init, stack_of_maker_.end(), CLONE_VM | CLONE_VFORK | CLONE_FILES, this);
     if (maker < 0) return errno_error("clone");
     while (::waitpid(maker, nullptr, __WALL) < 0 && errno == EINTR) {
     }
   }
-  pidfd.reset(pidfd_);
-  if (step_ == nullptr && init_ > 0) return pid_t{init_};
-  // Where init did not come to execute it has ended, and nobody else waits for it. Where somebody
-  // killed the process between, init goes on, on our memory: it is waited for before that goes.
-  if (pidfd) {
-    ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
-    siginfo_t end{};
-    while (::waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &end, WEXITED | __WALL) < 0 &&
-           errno == EINTR) {
+  if (init_ > 0) pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_t{init_}, 0)));
+  const int no_pidfd = errno;
+  if (init_ > 0 && executes_ && step_ == nullptr && pidfd) return pid_t{init_};
+  // It has ended, or is to, and nobody else waits for it. Where somebody killed the process
+  // between, it may be on our memory still.
+  if (init_ > 0) {
+    (void)::kill(init_, SIGKILL);
+    while (::waitpid(init_, nullptr, __WALL) < 0 && errno == EINTR) {
     }
-    pidfd.reset();
   }
-  return step_ != nullptr ? Error{step_, error_} : Error{"clone", EINTR};
+  pidfd.reset();
+  if (step_ != nullptr) return Error{step_, error_};
+  return executes_ ? Error{"open init's pidfd", no_pidfd} : Error{"clone", EINTR};
 }
 
 void Spawn::fail(const char* step) noexcept {
@@ -89,13 +89,14 @@ BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::make_init(void* spawn) noexcept {
   if (!halve(RLIMIT_SIGPENDING, self.signals_)) return self.fail("limit signals"), 1;
   // The host's child and not ours: the first process of a pid namespace is told to its parent when
   // it ends, and ends with it.
-  // The kernel writes the pidfd before init runs, so it is known whatever becomes of this process.
-  const pid_t init = ::clone(become_init, self.stack_of_init_.end(),
-                             CLONE_VM | CLONE_VFORK | CLONE_PARENT | CLONE_PIDFD | CLONE_NEWUSER |
-                                 CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC,
-                             spawn, const_cast<int*>(&self.pidfd_));
+  // The kernel writes its number before it runs, so that is known whatever becomes of this process.
+  const pid_t init =
+      ::clone(become_init, self.stack_of_init_.end(),
+              CLONE_VM | CLONE_VFORK | CLONE_PARENT | CLONE_PARENT_SETTID | CLONE_NEWUSER |
+                  CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC,
+              spawn, const_cast<pid_t*>(&self.init_));
   if (init < 0) return self.fail("clone"), 1;
-  self.init_ = init;
+  self.executes_ = true;
   return 0;
 }
 

@@ -44,7 +44,7 @@ class Spawn {
   alignas(16) Stack stack_of_init_;
   // What they tell.
   volatile pid_t init_ = -1;
-  volatile int pidfd_ = -1;
+  volatile bool executes_ = false;  // init, or it has ended
   const char* volatile step_ = nullptr;
   volatile int error_ = 0;
 };
