@@ -49,25 +49,16 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   request.nobody_answers = true;
   auto session = open_session(policy, request);
   if (!session.ok()) return fail(session.error());
-<<<<<<< HEAD
   PlanRequest wanted;
   wanted.policy = session->policy;
   wanted.command = command;
   wanted.command.front() = session->program->path;
   wanted.folder = session->folder;
+  // By a name in the working folder, because the loader parts what it is told at spaces and colons.
+  if (!options.preload.empty())
+    wanted.environment.passed.push_back("LD_PRELOAD=./" + options.preload);
   auto planned = plan_program(std::move(wanted));
   if (!planned.ok()) return fail(planned.error());
-=======
-  std::vector<std::string> found = command;
-  found.front() = session->program->path;
-  // By a name in the working folder, because the loader parts what it is told at spaces and colons.
-  std::vector<std::string> environment;
-  if (!options.preload.empty()) environment.push_back("LD_PRELOAD=./" + options.preload);
-  auto plan = make_plan(session->policy, found, std::move(environment), session->folder, {});
-  if (!plan.ok()) return fail(plan.error());
-  Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
-                  [](const Extra&) { return Status(); });
->>>>>>> main
   SupervisorOptions supervisor;
   supervisor.end_fd = kHostPipe;
   auto report = Joined(std::move(*planned), {}).supervise(supervisor);
