@@ -187,14 +187,15 @@ void Resolver::Answerer::stop() {
   clients_.clear();
 }
 
-Task::Clock::time_point Resolver::Answerer::turn(bool /*briefly*/) {
+Task::Clock::time_point Resolver::Answerer::turn(bool briefly) {
   // What is ready is told once: until nothing is.
-  do {
+  for (;;) {
     if (stopping_) return kNever;
     collect_rulings();
     expire(Clock::now());
-  } while (serve_ready());
-  return next_deadline();
+    if (!serve_ready()) return next_deadline();
+    if (briefly) return Clock::now();
+  }
 }
 
 // False: there was nothing.
