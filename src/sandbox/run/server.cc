@@ -149,9 +149,9 @@ Server::Calls Server::look() const {
 
 // False: there was none.
 bool Server::serve_next() {
-  receiving_.store(true);
+  receiving_.store(true, std::memory_order_relaxed);
   auto received = service_.listener.receive();
-  receiving_.store(false);
+  receiving_.store(false, std::memory_order_relaxed);
   if (!received.ok()) return fail(received.error().message), false;
   if (!received->has_value()) return false;
   notifications_.fetch_add(1, std::memory_order_relaxed);
