@@ -201,34 +201,41 @@ void without_new_threads_it_is_served() {
   ::pthread_setattr_default_np(&usual);
 }
 
-// Asks, on a thread that has borrowed a caller's identity, for something that takes another thread.
-class Asking final : public bulkhead::Judge {
+// Has threads made by ones that have borrowed a caller's identity, if these made any: as soon as
+// all wait here, each starts another compartment.
+class Starting final : public bulkhead::Judge {
  public:
-  bool allow(const bulkhead::Access& /*access*/) override {
-    asked = its->usage().ok();
-    return true;
+  explicit Starting(std::string file) : file_(std::move(file)) {}
+  bool allow(const bulkhead::Access& access) override {
+    if (access.resource != file_) return true;
+    ++waiting_;
+    if (!until([this] { return waiting_ >= kAll; })) return false;
+    auto other = Compartment::start(policy_, host::shell("exit 3"));
+    return other.ok() && other->wait().code == 3;
   }
-  std::atomic<bool> asked = false;
-  Compartment* its = nullptr;
+  static constexpr int kAll = 8;
+
+ private:
+  const std::string file_;
+  const bulkhead::Policy policy_ = host::shell_policy();
+  std::atomic<int> waiting_ = 0;
 };
 
-// Threads that are made meanwhile serve others with the host's own.
+// Threads serve any compartment: with what the host is, and not what a caller was.
 void no_thread_keeps_a_borrowed_identity() {
   if (::geteuid() != 0) return;
   const Folder folder;
   ::chmod(folder.path().c_str(), 0755);
-  std::ofstream(folder.path() + "/file") << "x\n";
+  const std::string file = folder.path() + "/file";
+  std::ofstream(file) << "x\n";
+  Options options = host::shell(
+      "exec setpriv --reuid=1234 --regid=2345 --clear-groups sh -c 'i=0; while [ $i -lt " +
+      std::to_string(Starting::kAll) + " ]; do cat " + file +
+      " >/dev/null || kill -9 $$ & i=$((i+1)); done; wait'");
+  options.judge = std::make_shared<Starting>(file);
   const auto policy = host::shell_policy(R"(, "otherwise": "ask")");
-  const auto judge = std::make_shared<Asking>();
-  // The threads of the beginning have gone by then.
-  Options options =
-      host::shell("sleep 4; exec setpriv --reuid=1234 --regid=2345 --clear-groups cat " +
-                  folder.path() + "/file");
-  options.judge = judge;
   auto compartment = must(Compartment::start(policy, options), "start");
-  judge->its = &compartment;
-  expect(compartment.wait().code == 0, "it reads: " + compartment.wait().text);
-  expect(judge->asked, "and somebody was asked");
+  expect(compartment.wait().code == 0, "all are read: " + compartment.wait().text);
   for (const std::string& thread : host::names_in("/proc/self/task")) {
     const std::string status = host::read_file("/proc/self/task/" + thread + "/status");
     expect(status.empty() || status.find("\nUid:\t0\t0\t0\t0\n") != std::string::npos,
@@ -242,7 +249,7 @@ void the_thread_that_started_it_may_end() {
   std::unique_ptr<Compartment> compartment;
   std::thread([&] {
     compartment = std::make_unique<Compartment>(
-        must(Compartment::start(policy, host::shell("sleep 0.3; exit 4")), "start"));
+        must(Compartment::start(policy, host::shell("sleep 4; exit 4")), "start"));
   }).join();
   expect(compartment->wait().code == 4, "it goes on: " + compartment->wait().text);
 }
