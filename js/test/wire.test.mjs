@@ -305,7 +305,7 @@ test('thousands of torn messages', async () => {
   let values = 0;
   let rounds = 0;
   for (; rounds < 4000 || Date.now() < end; rounds++) {
-    // What a job has made weak references to, the language keeps until it ends.
+    // What weak references were asked for lives until the end of a job.
     if (rounds % 100 === 0) await new Promise(setImmediate);
     let left = 20;
     const { endpoint, link } = hostOf(() => (left-- > 0 ? message() : null));
