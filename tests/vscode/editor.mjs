@@ -63,7 +63,7 @@ async function freePort() {
   return port;
 }
 
-/** Presses a button of a review, which takes no click as the pointer comes. @param {import("playwright-core").Locator} button */
+/** Presses a button of a review, which takes no click before it has stood still. @param {import("playwright-core").Locator} button */
 export const allow = (button) => button.click({ timeout: PATIENCE, delay: 1000 });
 
 /** Makes parts of a test, in each of which a failure leaves a picture of `editor()` as it is by then. */

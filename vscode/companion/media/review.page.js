@@ -10,7 +10,7 @@
   const SETTLE = 600;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let settling;
-  /** Something came, went or moved: a section, or the page itself under a pointer that stayed where it was, or under a key. */
+  /** Something came, went or moved: a section, or what a key is for. */
   function settle() {
     const turn = (/** @type {string} */ off) => {
       for (const button of list.querySelectorAll("button")) button.setAttribute("aria-disabled", off);
@@ -20,7 +20,21 @@
     settling = setTimeout(() => turn("false"), SETTLE);
   }
   for (const type of ["resize", "focus"]) window.addEventListener(type, settle);
-  document.documentElement.addEventListener("pointerenter", settle);
+  /** Where the pointer last moved to in this page, and where the page stood on the screen by then. @type {number[]} */
+  let pointed = [];
+  const placeOf = (/** @type {MouseEvent} */ { clientX, clientY, screenX, screenY }) => [clientX, clientY, screenX - clientX, screenY - clientY];
+  document.addEventListener("pointermove", (event) => void (pointed = placeOf(event)));
+  document.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "mouse") pointed = placeOf(event);
+  });
+  /** Pixels by which a hand trembles, and numbers are rounded. */
+  const NEAR = 4;
+  /**
+   * Whether a person went to what they clicked. A page that an extension puts, or moves, under a pointer that stays where it is
+   * hears of no movement. A click by a key has no place.
+   * @param {MouseEvent} event
+   */
+  const isPointedAt = (event) => event.detail === 0 || (pointed.length > 0 && placeOf(event).every((one, i) => Math.abs(one - pointed[i]) <= NEAR));
   /** @type {Map<string, HTMLElement>} */
   const sections = new Map();
 
@@ -94,8 +108,8 @@
       const button = /** @type {HTMLButtonElement} */ (element("button", text, style));
       button.setAttribute("aria-label", label);
       button.setAttribute("aria-disabled", "true");
-      button.addEventListener("click", () => {
-        if (button.getAttribute("aria-disabled") === "true") return;
+      button.addEventListener("click", (event) => {
+        if (button.getAttribute("aria-disabled") === "true" || !isPointedAt(event)) return;
         for (const one of made) one.setAttribute("aria-disabled", "true");
         said.textContent = type === "approve" ? `${name} is allowed.` : `${name} does not run.`;
         host.postMessage({ type, key: review.key });
