@@ -9,7 +9,7 @@ const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
 const { Limited } = require('./limited.cjs');
 const { moduleName } = require('./specifier.cjs');
-const { installWeb, freezeAll, keepGlobals } = require('./globals.cjs');
+const { hide, installWeb, freezeAll, keepGlobals } = require('./globals.cjs');
 
 const noop = () => {};
 
@@ -19,6 +19,7 @@ class GuestPolicy {
     this.handles = 65536;
     this.guest = guest;
     this.limit = guest.limited.limit;
+    this.buffers = undefined;  // what a Buffer inherits from, where it has one
   }
   closedError() {
     return new P.Error('the sandbox is closed');
@@ -43,10 +44,11 @@ class GuestPolicy {
   copyError(text) {
     return new P.TypeError(text);
   }
-  isBuffer() {
-    return false;
+  isBuffer(value) {
+    return this.buffers !== undefined && P.getPrototypeOf(value) === this.buffers;
   }
   makeBuffer(bytes) {
+    if (this.buffers !== undefined) P.setPrototypeOf(bytes, this.buffers);
     return bytes;
   }
   onPromise(promise, record) {
@@ -193,7 +195,10 @@ class Guest {
         endpoint.policy.handles = handles;
         if (output < this.io.out.length) this.link.writer.use(P.TypedArraySubarray(this.io.out, 0, output));
         const exposed = this.exposed();
+        // While the language has all that it is made of.
+        const Buffer = exposed.program === undefined ? undefined : this.io.run(exposed.program, 'bulkhead:buffer', 0, 0);
         if (globals !== 'ecmascript') keepGlobals(globals, installWeb, exposed.host);
+        if (Buffer !== undefined) this.useBuffer(Buffer, frozen);
         for (const [name, value] of exposed.list) define(name, value);
         if (frozen) freezeAll();
         return nothing;
@@ -338,13 +343,23 @@ class Guest {
       this.io.whenSettled(load(specifier, importer), () => resolve(this.evaluate(moduleName(specifier, importer))), reject);
     });
   }
+  // A Buffer of its own: what comes as one from the host is one, and back.
+  useBuffer(Buffer, frozen) {
+    const { prototype } = Buffer;
+    hide('Buffer', Buffer);
+    this.endpoint.policy.buffers = prototype;
+    if (!frozen) return;
+    P.ObjectFreeze(Buffer);
+    P.ObjectFreeze(prototype);
+  }
   exposed() {
     const { endpoint } = this;
     const host = endpoint.decode();
+    const program = endpoint.decode();
     const count = this.link.reader.count(2);
     const list = [];
     for (let i = 0; i < count; i++) P.ArrayPush(list, [endpoint.decodeText(), endpoint.decode()]);
-    return { host, list };
+    return { __proto__: null, host, program, list };
   }
 }
 

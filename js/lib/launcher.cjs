@@ -51,14 +51,15 @@ function workerOf(keeper) {
   return pid;
 }
 
-// A worker's process. memory: the descriptor of its channel; most: bytes for all of it.
+// A worker's process. memory: the descriptor of its channel; most: bytes for all of it; journal: the
+// descriptor where its supervisor tells what it refuses, or undefined.
 //   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
-function launch(memory, { most, wasmPages }) {
+function launch(memory, { most, wasmPages, journal }) {
   const { bulkhead, worker, node, script } = parts();
   const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--no-wasm-async-compilation', '--v8-pool-size=1'];
   const child = spawn(bulkhead, [
-    'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
-  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/', detached: true });
+    'isolate', ...(journal === undefined ? [] : ['--journal']), '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
+  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe', ...(journal === undefined ? [] : [journal])], env: environment(), cwd: '/', detached: true });
   // In a session of its own: what is typed at the host's terminal is the host's to take.
   child.unref();
   // The pipe is what ends the worker when we end, however.
@@ -74,6 +75,19 @@ function launch(memory, { most, wasmPages }) {
     }, worker: () => workerOf(child.pid) };
 }
 
+// The process that keeps a journal (journal.cjs): what comes by `socket`, in `file` or where the user's is.
+//   { stop(), exited(): a promise, for which the event loop waits }
+function startKeeper(socket, file) {
+  const args = ['isolate', '--keep-journal', ...(file === '' ? [] : ['--journal-file', file])];
+  const child = spawn(parts().bulkhead, args, { stdio: [socket, 'ignore', 'inherit'], env: environment(), cwd: '/', detached: true });
+  child.unref();
+  const exited = new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', resolve);
+  });
+  return { stop: () => { child.kill('SIGKILL'); }, exited: () => { child.ref(); return exited; } };
+}
+
 // What the supervisor finds its own data by; the worker itself gets none of it.
 function environment() {
   const kept = {};
@@ -82,4 +96,4 @@ function environment() {
   return kept;
 }
 
-module.exports = { launch, native };
+module.exports = { launch, startKeeper, native };

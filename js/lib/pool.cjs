@@ -2,6 +2,7 @@
 // Workers: one for each sandbox, shared by sandboxes of one tenant alone, and some kept warm.
 
 const { launch, native } = require('./launcher.cjs');
+const { journalOf } = require('./journal.cjs');
 const { Link } = require('./link.cjs');
 const { Op } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
@@ -30,18 +31,23 @@ const nobody = {
 };
 
 class Worker {
-  constructor({ output, most, wasm }) {
+  constructor({ output, most, wasm, journal }) {
     this.output = output;
     this.most = most;
     this.wasm = wasm;
+    this.named = journal;
+    this.journal = journalOf(journal);
     this.sandboxes = new Map();
     this.free = [];
     this.next = 0;
     this.tenant = undefined;
     this.prepared = undefined;
     this.native = native().link(output + 4096);
-    this.process = launch(this.native.memory(), { most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))) });
+    this.process = launch(this.native.memory(), {
+      most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))), journal: this.journal?.enter(),
+    });
     this.native.closeMemory();
+    this.journal?.start();
     this.native.watch(this.process.pid, 0);
     this.link = new Link(this.native, output);
     this.link.onlost = (error) => this.onlost(error);
@@ -101,6 +107,7 @@ class Worker {
   onlost(error) {
     forget(this);
     this.process.kill();
+    this.journal?.leave();
     const told = [...this.sandboxes.values()];
     this.sandboxes.clear();
     for (const sandbox of told) sandbox.workerLost(error);
@@ -122,8 +129,8 @@ const forget = (worker) => {
   const at = warmed.indexOf(worker);
   if (at >= 0) warmed.splice(at, 1);
 };
-const shapeOf = ({ output, memory, buffers, wasm }) => ({ output, wasm, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
-const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.most >= shape.most && worker.most <= 2 * shape.most;
+const shapeOf = ({ output, memory, buffers, wasm, journal }) => ({ output, wasm, journal, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
+const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.named === shape.journal && worker.most >= shape.most && worker.most <= 2 * shape.most;
 
 // A worker for these options: of the tenant, a warm one, or a new one.
 function take(options) {

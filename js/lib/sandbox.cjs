@@ -8,6 +8,7 @@ const { HostPolicy } = require('./policy-host.cjs');
 const { encodeArguments } = require('./standin.cjs');
 const { readOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
+const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
 const { Call } = require('./call.cjs');
 const { Modules, moduleName } = require('./modules.cjs');
 const pool = require('./pool.cjs');
@@ -32,13 +33,19 @@ class Sandbox extends EventEmitter {
   #life = new Call();  // ends with the sandbox
   #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
+  #told = new WeakSet();  // errors that the journal has
 
   constructor(key, options) {
     if (key !== secret) throw new TypeError('a sandbox is made by Sandbox.create() or Sandbox.createSync()');
     super();
     this.#options = options;
-    if (options.modules !== undefined)
-      this.#modules = new Modules(options.modules, (name, importer, allowed) => this.emit('module', name, importer, allowed));
+    if (options.modules !== undefined) {
+      this.#modules = new Modules(options.modules, (name, importer, allowed) => {
+        this.note(allowed, `module ${name}`, allowed ? 'the host gave it (option modules)' : 'the host has none of that name (option modules)',
+          importer === '' ? 'import' : `imported by ${importer}`);
+        this.emit('module', name, importer, allowed);
+      });
+    }
   }
 
   static async create(given) {
@@ -49,7 +56,9 @@ class Sandbox extends EventEmitter {
     try {
       if (!sandbox.#made) await sandbox.#post(Op.CREATE, 0, pool.createMessage(options));
       await sandbox.#post(Op.INIT, 0, sandbox.#initMessage);
+      sandbox.note(true, givenText(options), 'what the host gave it', 'create');
     } catch (error) {
+      sandbox.#tell(error);
       sandbox.disposeSync();
       throw error;
     }
@@ -62,7 +71,9 @@ class Sandbox extends EventEmitter {
     try {
       if (!sandbox.#made) sandbox.#endpoint.ask(Op.CREATE, 0, pool.createMessage(options), nothing, true);
       sandbox.#endpoint.ask(Op.INIT, 0, sandbox.#initMessage, nothing, true);
+      sandbox.note(true, givenText(options), 'what the host gave it', 'create');
     } catch (error) {
+      sandbox.#tell(error);
       sandbox.disposeSync();
       throw error;
     }
@@ -76,6 +87,7 @@ class Sandbox extends EventEmitter {
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
     alive.add(this);
+    worker.journal?.belongs(worker.pid, this.#options.tenant ?? this.#options.name);
   }
   #initMessage = (endpoint) => {
     const { handles, output, frozen, globals, expose } = this.#options;
@@ -98,6 +110,7 @@ class Sandbox extends EventEmitter {
       writer.u32(endpoint.exportHandle(webHost(this), 0, Kind.OBJECT));
       writer.u8(Kind.OBJECT);
     }
+    endpoint.encode(wantsBuffer(globals) ? bufferProgram() : undefined);
     const names = Object.keys(expose);
     writer.u32(names.length);
     for (const name of names) {
@@ -196,10 +209,30 @@ class Sandbox extends EventEmitter {
     return this.#endpoint.ask(Op.COPY, record.id, undefined, value, false);
   }
   async set(name, item) {
-    return this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
+    await this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
+    this.note(true, `expose ${name}`, 'what the host gave it', 'set');
   }
   setSync(name, item) {
     this.#endpoint.ask(Op.EXPOSE, 0, exposeMessage(name, item), nothing, false);
+    this.note(true, `expose ${name}`, 'what the host gave it', 'set');
+  }
+
+  // ------------------------------------------------------------------- the journal
+
+  // A decision: whether it was allowed, what it was about, why, and by what.
+  note(allowed, what, why, how) {
+    this.#worker?.journal?.note(this.#options.name, allowed, what, why, how, this.#worker.pid);
+  }
+  // What of an error is a decision: limits, and the end of a worker. Once for each.
+  #tell(error) {
+    const what = error instanceof errors.LostError ? 'worker' : limitOf(error);
+    if (what === undefined || this.#told.has(error)) return;
+    this.#told.add(error);
+    this.note(false, what, error.message, '');
+  }
+  ended(error) {
+    this.#tell(error);
+    return error;
   }
 
   // ------------------------------------------------------------------- limits
@@ -232,6 +265,9 @@ class Sandbox extends EventEmitter {
     const before = this.#clock();
     try {
       return task();
+    } catch (error) {
+      this.#tell(error);
+      throw error;
     } finally {
       this.#call = outer;
       this.#count(before);
@@ -243,6 +279,9 @@ class Sandbox extends EventEmitter {
     const before = this.#clock();
     try {
       return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
+    } catch (error) {
+      this.#tell(error);
+      throw error;
     } finally {
       this.#count(before);
     }
@@ -254,7 +293,7 @@ class Sandbox extends EventEmitter {
   #clock() {
     if (this.#options.cpu === 0) return 0;
     if (this.#used >= this.#options.cpu)
-      throw new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu');
+      throw this.ended(new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu'));
     return this.#worker.link.native.processorTime();
   }
   #count(before) {
@@ -338,6 +377,7 @@ class Sandbox extends EventEmitter {
   workerLost(error) {
     if (this.#gone) return;
     this.#lost = error;
+    this.#tell(error);
     this.#endpoint.close();
     this.#life.stop(error);
     alive.delete(this);
@@ -362,6 +402,27 @@ class Sandbox extends EventEmitter {
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.disposeSync();
   }
+}
+
+// A limit as the journal calls it.
+function limitOf(error) {
+  if (error instanceof errors.TimeLimitError) return `limit ${error.limit}`;
+  if (error instanceof errors.MemoryLimitError) return 'limit memory';
+  if (error instanceof errors.OutputLimitError) return 'limit output';
+  if (error instanceof errors.HandleLimitError) return 'limit handles';
+  return error?.code === 'ERR_SANDBOX_STACK' && error instanceof errors.SandboxError ? 'limit stack' : undefined;
+}
+// What a sandbox has from the beginning.
+function givenText({ globals, expose, modules, eval: evaluates, wasm, frozen }) {
+  const names = Object.keys(expose).sort();
+  return [
+    `globals ${typeof globals === 'string' ? globals : globals.join(', ') || 'none'}`,
+    names.length === 0 ? undefined : `expose ${names.join(', ')}`,
+    modules === undefined ? undefined : 'modules',
+    evaluates ? undefined : 'no eval',
+    wasm > 0 ? undefined : 'no WebAssembly',
+    frozen ? 'frozen' : undefined,
+  ].filter((text) => text !== undefined).join('; ');
 }
 
 const applyMessage = (self, args) => (endpoint) => {

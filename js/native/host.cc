@@ -14,6 +14,7 @@
 
 #include "membrane/channel.h"
 #include "membrane/turn.h"
+#include "packets.h"
 
 namespace bulkhead {
 namespace {
@@ -450,5 +451,7 @@ NAPI_MODULE_INIT() {
   napi_value function = nullptr;
   napi_create_function(env, "link", NAPI_AUTO_LENGTH, bulkhead::link, nullptr, &function);
   napi_set_named_property(env, exports, "link", function);
+  napi_create_function(env, "packets", NAPI_AUTO_LENGTH, bulkhead::packets, nullptr, &function);
+  napi_set_named_property(env, exports, "packets", function);
   return exports;
 }

@@ -1,5 +1,6 @@
 // bulkhead isolate: a worker of the JavaScript sandbox in a compartment that holds one shared
-// memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
+// memory and nothing else; or the process that keeps the journal of all workers of a program.
+// Started by the Node package (js/lib/launcher.cjs, journal.cjs), not by people.
 #include <fcntl.h>
 
 #include <CLI/App.hpp>
@@ -12,6 +13,7 @@
 #include "session/own_process.h"
 #include "session/session.h"
 #include "trace/arbiter.h"
+#include "trace/packets.h"
 
 namespace bulkhead {
 namespace {
@@ -19,10 +21,13 @@ namespace {
 // Standard input is the worker's memory. The pipe ends the compartment with the host that holds its
 // other end.
 constexpr int kHostPipe = 3;
+// Where decisions are told, with --journal; the compartment does not get it.
+constexpr int kJournalSocket = 4;
 
 struct WorkerOptions {
   std::vector<std::string> read;
-  std::string memory;
+  std::string memory, journal_file;
+  bool journal = false, keep_journal = false;
 };
 
 int fail(const Error& error) {
@@ -30,8 +35,25 @@ int fail(const Error& error) {
   return kExitFailed;
 }
 
+// Standard input is where packets come from.
+int keep(const std::string& named) {
+  std::string file = named;
+  if (file.empty()) {
+    const auto places = find_places();
+    if (!places.ok()) return fail(places.error());
+    file = places->journal();
+  }
+  const Status kept = keep_journal(STDIN_FILENO, file);
+  if (kept.ok()) return 0;
+  complain("decisions of JavaScript sandboxes are not recorded (option `journal`): " +
+           to_string(kept.error()));
+  return kExitFailed;
+}
+
 int isolate(const WorkerOptions& options, const std::vector<std::string>& command) {
-  if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0) {
+  if (options.keep_journal) return keep(options.journal_file);
+  if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0 ||
+      (options.journal && ::fcntl(kJournalSocket, F_SETFD, FD_CLOEXEC) != 0)) {
     complain("`bulkhead isolate` is started by the Node package");
     return kExitFailed;
   }
@@ -51,11 +73,13 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   found.front() = session->program->path;
   auto plan = make_plan(session->policy, found, {}, session->folder, {});
   if (!plan.ok()) return fail(plan.error());
-  Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
-                  [](const Extra&) { return Status(); });
+  PacketJournal journal(kJournalSocket);
+  Arbiter arbiter(session->policy, options.journal ? &journal : nullptr, nullptr,
+                  Enforcement::kEnforce, [](const Extra&) { return Status(); });
   SupervisorOptions supervisor;
   supervisor.end_fd = kHostPipe;
   auto report = supervise(*plan, arbiter, serving_alone(supervisor));
+  if (options.journal) (void)journal.flush();
   if (!report.ok()) return fail(report.error());
   return exit_code(report->outcome);
 }
@@ -66,6 +90,10 @@ Action add_isolate(CLI::App& app) {
   auto options = std::make_shared<WorkerOptions>();
   app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
   app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
+  app.add_flag("--journal", options->journal, "descriptor 4 is told what is refused");
+  app.add_flag("--keep-journal", options->keep_journal, "keeps what comes by standard input");
+  app.add_option("--journal-file", options->journal_file, "where, if not in the user's journal")
+      ->type_name("FILE");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 
