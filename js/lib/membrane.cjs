@@ -54,7 +54,7 @@ P.setPrototypeOf(Entry.prototype, null);
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
   //         whenSettled(promise, fulfilled, rejected) }
-  // policy: { isHost, handles, … } (host.cjs, guest.cjs)
+  // policy: { isHost, handles, and more } (host.cjs, guest.cjs)
   constructor(link, number, policy) {
     this.link = link;
     this.number = number;
@@ -321,7 +321,7 @@ class Endpoint {
     const imports = this.imports[face];
     let record = imports.get(id);
     if (record !== undefined) {
-      const known = record.ref.deref();
+      const known = P.WeakRefDeref(record.ref);
       if (known !== undefined) {
         record.received++;
         return known;
@@ -338,7 +338,7 @@ class Endpoint {
   }
   adopt(record, standIn) {
     record.received = 1;
-    record.ref = new P.SafeWeakRef(standIn);
+    record.ref = new P.WeakRef(standIn);
     this.imports[record.face].set(record.id, record);
     this.standIns.set(standIn, record);
     this.registry.register(standIn, record);
@@ -346,7 +346,7 @@ class Endpoint {
   // A real object of ours (an error, a snapshot, a promise) that stands for one of the other side.
   importCopy(id, face, makeCopy) {
     const known = this.imports[face].get(id);
-    const alive = known?.ref.deref();
+    const alive = known === undefined ? undefined : P.WeakRefDeref(known.ref);
     if (alive !== undefined) {
       known.received++;
       return alive;

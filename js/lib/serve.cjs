@@ -83,8 +83,10 @@ const given = (view, result) => (endpoint) => {
 };
 
 function perform(endpoint, header) {
-  const special = endpoint.policy.perform(endpoint, header);
-  if (special !== undefined) return special;
+  if (header.op < Op.GET) {
+    const special = endpoint.policy.perform(endpoint, header);
+    if (special !== undefined) return special;
+  }
   if (header.op === Op.INTRINSIC) return intrinsic(endpoint);
   const entry = endpoint.entryOf(header.target);
   const object = entry.value;

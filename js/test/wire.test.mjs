@@ -30,7 +30,7 @@ class FakeNative {
   close() { this.closed = true; }
   exchange(length) {
     if (this.closed) return -3;
-    const bytes = this.answer(this.output.slice(0, length));
+    const bytes = this.answer(this.output.slice(0, Math.abs(length)));
     if (bytes === null) return -3;
     this.large = bytes;
     if (bytes.length < 16) return -4;

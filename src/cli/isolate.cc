@@ -26,7 +26,7 @@ constexpr int kJournalSocket = 4;
 
 struct WorkerOptions {
   std::vector<std::string> read;
-  std::string memory, journal_file;
+  std::string memory, preload, version, journal_file;
   bool journal = false, keep_journal = false;
 };
 
@@ -57,6 +57,11 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
     complain("`bulkhead isolate` is started by the Node package");
     return kExitFailed;
   }
+  if (!options.version.empty() && options.version != BULKHEAD_VERSION) {
+    complain("this is bulkhead " BULKHEAD_VERSION ", and the Node package is " + options.version +
+             ": install the same of both");
+    return kExitFailed;
+  }
   const auto places = find_places();
   if (!places.ok()) return fail(places.error());
   PolicyOptions policy;
@@ -71,7 +76,10 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   if (!session.ok()) return fail(session.error());
   std::vector<std::string> found = command;
   found.front() = session->program->path;
-  auto plan = make_plan(session->policy, found, {}, session->folder, {});
+  // By a name in the working folder, because the loader parts what it is told at spaces and colons.
+  std::vector<std::string> environment;
+  if (!options.preload.empty()) environment.push_back("LD_PRELOAD=./" + options.preload);
+  auto plan = make_plan(session->policy, found, std::move(environment), session->folder, {});
   if (!plan.ok()) return fail(plan.error());
   PacketJournal journal(kJournalSocket);
   Arbiter arbiter(session->policy, options.journal ? &journal : nullptr, nullptr,
@@ -94,6 +102,10 @@ Action add_isolate(CLI::App& app) {
   app.add_flag("--keep-journal", options->keep_journal, "keeps what comes by standard input");
   app.add_option("--journal-file", options->journal_file, "where, if not in the user's journal")
       ->type_name("FILE");
+  app.add_option("--preload", options->preload, "a library in the working folder")
+      ->type_name("NAME");
+  app.add_option("--for", options->version, "of which version the Node package is")
+      ->type_name("VERSION");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 
