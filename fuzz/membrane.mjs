@@ -77,7 +77,7 @@ function pair(change) {
   link = new Link(native, SIZE);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, ended: (error) => error, note() {},
   };
   const endpoint = new Endpoint(link, 0, new HostPolicy(sandbox, 65536));
   link.endpoints.set(0, endpoint);
@@ -86,6 +86,7 @@ function pair(change) {
     link.writer.u32(0);
     e.encodeText(text);
     e.encodeText('fuzz.js');
+    link.writer.u32(0);
   }, (e) => e.decode(), false);
   // As the asynchronous face calls: what is plain data all the way down comes as such.
   const call = (target, value) => endpoint.ask(Op.APPLY, endpoint.standIns.get(target).id, (e) => {

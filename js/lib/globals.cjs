@@ -74,9 +74,24 @@ function keepGlobals(globals, install, host) {
   return install(wanted, host);
 }
 
+// Takes away what paths lead to ('eval', 'Array.prototype.sort'): a name that is not there is a mistake.
+function takeAway(paths) {
+  if (paths.length === 0) return;
+  intrinsics();
+  for (let i = 0; i < paths.length; i++) {
+    const names = P.StringSplit(paths[i], '.');
+    let object = globalThis;
+    for (let j = 0; j < names.length - 1 && isObject(object); j++) object = P.getOwnPropertyDescriptor(object, names[j])?.value;
+    const name = names[names.length - 1];
+    if (!isObject(object) || P.getOwnPropertyDescriptor(object, name) === undefined) throw new P.TypeError(`without: there is no ${paths[i]}`);
+    if (!P.deleteProperty(object, name)) throw new P.TypeError(`without: ${paths[i]} cannot be taken away`);
+  }
+}
+const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+
 // Nothing of the language can be changed any more, for whoever shares this realm.
 function freezeAll() {
   intrinsics().objects.forEach((object) => { P.ObjectFreeze(object); });
 }
 
-module.exports = { hide, installWeb, keepGlobals, freezeAll };
+module.exports = { hide, installWeb, keepGlobals, takeAway, freezeAll };

@@ -9,7 +9,7 @@ const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
 const { Limited } = require('./limited.cjs');
 const { moduleName } = require('./specifier.cjs');
-const { hide, installWeb, freezeAll, keepGlobals } = require('./globals.cjs');
+const { hide, installWeb, freezeAll, keepGlobals, takeAway } = require('./globals.cjs');
 
 const noop = () => {};
 
@@ -115,11 +115,15 @@ class GuestLink {
     this.whenSettled = io.whenSettled;
     this.outcome = io.outcome;
     this.encoding = null;
+    this.flushing = io.flushing;
   }
   broken(error) {
     return error;
   }
-  enter() {}
+  // A finalizer runs when the turn's reply is written, which a request would overwrite.
+  enter() {
+    if (this.flushing[0] !== 0) throw new P.Error('a finalizer cannot call what is outside');
+  }
   leave() {}
   exchange(endpoint, length) {
     return this.io.exchange(length);
@@ -199,6 +203,7 @@ class Guest {
         const Buffer = exposed.program === undefined ? undefined : this.io.run(exposed.program, 'bulkhead:buffer', 0, 0);
         if (globals !== 'ecmascript') keepGlobals(globals, installWeb, exposed.host);
         if (Buffer !== undefined) this.useBuffer(Buffer, frozen);
+        takeAway(exposed.without);
         for (const [name, value] of exposed.list) define(name, value);
         if (frozen) freezeAll();
         return nothing;
@@ -208,8 +213,13 @@ class Guest {
         const column = reader.u32();
         const source = endpoint.decodeText();
         const file = endpoint.decodeText();
-        const result = this.io.run(source, file, line, column);
-        return (again) => again.encode(result);
+        const cached = reader.u32();
+        const result = this.io.run(source, file, line, column, reader.at, cached <= reader.end - reader.at ? cached : 0);
+        const stale = cached !== 0 && this.io.cacheRejected();
+        return (again) => {
+          if (stale) this.link.writer.bytes[1] |= Flag.STALE;
+          again.encode(result);
+        };
       }
       case Op.SETTLE: {
         const id = reader.u32();
@@ -239,6 +249,18 @@ class Guest {
         return () => {
           this.link.writer.f64(numbers[0]);
           this.link.writer.f64(numbers[1]);
+        };
+      }
+      case Op.CACHE: {
+        const source = endpoint.decodeText();
+        const file = endpoint.decodeText();
+        return () => {
+          const { writer } = this.link;
+          writer.need(4);
+          const size = this.io.codeCache(source, file, writer.at + 4, writer.bytes.length);
+          if (size === undefined) writer.room();
+          writer.u32(size);
+          writer.at += size;
         };
       }
       case Op.PUMP:
@@ -356,10 +378,11 @@ class Guest {
     const { endpoint } = this;
     const host = endpoint.decode();
     const program = endpoint.decode();
+    const without = endpoint.decode();
     const count = this.link.reader.count(2);
     const list = [];
     for (let i = 0; i < count; i++) P.ArrayPush(list, [endpoint.decodeText(), endpoint.decode()]);
-    return { __proto__: null, host, program, list };
+    return { __proto__: null, host, program, without, list };
   }
 }
 

@@ -18,12 +18,13 @@ const WASM_PAGE = 65536;
 const EVAL = 1;
 const WASM = 2;
 // What a sandbox is made with, before anything of it is known: equal ones can be made in advance.
-const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }) => ({ link: { writer } }) => {
+// heap: of which sandbox's it is, its number and one; 0: its own.
+const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }, heap = 0) => ({ link: { writer } }) => {
   writer.f64(memory);
   writer.f64(buffers);
   writer.f64(stack);
   writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
-  writer.u32(0);
+  writer.u32(heap);
 };
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet.
@@ -85,7 +86,7 @@ class Worker {
   }
   // Its number, and whether it is made already.
   join(sandbox, options) {
-    const made = this.prepared?.key === keyOf(options);
+    const made = !options.realm && this.prepared?.key === keyOf(options);
     const number = made ? this.prepared.number : this.free.pop() ?? this.next++;
     if (made) this.prepared = undefined;
     this.sandboxes.set(number, sandbox);
