@@ -1,5 +1,5 @@
-// packets(): a pair of sockets for whole messages (src/trace/packets.h), for who keeps the journal of
-// this process's sandboxes.
+// packets(): a pair of sockets for whole messages (src/trace/packets.h), for who keeps the journal
+// of this process's sandboxes.
 #pragma once
 
 #include <node_api.h>

@@ -55,8 +55,7 @@ bool Guest::start() {
   const v8::HandleScope handles(isolate_);
   if (!heap_->is_running()) heap_->limit_stack(0);
   // Microtasks of its own: those of another realm do not run in its turns.
-  const v8::Local<v8::Context> context =
-      v8::Context::New(isolate_, nullptr, {}, {}, {}, queue_);
+  const v8::Local<v8::Context> context = v8::Context::New(isolate_, nullptr, {}, {}, {}, queue_);
   if (context.IsEmpty()) return false;
   context_.Reset(isolate_, context);
   modules_.enter(context);

@@ -94,10 +94,10 @@ size_t Heap::near_limit(void* data, size_t current, size_t) {
 }
 
 void Heap::limit_stack(uintptr_t here) {
-  const uintptr_t limit =
-      here == 0 ? worker_.stack_base() - kMostStack
-                : here - static_cast<size_t>(
-                             std::clamp(limits_.stack, double{kLeastStack}, double{kMostStack}));
+  const uintptr_t limit = here == 0
+                              ? worker_.stack_base() - kMostStack
+                              : here - static_cast<size_t>(std::clamp(
+                                           limits_.stack, double{kLeastStack}, double{kMostStack}));
   // Most turns begin at the same place, and V8 takes a lock to be told.
   if (limit != stack_limit_) isolate_->SetStackLimit(stack_limit_ = limit);
 }

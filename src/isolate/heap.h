@@ -54,13 +54,13 @@ class Heap {
 
   // What runs from now on has so much stack below `here` as the limits say; 0: all that there is.
   void limit_stack(uintptr_t here);
-  // Finalizers, and what V8 put off, within the turn's limits, once the turn's reply is written: they
-  // may write nothing themselves.
+  // Finalizers, and what V8 put off, within the turn's limits, once the turn's reply is written:
+  // they may write nothing themselves.
   void flush();
   // Not 0 meanwhile; realms look here before they write.
   uint8_t* flushing() { return &flushing_; }
-  // After a script was ended: usable again. `forgotten`: what its realm had put off, or null where that
-  // still runs.
+  // After a script was ended: usable again. `forgotten`: what its realm had put off, or null where
+  // that still runs.
   void recover(v8::MicrotaskQueue* forgotten);
   // Lives as long as the isolate: what functions of its realms lead to, which outlive their realm.
   void keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }

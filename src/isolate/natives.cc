@@ -10,8 +10,8 @@
 
 namespace bulkhead {
 
-// Data of every function: the guest and the worker that it belongs to. They outlive a guest whose heap
-// goes on.
+// Data of every function: the guest and the worker that it belongs to. They outlive a guest whose
+// heap goes on.
 struct GuestNatives {
   Guest* guest;
   Worker* worker;
@@ -150,8 +150,8 @@ v8::ScriptCompiler::CachedData* cached_at(const Info& info, int at) {
                                             v8::ScriptCompiler::CachedData::BufferNotOwned);
 }
 
-// codeCache(source, file, position, end): writes what V8 makes of a script, all of its functions; how
-// many bytes that is, or undefined where they do not fit.
+// codeCache(source, file, position, end): writes what V8 makes of a script, all of its functions;
+// how many bytes that is, or undefined where they do not fit.
 void code_cache(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
   if (!info[0]->IsString()) return;
@@ -170,7 +170,8 @@ void code_cache(const Info& info) {
   const std::unique_ptr<v8::ScriptCompiler::CachedData> made(
       v8::ScriptCompiler::CreateCodeCache(script));
   const auto out = GuestNatives::of(info).worker->channel().outgoing();
-  const size_t position = number_at(info, 2), end = std::min<size_t>(number_at(info, 3), out.size());
+  const size_t position = number_at(info, 2),
+               end = std::min<size_t>(number_at(info, 3), out.size());
   const auto size = static_cast<size_t>(made ? made->length : 0);
   if (!made || position > end || size > end - position) return;
   std::memcpy(out.data() + position, made->data, size);
@@ -182,8 +183,8 @@ void cache_rejected(const Info& info) {
   info.GetReturnValue().Set(GuestNatives::of(info).cache_rejected);
 }
 
-// run(source, file, line, column, position, size): a script's last value; with a code cache where size
-// is not 0.
+// run(source, file, line, column, position, size): a script's last value; with a code cache where
+// size is not 0.
 void run(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
@@ -197,9 +198,8 @@ void run(const Info& info) {
   {
     v8::TryCatch caught(isolate);
     if (!v8::ScriptCompiler::Compile(context, &source,
-                                     cached != nullptr
-                                         ? v8::ScriptCompiler::kConsumeCodeCache
-                                         : v8::ScriptCompiler::kNoCompileOptions)
+                                     cached != nullptr ? v8::ScriptCompiler::kConsumeCodeCache
+                                                       : v8::ScriptCompiler::kNoCompileOptions)
              .ToLocal(&script)) {
       say_where(context, caught);
       caught.ReThrow();
@@ -325,7 +325,8 @@ void memory(const Info& info) {
   isolate->GetHeapStatistics(&statistics);
   v8::Local<v8::Value> numbers[] = {
       v8::Number::New(isolate, static_cast<double>(statistics.used_heap_size())),
-      v8::Number::New(isolate, static_cast<double>(GuestNatives::of(info).guest->heap()->allocator().used()))};
+      v8::Number::New(
+          isolate, static_cast<double>(GuestNatives::of(info).guest->heap()->allocator().used()))};
   info.GetReturnValue().Set(v8::Array::New(isolate, numbers, 2));
 }
 

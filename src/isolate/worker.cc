@@ -144,8 +144,7 @@ void Worker::create(const MessageHeader& header, size_t length) {
   const size_t other = limits.shares - 1;
   if (limits.shares != 0 && (other >= guests_.size() || !guests_[other]))
     return reply(header, kOpEnded, kEndUnknown);
-  auto heap =
-      limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
+  auto heap = limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
   auto guest = std::make_unique<Guest>(*this, header.sandbox, heap, limits.flags);
   if (!guest->start()) {
     heap->recover(guest->microtasks());

@@ -68,7 +68,8 @@ class Worker {
  private:
   size_t await();
   void take_program();
-  // Entering an isolate costs more than a short message, so the last one stays entered between turns.
+  // Entering an isolate costs more than a short message, so the last one stays entered between
+  // turns.
   void enter(v8::Isolate* isolate);
   void dispatch(size_t length);
   void begin_inner(uint32_t turn);
@@ -90,8 +91,8 @@ class Worker {
 
   std::mutex mutex_;
   std::vector<v8::Isolate*> running_;  // under the mutex: the watchdog ends the last one
-  // The turn, and those that were begun in the middle of it; changed under the mutex where something
-  // runs. ending_: the first of them that is to end, and so all after it.
+  // The turn, and those that were begun in the middle of it; changed under the mutex where
+  // something runs. ending_: the first of them that is to end, and so all after it.
   std::vector<uint32_t> turns_;
   static constexpr size_t kNone = SIZE_MAX;
   std::atomic<size_t> ending_{kNone};

@@ -36,8 +36,8 @@ class Turn {
 
   void begin(uint32_t number, const TurnLimits& limits);
 
-  // A call in the middle of a turn has limits of its own within it: once they are reached, it alone is
-  // asked to end. A worker that does not end it is killed as for the turn.
+  // A call in the middle of a turn has limits of its own within it: once they are reached, it alone
+  // is asked to end. A worker that does not end it is killed as for the turn.
   void begin_inner(uint32_t number, const TurnLimits& limits);
   void end_inner();
   // Processor time that others used on behalf of this turn, while it waited.
@@ -75,8 +75,8 @@ class Turn {
   clockid_t clock_ = 0;
   bool has_clock_ = false;
 
-  // A turn, and the calls in its middle that have limits: each ends where its times end, as charged and
-  // as passed since the turn's begin.
+  // A turn, and the calls in its middle that have limits: each ends where its times end, as charged
+  // and as passed since the turn's begin.
   struct Level {
     uint32_t number = 0;
     uint64_t processor_end = UINT64_MAX, wall_end = UINT64_MAX;

@@ -102,9 +102,10 @@ TEST_F(PacketsTest, NothingDecidedIsNoRun) {
 
 TEST_F(PacketsTest, WhatIsNoPacketEndsIt) {
   for (const std::string& packet :
-       {"X"s, "D"s, "D\0nonsense\0deny\0a\0b\0007\0n\0\0001"s, "D\0sandbox\0ask\0a\0b\0007\0n\0\0001"s,
-        "D\0sandbox\0deny\0a\0b\0x7\0n\0\0001"s, "D\0sandbox\0deny\0a\0b\0007\0n\0\0-1"s,
-        "D\0sandbox\0deny\0a\0b\0007\0n\0\0001\0more"s, "W\0x\0name"s, "R\0a"s}) {
+       {"X"s, "D"s, "D\0nonsense\0deny\0a\0b\0007\0n\0\0001"s,
+        "D\0sandbox\0ask\0a\0b\0007\0n\0\0001"s, "D\0sandbox\0deny\0a\0b\0x7\0n\0\0001"s,
+        "D\0sandbox\0deny\0a\0b\0007\0n\0\0-1"s, "D\0sandbox\0deny\0a\0b\0007\0n\0\0001\0more"s,
+        "W\0x\0name"s, "R\0a"s}) {
     std::array<int, 2> fds{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()), 0);
     const Fd ours(fds[0]), theirs(fds[1]);
@@ -128,8 +129,8 @@ TEST_F(PacketsTest, RefusalsAreThereAtOnceAndAllowedOnesAreNotTold) {
   EXPECT_LT(::recv(theirs_.get(), packet.data(), packet.size(), MSG_DONTWAIT), 0);
 }
 
-// A worker that was taken over tries what it can: whoever keeps the journal is told little of it, and
-// nothing of it is lost.
+// A worker that was taken over tries what it can: whoever keeps the journal is told little of it,
+// and nothing of it is lost.
 TEST_F(PacketsTest, AFloodIsCountedAndWaitsForNobody) {
   constexpr int kTimes = 20'000;
   uint64_t packets = 0;
