@@ -63,7 +63,7 @@ class Endpoint {
     // What the other side holds of ours.
     this.entries = P.list();
     this.freed = P.list();
-    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];  // by View
     this.count = 0;
     this.mySymbols = new P.SafeMap();
     this.symbols = P.list();
@@ -272,7 +272,8 @@ class Endpoint {
     return id;
   }
   isExported(value) {
-    return this.exported[0].has(value) || this.exported[1].has(value) || this.exported[2].has(value);
+    for (let view = 0; view < this.exported.length; view++) if (this.exported[view].has(value)) return true;
+    return false;
   }
   entryOf(id) {
     const entry = this.entries[id & INDEX_MASK];
@@ -316,7 +317,7 @@ class Endpoint {
 
   // ------------------------------------------------------------------- what we import
 
-  importHandle(id, kind) {
+  importHandle(id, kind, cached) {
     const face = this.byValue ? 1 : 0;
     const imports = this.imports[face];
     let record = imports.get(id);
@@ -329,6 +330,7 @@ class Endpoint {
     }
     this.admit();
     record = new LiveHandler(this, id, kind, face);
+    if (cached) record.cache = new P.SafeMap();
     const standIn = record.make();
     this.adopt(record, standIn);
     return standIn;

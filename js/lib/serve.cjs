@@ -76,7 +76,7 @@ const within = (view, result) => (endpoint) => {
 // What a function gives is new: data are copied, unless whoever exposed the function said otherwise.
 const given = (view, result) => (endpoint) => {
   if (endpoint.policy.isHost) {
-    endpoint.copying = view === View.READONLY;
+    endpoint.copying = view === View.READONLY || view === View.CACHED;
     endpoint.view = view;
   }
   endpoint.encode(result);
