@@ -65,12 +65,13 @@ function pair(change) {
       return -toHost.ucs2Write(text, at, 2 * text.length);
     },
     getString: (at, bytes, two) => (two ? toGuest.ucs2Slice(at, at + bytes) : toGuest.latin1Slice(at, at + bytes)),
+    flushing: new Uint8Array(1),
     run: (text, file) => runInContext(text, realm, file), memory: () => [0, 0],
   };
   guest = script.runInContext(realm)(new Proxy(io, { get: (target, name) => (name in target ? target[name] : unused) }));
   const native = {
     useBuffers(i, o) { input = i; output = o; },
-    exchange(told) { const length = Math.abs(told); put(length); return deliver(guest(length, true)); },
+    exchange(told) { const length = Math.abs(told); put(length); return deliver(guest(length, true, true)); },
     fetch() { input.set(large); return true; },
     listener: unused, limits: unused, idle: unused, close: unused, stop: unused, lastWords: () => 0, processorTime: () => 0,
   };

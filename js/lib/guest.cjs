@@ -103,7 +103,8 @@ class GuestPolicy {
 }
 
 class GuestLink {
-  constructor(io) {
+  constructor(guest, io) {
+    this.guest = guest;
     this.io = io;
     this.reader = new Reader();
     this.reader.use(io.in);
@@ -126,7 +127,17 @@ class GuestLink {
   }
   leave() {}
   exchange(endpoint, length) {
-    return this.io.exchange(length);
+    // Calls in the middle of this one may be ended, and leave no trace.
+    const { guest } = this;
+    const { depth, byValue, copying } = endpoint;
+    const { outermost } = guest;
+    const received = this.io.exchange(length);
+    if (this.encoding !== null) guest.forgetMessage();
+    endpoint.depth = depth;
+    endpoint.byValue = byValue;
+    endpoint.copying = copying;
+    guest.outermost = outermost;
+    return received;
   }
   putText(text) {
     const { writer } = this;
@@ -158,16 +169,16 @@ class Guest {
     this.load = undefined;           // the host's, where it has modules
     this.resolve = (from, specifier) => this.modules.get(moduleName(specifier, this.names[from]))?.number;
     io.useImporter((specifier, from, attributes) => this.import(specifier, from, attributes));
-    this.link = new GuestLink(io);
+    this.link = new GuestLink(this, io);
     this.endpoint = new Endpoint(this.link, 0, new GuestPolicy(this));
   }
-  serve(length, outermost) {
+  // outermost: nothing of this worker's waits; alone: nothing of this guest's does.
+  serve(length, outermost, alone) {
     const { endpoint } = this;
     const saved = this.outermost;
-    // An ended turn leaves behind whatever it was in the middle of.
-    if (outermost) {
-      endpoint.journaled = 0;
-      this.link.encoding = null;
+    // A call that was ended leaves behind whatever it was in the middle of.
+    if (alone) {
+      this.forgetMessage();
       endpoint.depth = endpoint.nesting = 0;
       endpoint.byValue = false;
       if (this.ended) this.limited.reset();
@@ -180,7 +191,7 @@ class Guest {
     endpoint.copying = (header.flags & Flag.BY_VALUE) !== 0;
     try {
       const reply = serve(endpoint, header);
-      if (outermost) this.ended = false;
+      if (alone) this.ended = false;
       return reply;
     } finally {
       this.outermost = saved;
@@ -291,15 +302,22 @@ class Guest {
     this.limited.run(settled?.account, settled?.settle);
   }
 
+  // What was being written and will not be sent.
+  forgetMessage() {
+    const { endpoint, link } = this;
+    const { encoding } = link;
+    link.encoding = null;
+    if (encoding !== null) endpoint.abort();
+    endpoint.journaled = 0;
+  }
   save() {
     const { depth, byValue, copying, view } = this.endpoint;
     return { __proto__: null, depth, byValue, copying, view, outermost: this.outermost };
   }
   restore({ depth, byValue, copying, view, outermost }) {
-    const { endpoint, link } = this;
+    const { endpoint } = this;
     this.outermost = outermost;
-    if (link.encoding !== null) endpoint.abort();
-    link.encoding = null;
+    this.forgetMessage();
     endpoint.depth = depth;
     endpoint.nesting = 0;
     endpoint.byValue = byValue;
@@ -396,5 +414,5 @@ module.exports = (io) => {
   // V8's own, which says nothing to anybody here.
   P.deleteProperty(globalThis, 'console');
   const guest = new Guest(io);
-  return (length, outermost) => guest.serve(length, outermost);
+  return (length, outermost, alone) => guest.serve(length, outermost, alone);
 };

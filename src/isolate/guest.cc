@@ -109,11 +109,11 @@ void Guest::serve(const MessageHeader& header, size_t length) {
     const Heap::Running in_heap(*heap_);
     v8::Local<v8::Value> arguments[] = {
         v8::Integer::NewFromUnsigned(isolate_, static_cast<uint32_t>(length)),
-        v8::Boolean::New(isolate_, outermost)};
+        v8::Boolean::New(isolate_, outermost), v8::Boolean::New(isolate_, depth_ == 1)};
     v8::Local<v8::Value> result;
     if (!worker_.is_ending() &&
         serve_.Get(isolate_)
-            ->Call(context, v8::Undefined(isolate_), 2, arguments)
+            ->Call(context, v8::Undefined(isolate_), 3, arguments)
             .ToLocal(&result) &&
         result->IsUint32())
       reply = result.As<v8::Uint32>()->Value();
