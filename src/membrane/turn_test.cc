@@ -119,7 +119,9 @@ TEST(Turn, AWorkerThatCallsBackWithoutEnd) {
 
 // Ends what it is asked to end, as often as it is asked.
 void end_when_asked(SharedChannel& channel) {
-  for (uint32_t seen = 0;; spent = spent + 1) {
+  uint32_t seen = 0;
+  for (;;) {
+    spent = spent + 1;
     const uint32_t asked = channel.control().terminate.load();
     if (asked == seen) continue;
     seen = asked;
