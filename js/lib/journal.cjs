@@ -109,12 +109,12 @@ class Journal {
       if (this.#names.size >= MOST_NAMES && name !== FURTHER) return void this.note(FURTHER, allowed, what, why, how);
       this.#names.set(name, known = new Map());
     }
-    let key = packet('D', 'sandbox', allowed ? 'allow' : 'deny', what, why, pid, name, how);
+    let key = packet('D', 'system', allowed ? 'allow' : 'deny', `sandbox ${what}`, why, pid, name, how);
     // Of many workers one decision: whose it was first, and where.
     const same = `${allowed}\0${what}\0${why}`;
     let entry = known.get(same);
     if (entry === undefined && known.size >= MOST_OF_NAME) {
-      key = packet('D', 'sandbox', allowed ? 'allow' : 'deny', FURTHER, 'more different decisions than the journal keeps of one name', 0, name, '');
+      key = packet('D', 'system', allowed ? 'allow' : 'deny', `sandbox ${FURTHER}`, 'more different decisions than the journal keeps of one name', 0, name, '');
       entry = known.get(key);
       if (entry === undefined) known.set(key, entry = { key, count: 0 });
     }

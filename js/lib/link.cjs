@@ -161,7 +161,7 @@ class Link {
     if (begins) {
       this.begin(sandbox, call ?? sandbox.begin());
       if (asking !== undefined && asking !== this) this.beginWithin(asking);
-    } else if (call !== undefined) {
+    } else if (call !== undefined && call !== this.call) {
       this.call = call;
       this.beginInner(sandbox.turnLimits(call));
     }

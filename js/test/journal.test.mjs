@@ -41,7 +41,8 @@ async function eventually(state, wanted, ...args) {
   return rows;
 }
 const ended = (state) => eventually(state, (rows) => rows.length > 0 && rows.every((row) => row.outcome === 'ended'), '--runs');
-const decisions = (rows) => rows.filter((row) => row.kind === 'sandbox').map((row) => `${row.verdict} ${row.program}: ${row.resource}`).sort();
+const ours = (row) => row.kind === 'system' && row.resource.startsWith('sandbox ');
+const decisions = (rows) => rows.filter(ours).map((row) => `${row.verdict} ${row.program}: ${row.resource.slice(8)}`).sort();
 
 test('limits, imports and what was given, by the sandbox\'s name, in one run of the program', async () => {
   const { state, file } = await program(`
@@ -73,17 +74,17 @@ test('limits, imports and what was given, by the sandbox\'s name, in one run of 
     'deny tax rules: limit wall',
     'deny tax rules: module node:fs',
   ]);
-  const time = rows.find((row) => row.resource === 'limit time');
+  const time = rows.find((row) => row.resource === 'sandbox limit time');
   assert.match(time.rule, /ran longer than its time limit/);
   assert.ok(time.pid > 0);
-  assert.equal(rows.find((row) => row.resource === 'module node:fs').detail, 'imported by sandbox.js');
+  assert.equal(rows.find((row) => row.resource === 'sandbox module node:fs').detail, 'imported by sandbox.js');
 });
 
 test('bulkhead log explains them to a person, and filters them', async () => {
   const { state } = await program(`await using s = await Sandbox.create({ name: 'formula', time: '20 ms' }); await s.run('for (;;) {}').catch(() => {});`);
   await ended(state);
-  const text = execFileSync(bulkhead, ['log', '--kind', 'sandbox', '--denied'], { encoding: 'utf8', env: { ...process.env, XDG_STATE_HOME: state } });
-  assert.match(text, /denied +sandbox +limit time +1 +formula +the guest ran longer than its time limit; what ran was ended/);
+  const text = execFileSync(bulkhead, ['log', '--path', 'sandbox ', '--denied'], { encoding: 'utf8', env: { ...process.env, XDG_STATE_HOME: state } });
+  assert.match(text, /denied +system +sandbox limit time +1 +formula +the guest ran longer than its time limit; what ran was ended/);
   assert.equal(log(state, '--program', 'formula').length, 2);
   assert.equal(log(state, '--program', 'another').length, 0);
 });
@@ -99,7 +100,7 @@ test('a worker that is killed by its limit, and one that is lost', async () => {
     await gone;
     await a.dispose();`);
   await ended(state);
-  const rows = log(state, '--denied').filter((row) => row.kind === 'sandbox');
+  const rows = log(state, '--denied').filter(ours);
   assert.deepEqual(decisions(rows), ['deny sorter: limit time', 'deny unlucky: worker']);
   assert.match(rows.find((row) => row.program === 'sorter').rule, /its worker was killed/);
   assert.match(rows.find((row) => row.program === 'unlucky').rule, /the worker of the sandbox ended/);
@@ -144,7 +145,7 @@ test('a guest that asks without end is counted, in few rows, and waits for nobod
   const rows = log(state).filter((row) => row.program === 'loud');
   assert.ok(rows.length <= 82, `${rows.length} rows`);
   assert.equal(rows.filter((row) => row.verdict === 'deny').reduce((sum, row) => sum + row.count, 0), 3000);
-  assert.ok(rows.some((row) => row.resource === '(further)' && row.count > 2000));
+  assert.ok(rows.some((row) => row.resource === 'sandbox (further)' && row.count > 2000));
 });
 
 test('what a guest calls a module is text, whatever it holds', async () => {
@@ -153,7 +154,7 @@ test('what a guest calls a module is text, whatever it holds', async () => {
     for (const name of ['a\\0b', '\\ud800', '\\u001b[31m', 'x'.repeat(5000), '€'.repeat(900)]) await a.run('import("' + name + '")').catch(() => {});
     await a.dispose();`);
   await ended(state);
-  const names = log(state, '--denied').filter((row) => row.resource.startsWith('module')).map((row) => row.resource);
+  const names = log(state, '--denied').filter((row) => row.resource.startsWith('sandbox module')).map((row) => row.resource.slice(8));
   assert.ok(names.includes('module a\ufffdb') && names.includes('module \ufffd') && names.includes('module \u001b[31m'), JSON.stringify(names));
   const text = execFileSync(bulkhead, ['log'], { encoding: 'utf8', env: { ...process.env, XDG_STATE_HOME: state } });
   assert.ok(!text.includes('\u001b'));

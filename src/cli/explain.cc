@@ -31,7 +31,7 @@ struct ExplainOptions {
 // The kinds that a person may ask about, as the manifest's fields are called.
 std::optional<Kind> askable(std::string_view text) {
   const auto kind = kind_of(text);
-  return kind != Kind::kSystem && kind != Kind::kSandbox ? kind : std::nullopt;
+  return kind != Kind::kSystem ? kind : std::nullopt;
 }
 
 std::string kind_names() {

@@ -30,6 +30,7 @@ class Modules {
 
   // import() of a guest: importer(specifier, name of the script, attributes) → promise.
   void use_importer(v8::Local<v8::Function> importer) { importer_.Reset(isolate_, importer); }
+  void reset();
 
   // Callbacks of the isolate find it by the context, of which an isolate may have several.
   void enter(v8::Local<v8::Context> context);

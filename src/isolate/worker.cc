@@ -10,6 +10,8 @@
 
 namespace bulkhead {
 
+Worker::Worker(v8::Platform& platform) : platform_(platform) {}
+
 Worker::~Worker() = default;
 
 v8::ScriptCompiler::CachedData* Worker::cached_code() {

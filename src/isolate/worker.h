@@ -22,7 +22,7 @@ class Guest;
 
 class Worker {
  public:
-  explicit Worker(v8::Platform& platform) : platform_(platform) {}
+  explicit Worker(v8::Platform& platform);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();

@@ -22,9 +22,7 @@ namespace bulkhead {
   X(kEnvironment, "environment", "environment") /* seeing a variable at start */                   \
   X(kVscode, "vscode", "vscode")                /* a permission of the VS Code API */              \
   X(kSystem, "system",                                                                             \
-    "") /* a kernel interface that no manifest grants: ptrace, io_uring, mounts */                 \
-  X(kSandbox, "sandbox",                                                                           \
-    "") /* of a JavaScript sandbox (js/): a limit, an import, what it was given */
+    "") /* a kernel interface that no manifest grants: ptrace, io_uring, mounts */
 
 enum class Kind : uint8_t {
 #define X(enumerator, label, field) enumerator,

@@ -73,9 +73,7 @@ void Compiler::add_fixed_rules() {
   const bool ask = data_->otherwise == Otherwise::kAsk;
   Rule& otherwise = data_->rules.emplace_back();
   otherwise.verdict = ask ? Verdict::kAsk : Verdict::kDeny;
-  // Of sandboxes no policy speaks, and theirs is the last kind.
-  static_assert(static_cast<size_t>(Kind::kSandbox) + 1 == kKindLabels.size());
-  otherwise.kinds = static_cast<uint16_t>(bit(Kind::kSandbox) - 1);
+  otherwise.kinds = static_cast<uint16_t>((1U << kKindLabels.size()) - 1);
   otherwise.text = ask ? "ask" : "deny";
   otherwise.reason = "no rule speaks of it";
   Rule& status = data_->rules.emplace_back();
@@ -291,7 +289,6 @@ void Compiler::add_extras(Verdict verdict, Rule::Source source) {
         add_vscode(one, list);
         break;
       case Kind::kSystem:
-      case Kind::kSandbox:
         complain(extra.entry, "no rule grants or blocks this kernel interface",
                  "remove it: the sandbox always refuses it");
         break;

@@ -59,7 +59,6 @@ std::string_view flag_of(Kind kind) {
     case Kind::kReadStatus:
     case Kind::kVscode:
     case Kind::kSystem:
-    case Kind::kSandbox:
       return "";
   }
   return "";

@@ -34,8 +34,6 @@ std::string_view verb_of(Kind kind) {
       return "use, of VS Code,";
     case Kind::kSystem:
       return "use the kernel interface";
-    case Kind::kSandbox:
-      return "have in its sandbox";
   }
   return "use";
 }

@@ -20,6 +20,9 @@ constexpr size_t kMostText = 2048;
 constexpr size_t kMostPacket = 12 << 10;
 constexpr size_t kMostWorkers = 8192;
 constexpr auto kPause = 100ms;
+// How what a sandbox itself decided begins (js/lib/journal.cjs): of kind "system", as what no
+// manifest grants.
+constexpr std::string_view kSandbox = "sandbox ";
 
 void add(std::string& packet, std::string_view text) {
   packet += '\0';
@@ -114,8 +117,9 @@ class Keeper {
     event.program = texts[6];
     event.detail = texts[7];
     event.count = *count;
-    // The executable is the same in all of them.
-    if (const auto name = names_.find(*pid); *kind != Kind::kSandbox && name != names_.end())
+    // A worker's executable is the same in all of them; a sandbox says its name itself.
+    if (const auto name = names_.find(*pid);
+        !event.resource.starts_with(kSandbox) && name != names_.end())
       event.program = name->second;
     journal_->record(std::move(event));
     return {};

@@ -66,8 +66,8 @@ Event refused(std::string resource, int32_t pid = 7) {
 TEST_F(PacketsTest, DecisionsOfManyAreOneRun) {
   send("R\0/srv/app.js\0node app.js\0/srv"s);
   send("W\0007\0tax-rules"s);
-  send("D\0sandbox\0allow\0expose log\0what the host gave it\0007\0tax-rules\0create\0001"s);
-  send("D\0sandbox\0deny\0limit time\0100 ms\0007\0tax-rules\0\00041"s);
+  send("D\0system\0allow\0sandbox expose log\0what the host gave it\0007\0tax-rules\0create\0001"s);
+  send("D\0system\0deny\0sandbox limit time\0100 ms\0007\0tax-rules\0\00041"s);
   PacketJournal(ours_.get()).record(refused("/etc/shadow"));
   PacketJournal(ours_.get()).record(refused("/proc/cpuinfo", 8));
   ASSERT_TRUE(keep().ok());
@@ -79,9 +79,9 @@ TEST_F(PacketsTest, DecisionsOfManyAreOneRun) {
     EXPECT_EQ(row.run.command, "node app.js");
     EXPECT_EQ(row.run.workspace, "/srv");
   }
-  EXPECT_EQ(found[0].event.kind, Kind::kSandbox);
+  EXPECT_EQ(found[0].event.kind, Kind::kSystem);
   EXPECT_EQ(found[0].event.verdict, Verdict::kAllow);
-  EXPECT_EQ(found[0].event.resource, "expose log");
+  EXPECT_EQ(found[0].event.resource, "sandbox expose log");
   EXPECT_EQ(found[1].event.count, 41U);
   EXPECT_EQ(found[1].event.program, "tax-rules");
   // Whose worker that was is known of the one, and not of the other.
@@ -103,8 +103,8 @@ TEST_F(PacketsTest, NothingDecidedIsNoRun) {
 TEST_F(PacketsTest, WhatIsNoPacketEndsIt) {
   for (const std::string& packet :
        {"X"s, "D"s, "D\0nonsense\0deny\0a\0b\0007\0n\0\0001"s,
-        "D\0sandbox\0ask\0a\0b\0007\0n\0\0001"s, "D\0sandbox\0deny\0a\0b\0x7\0n\0\0001"s,
-        "D\0sandbox\0deny\0a\0b\0007\0n\0\0-1"s, "D\0sandbox\0deny\0a\0b\0007\0n\0\0001\0more"s,
+        "D\0system\0ask\0a\0b\0007\0n\0\0001"s, "D\0system\0deny\0a\0b\0x7\0n\0\0001"s,
+        "D\0system\0deny\0a\0b\0007\0n\0\0-1"s, "D\0system\0deny\0a\0b\0007\0n\0\0001\0more"s,
         "W\0x\0name"s, "R\0a"s}) {
     std::array<int, 2> fds{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds.data()), 0);
@@ -172,7 +172,7 @@ TEST_F(PacketsTest, WithoutAReaderNothingWaitsAndNothingFails) {
 
 TEST_F(PacketsTest, AJournalThatCannotBeOpenedIsAnErrorThatNamesIt) {
   file_ = folder_;
-  send("D\0sandbox\0deny\0limit time\0100 ms\0007\0tax-rules\0\0001"s);
+  send("D\0system\0deny\0sandbox limit time\0100 ms\0007\0tax-rules\0\0001"s);
   const Status kept = keep();
   ASSERT_FALSE(kept.ok());
   EXPECT_THAT(kept.error().message, HasSubstr(folder_));
