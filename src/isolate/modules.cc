@@ -59,6 +59,12 @@ Modules* Modules::of(v8::Local<v8::Context> context) {
   return modules;
 }
 
+void Modules::reset() {
+  entries_.clear();
+  resolver_.Reset();
+  importer_.Reset();
+}
+
 uint32_t Modules::add(v8::Local<v8::Module> module, v8::Local<v8::String> name) {
   Entry& entry = entries_.emplace_back();
   entry.module.Reset(isolate_, module);

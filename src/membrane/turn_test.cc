@@ -13,6 +13,8 @@ namespace bulkhead {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
+// Where a loaded machine is not to end anything by the clock.
+constexpr uint64_t kHour = 3'600'000 * kMillisecond;
 
 // A worker that does one thing, in a process that is its own keeper.
 class Worker {
@@ -132,8 +134,8 @@ void end_when_asked(SharedChannel& channel) {
 TEST(Turn, ACallInItsMiddleEndsAlone) {
   Worker worker(end_when_asked);
   Turn& turn = worker.turn();
-  turn.begin(1, {.processor_ns = 300 * kMillisecond});
-  turn.begin_inner(2, {.processor_ns = 30 * kMillisecond});
+  turn.begin(1, {.processor_ns = 300 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 30 * kMillisecond, .wall_ns = kHour});
   EXPECT_EQ(turn.wait(), Turn::End::kMessage);
   EXPECT_EQ(worker.channel().control().terminate.load(), 2U);
   worker.channel().receive();
@@ -150,9 +152,9 @@ TEST(Turn, ACallInItsMiddleEndsAlone) {
 TEST(Turn, ACallInItsMiddleHasNoMoreThanTheTurn) {
   Worker worker(end_when_asked);
   Turn& turn = worker.turn();
-  turn.begin(1, {.processor_ns = 40 * kMillisecond});
-  turn.begin_inner(2, {.processor_ns = 60'000 * kMillisecond, .wall_ns = 60'000 * kMillisecond});
-  turn.begin_inner(3, {.processor_ns = 60'000 * kMillisecond});
+  turn.begin(1, {.processor_ns = 40 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(3, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
   EXPECT_LE(turn.left().processor_ns, 40 * kMillisecond);
   EXPECT_EQ(turn.wait(), Turn::End::kMessage);
   EXPECT_EQ(worker.channel().control().terminate.load(), 1U);
@@ -170,22 +172,22 @@ TEST(Turn, WhatEndsTheTurnIsAskedForBesides) {
     ::pause();
   });
   Turn& turn = worker.turn();
-  turn.begin(1, {.processor_ns = 35 * kMillisecond});
-  turn.begin_inner(2, {.processor_ns = 25 * kMillisecond});
+  turn.begin(1, {.processor_ns = 35 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 25 * kMillisecond, .wall_ns = kHour});
   EXPECT_EQ(turn.wait(), Turn::End::kMessage);
 }
 
 TEST(Turn, AnInnerCallThatDoesNotEndIsTheWorkersEnd) {
   Worker worker([](SharedChannel&) { loop(); });
-  worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond});
-  worker.turn().begin_inner(2, {.processor_ns = 30 * kMillisecond});
+  worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  worker.turn().begin_inner(2, {.processor_ns = 30 * kMillisecond, .wall_ns = kHour});
   EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
 }
 
 TEST(Turn, WhatOthersUseForItCounts) {
   Worker worker(end_when_asked);
   Turn& turn = worker.turn();
-  turn.begin(1, {.processor_ns = 60'000 * kMillisecond});
+  turn.begin(1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
   ::usleep(20'000);
   turn.add(15 * kMillisecond);
   EXPECT_GE(turn.used(), 15 * kMillisecond);

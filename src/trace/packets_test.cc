@@ -67,7 +67,7 @@ TEST_F(PacketsTest, DecisionsOfManyAreOneRun) {
   send("R\0/srv/app.js\0node app.js\0/srv"s);
   send("W\0007\0tax-rules"s);
   send("D\0system\0allow\0sandbox expose log\0what the host gave it\0007\0tax-rules\0create\0001"s);
-  send("D\0system\0deny\0sandbox limit time\0100 ms\0007\0tax-rules\0\00041"s);
+  send("D\0system\0deny\0sandbox limit time\000100 ms\0007\0tax-rules\0\00041"s);
   PacketJournal(ours_.get()).record(refused("/etc/shadow"));
   PacketJournal(ours_.get()).record(refused("/proc/cpuinfo", 8));
   ASSERT_TRUE(keep().ok());
@@ -172,7 +172,7 @@ TEST_F(PacketsTest, WithoutAReaderNothingWaitsAndNothingFails) {
 
 TEST_F(PacketsTest, AJournalThatCannotBeOpenedIsAnErrorThatNamesIt) {
   file_ = folder_;
-  send("D\0system\0deny\0sandbox limit time\0100 ms\0007\0tax-rules\0\0001"s);
+  send("D\0system\0deny\0sandbox limit time\000100 ms\0007\0tax-rules\0\0001"s);
   const Status kept = keep();
   ASSERT_FALSE(kept.ok());
   EXPECT_THAT(kept.error().message, HasSubstr(folder_));
