@@ -74,7 +74,10 @@ class Journal {
     this.#packets.started();
   }
   leave() {
-    if (--this.#users === 0) this.#linger = setTimeout(() => { this.#close(); }, LINGER).unref();
+    if (--this.#users > 0) return;
+    // The program may be about to end.
+    this.#tell();
+    this.#linger = setTimeout(() => { this.#close(); }, LINGER).unref();
   }
   #close() {
     this.#tell();

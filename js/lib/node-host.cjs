@@ -22,7 +22,9 @@ function bufferProgram() {
   }
   const parts = files.map(([name, file]) => `modules['${name}'] = ((module) => { (function (exports) {${fs.readFileSync(file, 'utf8')}
 }).call(undefined, module.exports); return module.exports; })({ exports: {} });`);
+  // Of the language it keeps what it uses, whatever becomes of the globals.
   return text = `(() => { 'use strict'; const modules = { __proto__: null };
+const { Array, ArrayBuffer, BigInt, DataView, Error, JSON, Math, Number, Object, RangeError, SharedArrayBuffer, String, Symbol, TypeError, Uint8Array, isFinite, isNaN, parseInt } = globalThis;
 const require = (name) => modules[name];
 ${parts.join('\n')}
 return modules.buffer.Buffer; })()`;

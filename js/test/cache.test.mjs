@@ -5,7 +5,7 @@ import { Sandbox } from '../index.mjs';
 import codeCache from '../lib/code-cache.cjs';
 
 const key = 'a secret of this host';
-const source = `const table = { ${Array.from({ length: 200 }, (_, i) => `f${i}(x) { return x + ${i} }`).join(', ')} }; (n) => table['f' + n](1)`;
+const source = `(() => { const table = { ${Array.from({ length: 200 }, (_, i) => `f${i}(x) { return x + ${i} }`).join(', ')} }; return (n) => table['f' + n](1) })()`;
 // Notes of the journal, as the sandbox tells them.
 const noted = (sandbox) => {
   const list = [];

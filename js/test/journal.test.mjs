@@ -101,17 +101,20 @@ test('a worker that is killed by its limit, and one that is lost', async () => {
     await a.dispose();`);
   await ended(state);
   const rows = log(state, '--denied').filter(ours);
-  assert.deepEqual(decisions(rows), ['deny sorter: limit time', 'deny unlucky: worker']);
-  assert.match(rows.find((row) => row.program === 'sorter').rule, /its worker was killed/);
+  assert.match(decisions(rows).join(), /^deny sorter: limit (time|memory),deny unlucky: worker$/);
+  assert.match(rows.find((row) => row.program === 'sorter').rule, /worker was killed/);
   assert.match(rows.find((row) => row.program === 'unlucky').rule, /the worker of the sandbox ended/);
 });
 
 test('what a worker that was taken over tries is there, though it is killed right after', async () => {
   // What runs in the compartment of a worker, without the sandbox's program.
+  const others = mkdtempSync(join(tmpdir(), 'bulkhead-others-'));
+  test.after(() => rmSync(others, { recursive: true }));
+  for (let i = 0; i < 700; i++) writeFileSync(join(others, String(i)), '');
   const tried = join(folder, 'taken.cjs');
   writeFileSync(tried, `const fs = require('node:fs');
-    for (const file of ['/etc/shadow', '/root/.ssh/id_rsa']) try { fs.readFileSync(file); } catch {}
-    for (let i = 0; i < 5000; i++) try { fs.readFileSync('/etc/tried' + i); } catch {}
+    for (const file of ['/etc/shadow', '/etc/hostname']) try { fs.readFileSync(file); } catch {}
+    for (let i = 0; i < 700; i++) try { fs.readFileSync('${others}/' + i); } catch {}
     fs.writeSync(1, 'done');
     for (;;);`);
   const state = join(folder, 'taken');
@@ -128,7 +131,7 @@ test('what a worker that was taken over tries is there, though it is killed righ
   packets.close();
   await once(keeper, 'exit');
   const rows = log(state, '--denied').filter((row) => row.kind === 'read');
-  for (const wanted of ['/etc/shadow', '/root/.ssh/id_rsa', '/etc/tried0'])
+  for (const wanted of ['/etc/shadow', '/etc/hostname'])
     assert.ok(rows.some((row) => row.resource === wanted), wanted);
   assert.ok(rows.length < 600, `${rows.length} rows`);
   assert.ok(rows.some((row) => row.resource === '(further resources)'));
@@ -142,7 +145,7 @@ test('a guest that asks without end is counted, in few rows, and waits for nobod
     await a.dispose();`);
   assert.equal(stdout.trim(), '3000');
   await ended(state);
-  const rows = log(state).filter((row) => row.program === 'loud');
+  const rows = log(state).filter((row) => row.program === 'loud' && ours(row));
   assert.ok(rows.length <= 82, `${rows.length} rows`);
   assert.equal(rows.filter((row) => row.verdict === 'deny').reduce((sum, row) => sum + row.count, 0), 3000);
   assert.ok(rows.some((row) => row.resource === 'sandbox (further)' && row.count > 2000));

@@ -3,7 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Sandbox, TimeLimitError } from '../index.mjs';
 
-const spin = (milliseconds) => `for (const end = Date.now() + ${milliseconds}; Date.now() < end;);`;
+// Some tens of milliseconds of processor time, however loaded the machine is.
+const work = 'for (let i = 0, x = 0; i < 6e7; i++) x = (x + i) | 0;';
 const pairs = {
   'the same sandbox': async (options) => {
     const outer = await Sandbox.create(options);
@@ -34,9 +35,9 @@ for (const [name, make] of Object.entries(pairs)) {
       }
     });
     for (const source of ['for (;;) {}', 'try { for (;;) {} } catch {} finally { for (;;) {} }', 'for (;;) try { for (;;) {} } catch {}'])
-      assert.deepEqual(await outer.run(`const answer = ask(${JSON.stringify(source)}); [answer, 1 + 1]`), ['TimeLimitError,time,false', 2], source);
+      assert.deepEqual(await outer.run(`{ const answer = ask(${JSON.stringify(source)}); [answer, 1 + 1] }`), ['TimeLimitError,time,false', 2], source);
     assert.equal(await outer.run('ask("6 * 7")'), 42);
-    assert.equal(await outer.run('let n = 0; for (let i = 0; i < 5; i++) if (ask("for (;;) {}") !== 0) n++; n'), 5);
+    assert.equal(await outer.run('var n = 0; for (let i = 0; i < 5; i++) if (ask("for (;;) {}") !== 0) n++; n'), 5);
     assert.ok(seen.every((time) => time > 25 && time < 2000), seen.join());
     // Deeper: the innermost ends, and those around it go on.
     await inner.set('deeper', () => { try { return inner.runSync('for (;;) {}', { time: '20 ms' }); } catch (error) { return error.limit; } });
@@ -49,12 +50,12 @@ for (const [name, make] of Object.entries(pairs)) {
   test(`an outer call's time is that of the inner ones too: ${name}`, async () => {
     const { outer, inner } = await make({ time: '5 s' });
     let asked = 0;
-    await outer.set('ask', () => { asked++; return inner.runSync(`${spin(40)} 1`, { time: '2 s' }); });
+    await outer.set('ask', () => { asked++; return inner.runSync(`${work} 1`, { time: '2 s' }); });
     const begin = performance.now();
     await assert.rejects(outer.run('for (;;) ask()', { time: '150 ms' }), TimeLimitError);
     await assert.rejects(outer.run('for (;;) try { ask() } catch {}', { time: '150 ms' }), TimeLimitError);
     assert.throws(() => outer.runSync('for (;;) try { ask() } catch {}', { time: '150 ms' }), TimeLimitError);
-    assert.ok(performance.now() - begin < 4000, `${performance.now() - begin}`);
+    assert.ok(performance.now() - begin < 20000, `${performance.now() - begin}`);
     assert.ok(asked >= 3 && asked < 40, `${asked} inner calls`);
     // An inner call that would take longer than the outer one has left ends with it, whatever it was granted.
     await outer.set('ask', () => { try { return inner.runSync('for (;;) {}', { time: '60 s' }); } catch (error) { return error.code; } });
@@ -83,11 +84,11 @@ for (const [name, make] of Object.entries(pairs)) {
 }
 
 test('all the processor time of a sandbox is what others used for it, too', async () => {
-  await using outer = await Sandbox.create({ time: '2 s', cpu: '200 ms' });
+  await using outer = await Sandbox.create({ time: '2 s', cpu: '150 ms' });
   await using inner = await Sandbox.create({ time: '2 s' });
-  await outer.set('ask', () => inner.runSync(`${spin(60)} 1`));
+  await outer.set('ask', () => inner.runSync(`${work} 1`));
   const outcomes = [];
-  for (let i = 0; i < 8; i++) outcomes.push(await outer.run('ask()').catch((error) => error.limit ?? error.code));
+  for (let i = 0; i < 12; i++) outcomes.push(await outer.run('ask()').catch((error) => error.limit ?? error.code));
   assert.ok(outcomes.includes('cpu'), outcomes.join());
 });
 

@@ -1,6 +1,7 @@
 #include "trace/packets.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ std::string decision_of(const Event& event) {
   return packet;
 }
 
+// False where it is full.
 bool send_now(int fd, const std::string& packet) {
   ssize_t sent = 0;
   do {
@@ -50,6 +52,11 @@ bool send_now(int fd, const std::string& packet) {
   } while (sent < 0 && errno == EINTR);
   // Nobody keeps it any more: there is nobody to tell either.
   return sent >= 0 || errno != EAGAIN;
+}
+
+bool has_room(int fd, std::chrono::milliseconds within) {
+  pollfd room{.fd = fd, .events = POLLOUT, .revents = 0};
+  return ::poll(&room, 1, static_cast<int>(within.count())) > 0;
 }
 
 std::vector<std::string_view> texts_of(std::string_view packet) {
@@ -154,7 +161,12 @@ void PacketJournal::send_pending() {
     if (count == 0) continue;
     std::string whole = packet;
     add(whole, std::to_string(count));
-    if (!send_now(fd_, whole)) return;
+    // Full, because who keeps it is behind. Once it was so for a whole second nobody waits any
+    // more, until it takes something again.
+    const bool sent =
+        send_now(fd_, whole) || (is_kept_ && has_room(fd_, 1s) && send_now(fd_, whole));
+    is_kept_ = sent;
+    if (!sent) return;
     count = 0;
   }
 }

@@ -1,6 +1,6 @@
 // Packets: what several processes decide, kept in one journal by one of them. Each packet is one
 // message of a SOCK_SEQPACKET pair, whole or not at all: a letter and texts, a zero byte before
-// each. A writer never waits, and what it has sent is there even where it is killed right after.
+// each. What was sent is there even where the writer is killed right after.
 //
 //   R subject command workspace                            whose journal that is; once, first
 //   D kind verdict resource rule pid program detail count  a decision, as often as count says
@@ -19,8 +19,9 @@
 namespace bulkhead {
 
 // The writer: of a supervisor whose compartment is one among many. Only what was refused is sent.
-// The first time at once; how often again every 100 ms at most, by who is refused next. Bounded:
-// beyond kMostDistinct refusals the rest is one.
+// The first time at once: whoever is refused waits until it is told, a second at the most. How
+// often again every 100 ms at most, by who is refused next. Bounded: beyond kMostDistinct refusals
+// the rest is one.
 class PacketJournal final : public Journal {
  public:
   static constexpr size_t kMostDistinct = 512;
@@ -41,6 +42,7 @@ class PacketJournal final : public Journal {
   std::mutex mutex_;
   std::map<std::string, uint64_t> pending_;  // by packet: how often it is still to be told
   Clock::time_point told_;
+  bool is_kept_ = true;  // there is somebody who takes packets
 };
 
 // The reader: until nobody writes any more. The file is opened with the first decision.
