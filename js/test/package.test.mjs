@@ -87,7 +87,7 @@ test('says what is to be done where a part is of another version or not there', 
   const sync = one.replace('await Sandbox.create', 'Sandbox.createSync');
   assert.match(run(process.execPath, sync, { BULKHEAD: fake }).said, /fake is version 9\.9\.9/);
   // Nor does the program start a worker for a package of another version.
-  const refused = spawnSync(program, ['isolate', '--for', '9.9.9', '--', '/bin/true'], { stdio: ['ignore', 'pipe', 'pipe', 'ignore'], encoding: 'utf8' });
+  const refused = spawnSync(program, ['isolate', '--for', '9.9.9', '--', '/bin/true'], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], encoding: 'utf8' });
   assert.match(refused.stderr, /the Node package is 9\.9\.9: install the same of both/);
   assert.notEqual(refused.status, 0);
 
