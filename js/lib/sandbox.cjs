@@ -299,6 +299,7 @@ class Sandbox extends EventEmitter {
   }
   // What of an error is a decision: limits, and the end of a worker. Once for each.
   #tell(error) {
+    if (!errors.SandboxError.is(error)) return;
     const what = error instanceof errors.LostError ? 'worker' : limitOf(error);
     if (what === undefined || this.#told.has(error)) return;
     this.#told.add(error);
