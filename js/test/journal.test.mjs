@@ -108,7 +108,8 @@ test('a worker that is killed by its limit, and one that is lost', async () => {
 
 test('what a worker that was taken over tries is there, though it is killed right after', async () => {
   // What runs in the compartment of a worker, without the sandbox's program.
-  const others = mkdtempSync(join(tmpdir(), 'bulkhead-others-'));
+  // Not in /tmp, of which a compartment has its own.
+  const others = mkdtempSync('/var/tmp/bulkhead-others-');
   test.after(() => rmSync(others, { recursive: true }));
   for (let i = 0; i < 700; i++) writeFileSync(join(others, String(i)), '');
   const tried = join(folder, 'taken.cjs');
