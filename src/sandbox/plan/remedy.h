@@ -1,0 +1,25 @@
+// Remedies: the one command or option that mends it where this machine, or the container around
+// this process, refuses namespaces, mounts and reaching into processes.
+#pragma once
+
+#include <string>
+
+namespace bulkhead {
+
+// What may refuse them.
+struct Refuser {
+  bool filter = false;              // of system calls, a container's mostly
+  std::string label;                // AppArmor's or SELinux's of this process
+  bool apparmor_restricts = false;  // user namespaces are for programs with a profile (Ubuntu)
+  std::string namespaces_of_users;  // kernel.unprivileged_userns_clone, where there is one (Debian)
+  std::string most_namespaces;      // user.max_user_namespaces
+  std::string program;              // this one
+  bool profile_there = false;       // what the package brings, in /etc/apparmor.d
+};
+Refuser find_refuser();
+
+std::string remedy_for_namespaces(const Refuser& refuser);
+// Of another process's descriptors and memory.
+std::string remedy_for_reaching(const Refuser& refuser);
+
+}  // namespace bulkhead
