@@ -56,7 +56,7 @@ TEST(Remedy, OfUbuntusRestrictionIsOneCommand) {
 }
 
 TEST(Remedy, OfANameThatNoProfileCanHaveIsTheSetting) {
-  for (const char* program : {"/home/o'me/bulkhead", "/home/\"/bulkhead", "/a\\b", "/a\nb", "/a*",
+  for (const char* program : {"/srv/o'me/bulkhead", "/srv/\"/bulkhead", "/a\\b", "/a\nb", "/a*",
                               "/a[b]", "/\x1b[1m", ""})
     EXPECT_THAT(remedy_for_namespaces(ubuntu(program)),
                 HasSubstr("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"))
