@@ -31,11 +31,6 @@ std::string own_path() {
   return size > 0 ? std::string(path, static_cast<size_t>(size)) : "";
 }
 
-constexpr std::string_view kContainerOptions =
-    "a filter of system calls is in force, a container's mostly: start that with --security-opt "
-    "seccomp=unconfined --security-opt systempaths=unconfined (docs/containers.md has less wide "
-    "ones)";
-
 // A profile that allows namespaces and confines nothing, as the package's does.
 std::string remedy_for_restriction(const Refuser& refuser) {
   constexpr std::string_view kWhy =
@@ -89,11 +84,6 @@ std::string remedy_for_namespaces(const Refuser& refuser) {
     return "sudo sysctl -w kernel.unprivileged_userns_clone=1";
   if (refuser.most_namespaces == "0") return "sudo sysctl -w user.max_user_namespaces=15000";
   return "the kernel refuses namespaces to this process, as it does in a chroot";
-}
-
-std::string remedy_for_reaching(const Refuser& refuser) {
-  return refuser.filter ? std::string(kContainerOptions)
-                        : "sudo sysctl -w kernel.yama.ptrace_scope=1";
 }
 
 }  // namespace bulkhead

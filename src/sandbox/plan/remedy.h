@@ -3,8 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace bulkhead {
+
+inline constexpr std::string_view kContainerOptions =
+    "a filter of system calls is in force, a container's mostly: start that with --security-opt "
+    "seccomp=unconfined --security-opt systempaths=unconfined (docs/containers.md has less wide "
+    "ones)";
 
 // What may refuse them.
 struct Refuser {
@@ -19,7 +25,5 @@ struct Refuser {
 Refuser find_refuser();
 
 std::string remedy_for_namespaces(const Refuser& refuser);
-// Of another process's descriptors and memory.
-std::string remedy_for_reaching(const Refuser& refuser);
 
 }  // namespace bulkhead
