@@ -1,5 +1,5 @@
 // Remedies: the one command or option that mends it where this machine, or the container around
-// this process, refuses namespaces, mounts and reaching into processes.
+// this process, refuses namespaces and mounts.
 #pragma once
 
 #include <string>
