@@ -15,6 +15,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
+#include "policy/judge.h"
 #include "sandbox/limits/outcome.h"
 #include "session/session.h"
 #include "trace/groundwork.h"
@@ -49,6 +50,7 @@ nlohmann::json row_json(const JournalRow& row) {
 }
 
 std::string verdict_text(const Event& event) {
+  if (is_own_home(event.rule)) return "own home";
   if (event.verdict == Verdict::kDeny && !event.enforced) return "let pass";
   return event.verdict == Verdict::kDeny ? "denied" : "allowed";
 }
@@ -77,7 +79,8 @@ std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   });
   add(true, {""}, [](const JournalRow& row) {
     const bool denied = row.event.verdict == Verdict::kDeny;
-    const Colour colour = row.event.enforced ? Colour::kRed : Colour::kYellow;
+    const bool harmless = !row.event.enforced || is_own_home(row.event.rule);
+    const Colour colour = harmless ? Colour::kYellow : Colour::kRed;
     return Table::Cell{verdict_text(row.event), denied ? colour : Colour::kNone};
   });
   add(true, {"kind"},

@@ -223,14 +223,21 @@ void add_details(const Reviewed& found, Page* page) {
   if (!package.dependencies.empty())
     page->line(
         fmt::format("It may share a compartment with what it depends on ({}): then what each "
-                    "of them may do, all may",
+                    "of them may do, all may, and each has what the others keep, their secrets too",
                     fmt::join(package.dependencies, ", ")));
   if (found.example_workspace)
     page->line("The workspace below is an example: name yours with --workspace FOLDER");
   page->list("New since you approved it", found.widened, Colour::kYellow);
   page->list("It can", found.review.permits);
   page->list("It cannot", found.review.cannot);
-  page->list("Unusual", found.review.unusual, Colour::kYellow);
+  std::vector<std::string> unusual = found.review.unusual;
+  const auto usual =
+      std::stable_partition(unusual.begin(), unusual.end(), [&](const std::string& each) {
+        const auto& told = found.brief.notable;
+        return std::find(told.begin(), told.end(), each) != told.end();
+      });
+  page->list("Unusual", {unusual.begin(), usual}, Colour::kYellow);
+  page->list("Usual, and worth knowing", {usual, unusual.end()});
 }
 
 // What matters.
