@@ -3,8 +3,6 @@
 // Started by the Node package (js/lib/launcher.cjs, journal.cjs), not by people.
 #include <fcntl.h>
 
-#include <CLI/App.hpp>
-
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
@@ -94,18 +92,18 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
 
 }  // namespace
 
-Action add_isolate(CLI::App& app) {
+Action add_isolate(CommandLine& line) {
   auto options = std::make_shared<WorkerOptions>();
-  app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
-  app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
-  app.add_flag("--journal", options->journal, "descriptor 4 is told what is refused");
-  app.add_flag("--keep-journal", options->keep_journal, "keeps what comes by standard input");
-  app.add_option("--journal-file", options->journal_file, "where, if not in the user's journal")
-      ->type_name("FILE");
-  app.add_option("--preload", options->preload, "a library in the working folder")
-      ->type_name("NAME");
-  app.add_option("--for", options->version, "of which version the Node package is")
-      ->type_name("VERSION");
+  line.add_option("--read", options->read, "what the worker is made of").type_name("PATH");
+  line.add_option("--memory", options->memory, "memory of the whole process").type_name("SIZE");
+  line.add_option("--preload", options->preload, "a library in the working folder")
+      .type_name("NAME");
+  line.add_option("--for", options->version, "of which version the Node package is")
+      .type_name("VERSION");
+  line.add_flag("--journal", options->journal, "descriptor 4 is told what is refused");
+  line.add_flag("--keep-journal", options->keep_journal, "keeps what comes by standard input");
+  line.add_option("--journal-file", options->journal_file, "where, if not in the user's journal")
+      .type_name("FILE");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 
