@@ -21,10 +21,12 @@ from flow import Flow
 CLONE, IOCTL, MOUNT, PIDFD_GETFD, OPENAT2 = 56, 16, 165, 438, 437
 PROCESS_VM_READV, PROCESS_VM_WRITEV, SECCOMP = 310, 311, 317
 MOUNT_SETATTR, LANDLOCK_CREATE_RULESET = 442, 444
+KCMP, PIDFD_OPEN, PIDFD_THREAD = 312, 434, 0x80
 NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 NOSUID, NODEV, NOEXEC = 2, 4, 8
 NEW_LISTENER, WAIT_KILLABLE = 8, 32
 NOTIF_ADDFD = 0x40182103
+PID_FROM_PIDNS = 0x8004B706
 
 
 class Missing:
@@ -55,6 +57,17 @@ class Missing:
             raise OSError(ctypes.get_errno(), "prctl")
 
 
+class Both:
+    """Two calls that fail."""
+
+    def __init__(self, one, other):
+        self.ways, self.call, self.error = (one, other), one.call, one.error
+
+    def install(self):
+        for way in self.ways:
+            way.install()
+
+
 class Layers:
     """Rulesets of Landlock that this process is under already. They deny abstract sockets outside, no more."""
 
@@ -82,7 +95,6 @@ def without(namespace):
 FEATURES = {
     "landlock": [Missing(LANDLOCK_CREATE_RULESET, errno.ENOSYS),
                  Missing(LANDLOCK_CREATE_RULESET, errno.EOPNOTSUPP)],
-    "landlock-scopes": [],  # `make kernels` has a kernel without
     "seccomp-notify": [Missing(IOCTL, errno.EINVAL, 1, NOTIF_ADDFD),
                        Missing(SECCOMP, errno.EINVAL, 1, NEW_LISTENER, NEW_LISTENER)],
     "seccomp-killable": [Missing(SECCOMP, errno.EINVAL, 1, WAIT_KILLABLE, WAIT_KILLABLE)],
@@ -94,6 +106,8 @@ FEATURES = {
     "network-namespace": [without(NEWNET)],
     "ipc-namespace": [without(NEWIPC), Missing(CLONE, errno.EINVAL, 0, NEWIPC, NEWIPC)],
     "pidfd-getfd": [Missing(PIDFD_GETFD, errno.ENOSYS), Missing(PIDFD_GETFD, errno.EPERM)],
+    "thread-descriptors": [Both(Missing(PIDFD_OPEN, errno.EINVAL, 1, PIDFD_THREAD),
+                                Missing(KCMP, errno.ENOSYS))],
     "process-vm-readv": [Missing(PROCESS_VM_READV, errno.EPERM), Missing(PROCESS_VM_WRITEV, errno.EPERM)],
     "openat2": [Missing(OPENAT2, errno.ENOSYS), Missing(OPENAT2, errno.EPERM)],
 }
@@ -161,6 +175,41 @@ class MissingFeatures(Flow):
     def test_every_required_feature_is_taken_away_here(self):
         features = json.loads(self.bulkhead("doctor", "--json").stdout)["features"]
         self.assertEqual({each["name"] for each in features if each["required"]}, set(FEATURES))
+
+    def test_an_older_landlock_will_do(self):
+        # ABI 2, that of Linux 6.1: doctor says what is held once and no more, and run runs. Only what
+        # bulkhead itself asks the kernel is answered so, not what its children then do.
+        def told(*words, abi):
+            return self.bulkhead(*words, under=["strace", "-qq", "-o", "/dev/null", "-e",
+                                                f"inject=landlock_create_ruleset:retval={abi}"])
+
+        doctor = told("doctor", "--json", abi=2)
+        self.assertEqual(doctor.returncode, 0, doctor.stdout)
+        missing = {f["name"]: f["detail"] for f in json.loads(doctor.stdout)["features"] if not f["present"]}
+        self.assertIn("the supervisor alone", missing["landlock-truncate"])
+        self.assertIn("namespaces and a process group", missing["landlock-scopes"])
+        done = told("run", "--", "echo", "ran", abi=2)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
+        self.assert_named(told("doctor", "--json", abi=1), "landlock")
+        self.assert_refused(told("run", "--", "touch", "ran", abi=1), "landlock")
+
+    def test_an_older_kernel_knows_no_threads(self):
+        # A thread that is not the first connects, and a descriptor is opened by its number: of a kernel
+        # that has pidfds of processes alone, and does not translate numbers (6.1).
+        script = """
+import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+def connect():
+    socket.create_connection(server.getsockname()).close()
+    print("connected")
+thread = threading.Thread(target=connect)
+thread.start()
+thread.join()
+print(open("/dev/stdin").read())
+"""
+        old = Both(Missing(PIDFD_OPEN, errno.EINVAL, 1, PIDFD_THREAD), Missing(IOCTL, errno.ENOTTY, 1, PID_FROM_PIDNS))
+        done = self.run_program("--", "/usr/bin/python3", "-c", script, input="given", preexec_fn=old.install)
+        self.assertEqual((done.returncode, done.stdout.split(), done.stderr), (0, ["connected", "given"], ""))
 
     def test_no_layer_of_landlock_is_left(self):
         spent = Layers(16).install
