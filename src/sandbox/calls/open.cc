@@ -41,7 +41,8 @@ struct Request {
   bool writes() const {
     return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_TRUNC | kTmpfile)) != 0;
   }
-  // For which Landlock has a right of its own only since Linux 6.2: before, who may read may truncate.
+  // For which Landlock has a right of its own only since Linux 6.2: before, who may read may
+  // truncate.
   bool truncates_without_writing() const {
     return (flags & (O_ACCMODE | O_TRUNC | O_PATH)) == O_TRUNC;
   }

@@ -75,12 +75,12 @@ Result<Fd> ThreadDescriptors::copy(int number) const {
   if (!copy) return errno_error("duplicate the caller's descriptor");
   // Afterwards: threads that have them apart never have them together again.
   if (leader_ != 0 && ::syscall(SYS_kcmp, thread_, leader_, KCMP_FILES, 0UL, 0UL) != 0)
-    return Error{"the caller's descriptors are its own, and this kernel tells its process's", EBADF};
+    return Error{"the caller's descriptors are its own, and this kernel tells its process's",
+                 EBADF};
   return copy;
 }
 
-std::map<pid_t, pid_t> numbers_outside(int space, const std::vector<pid_t>& inner,
-                                       pid_t likely) {
+std::map<pid_t, pid_t> numbers_outside(int space, const std::vector<pid_t>& inner, pid_t likely) {
   std::map<pid_t, pid_t> found;
   for (const pid_t each : inner) {
     const int number = ::ioctl(space, kNsGetPidFromPidns, each);

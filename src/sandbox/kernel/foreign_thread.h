@@ -28,10 +28,11 @@ class ThreadDescriptors {
   int error_ = 0;
 };
 
-// The numbers that we know processes and threads of another pid namespace by, which there are called
-// `inner`; missing are those that have gone. `space`: that namespace, as /proc/PID/ns/pid opened.
-// Before Linux 6.11 one look at all processes of this user, however many are asked for, unless it is
-// the process of `likely` alone ("/dev/stdin"): a thread there, by our number; 0: nobody's.
+// The numbers that we know processes and threads of another pid namespace by, which there are
+// called `inner`; missing are those that have gone. `space`: that namespace, as /proc/PID/ns/pid
+// opened. Before Linux 6.11 one look at all processes of this user, however many are asked for,
+// unless it is the process of `likely` alone ("/dev/stdin"): a thread there, by our number; 0:
+// nobody's.
 std::map<pid_t, pid_t> numbers_outside(int space, const std::vector<pid_t>& inner,
                                        pid_t likely = 0);
 

@@ -163,7 +163,8 @@ TEST(NumbersOutside, OfProcessesAndThreads) {
                              std::to_string(found.at(inside.thread_inside));
     if (::access(task.c_str(), F_OK) != 0) return 2;
     // Whom it is mostly, and whom it is not.
-    if (numbers_outside(space.get(), {1}, inside.first) != std::map<pid_t, pid_t>{{1, inside.first}})
+    if (numbers_outside(space.get(), {1}, inside.first) !=
+        std::map<pid_t, pid_t>{{1, inside.first}})
       return 3;
     return numbers_outside(space.get(), {4000}, inside.first).empty() ? 0 : 4;
   };

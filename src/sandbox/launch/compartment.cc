@@ -279,6 +279,8 @@ Status check_reach(const Compartment& compartment) {
     return setup_error("hand in descriptors", error);
   if (const int error = try_take_descriptor(compartment.program); error != 0)
     return setup_error("take the program's descriptors", error);
+  if (const int error = try_take_of_thread(compartment.program); error != 0)
+    return setup_error("tell its threads' descriptors apart", error);
   if (const int error = try_reach_memory(compartment.program); error != 0)
     return setup_error("reach the program's memory", error);
   return {};

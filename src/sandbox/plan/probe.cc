@@ -204,15 +204,10 @@ int try_signal_scope(const LandlockSupport& support) {
   return errno == EPERM ? 0 : errno;
 }
 
-// A pidfd of a thread, Linux 6.9.
+// Linux 6.9.
 int try_pidfd_of_thread(pid_t thread) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, thread, kPidfdThread)));
   return pidfd ? 0 : errno;
-}
-
-// What is asked in its place: whether a thread has its process's descriptors (ThreadDescriptors).
-int try_compare_descriptors(pid_t process) {
-  return result_of(::syscall(SYS_kcmp, process, process, KCMP_FILES, 0UL, 0UL));
 }
 
 // Whether a cgroup limit can be had is LimitKeeper's knowledge: it is asked, not guessed.
@@ -260,6 +255,12 @@ int try_take_descriptor(pid_t process) {
   // Nobody has such a number, so EBADF says that the call works.
   const Fd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), 1 << 20, 0)));
   return taken || errno == EBADF ? 0 : errno;
+}
+
+int try_take_of_thread(pid_t thread) {
+  if (try_pidfd_of_thread(thread) == 0) return 0;
+  // What is asked in its place: whether a thread has its process's descriptors (ThreadDescriptors).
+  return result_of(::syscall(SYS_kcmp, thread, thread, KCMP_FILES, 0UL, 0UL));
 }
 
 int try_reach_memory(pid_t process) {
@@ -321,13 +322,13 @@ void probe_landlock(Probed& probed, const LandlockSupport& landlock) {
              Probed::kRequired, denial, fmt::format("ABI {}", landlock.abi), mend);
   // What later ones deny besides is held in any case (landlock.h).
   const bool truncate = (landlock.rights & kLandlockTruncate) != 0;
-  probed.add("landlock-truncate", "denies cutting files short, once more", false,
-             denial != 0 ? denial
-             : truncate  ? 0
-                         : EOPNOTSUPP,
-             "",
-             denial != 0 ? mend
-                         : "Linux 6.2 has it; without it the supervisor alone keeps files whole");
+  probed.add(
+      "landlock-truncate", "denies cutting files short, once more", false,
+      denial != 0 ? denial
+      : truncate  ? 0
+                  : EOPNOTSUPP,
+      "",
+      denial != 0 ? mend : "Linux 6.2 has it; without it the supervisor alone keeps files whole");
   probed.add("landlock-scopes", "keeps signals and abstract unix sockets inside, once more", false,
              denial != 0 ? denial : in_child(0, [&] { return try_signal_scope(landlock); }),
              "tried",
@@ -367,7 +368,8 @@ void probe_namespaces(Probed& probed) {
   add("private-terminals", "a /dev/pts of its own", CLONE_NEWNS, try_devpts, mend);
   add("network-namespace", "a network that is empty but for loopback", CLONE_NEWNET, try_loopback,
       mend);
-  add("ipc-namespace", "System V memory and queues of its own", CLONE_NEWIPC, [] { return 0; },
+  add(
+      "ipc-namespace", "System V memory and queues of its own", CLONE_NEWIPC, [] { return 0; },
       mend);
 }
 
@@ -376,10 +378,10 @@ void probe_reach(Probed& probed) {
       is_filtered() ? std::string(kContainerOptions) : "sudo sysctl -w kernel.yama.ptrace_scope=1";
   probed.add("pidfd-getfd", "reaches a caller's sockets", Probed::kRequired,
              with_paused_child(try_take_descriptor), "", trace);
-  const bool has_pidfds = with_paused_child(try_pidfd_of_thread) == 0;
+  const bool compares = with_paused_child(try_pidfd_of_thread) != 0;
   probed.add("thread-descriptors", "reaches those of every thread", Probed::kRequired,
-             has_pidfds ? 0 : with_paused_child(try_compare_descriptors),
-             has_pidfds ? "" : "by kcmp(2): of no thread that has its own",
+             with_paused_child(try_take_of_thread),
+             compares ? "by kcmp(2): not of a thread that has its own" : "",
              "Linux 6.9 is needed, or kcmp(2): CONFIG_KCMP, and a container that lets it through");
   probed.add("process-vm-readv", "reads a caller's arguments, writes its answers",
              Probed::kRequired, with_paused_child(try_reach_memory), "", trace);
