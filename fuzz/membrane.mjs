@@ -7,8 +7,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { Script, createContext, runInContext, runInThisContext } from 'node:vm';
+import { Script, createContext, runInContext } from 'node:vm';
 import { inspect, types } from 'node:util';
 
 const require = createRequire(import.meta.url);
@@ -19,13 +18,9 @@ const { Op } = require('../js/lib/wire.cjs');
 const { encodeArguments } = require('../js/lib/standin.cjs');
 const { DisposedError, SandboxError } = require('../js/lib/errors.cjs');
 
-// The guest's end as the worker puts it together, with an addon of ours instead.
-let source;
-const lib = fileURLToPath(new URL('../js/lib/', import.meta.url));
-runInThisContext(`(function (require, process, __dirname) {${readFileSync(`${lib}worker.cjs`, 'utf8')}\n})`)(
-  require, { argv: [], dlopen(addon) { addon.exports = { serve(_, text) { source = text; } }; } }, lib);
-
-const script = new Script(source);
+// The guest's end as a worker runs it, with natives of ours instead.
+const membraneProgram = require('../js/lib/program.cjs').program;
+const script = new Script(membraneProgram().toString('latin1'));
 
 const ROUNDS = 500;
 const SIZE = 1 << 20;
@@ -75,7 +70,7 @@ function pair(change) {
   guest = script.runInContext(realm)(new Proxy(io, { get: (target, name) => (name in target ? target[name] : unused) }));
   const native = {
     useBuffers(i, o) { input = i; output = o; },
-    exchange(length) { put(length); return deliver(guest(length, true)); },
+    exchange(told) { const length = Math.abs(told); put(length); return deliver(guest(length, true)); },
     fetch() { input.set(large); return true; },
     listener: unused, limits: unused, idle: unused, close: unused, stop: unused, lastWords: () => 0, processorTime: () => 0,
   };

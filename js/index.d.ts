@@ -175,7 +175,10 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
 export function live<T extends object>(value: T): T;
 /** Live; the guest changes neither it nor what it leads to (methods that it calls may). What is no plain
  *  data is reached like this anyway; this is for data that should not be copied. */
-export function readonly<T extends object>(value: T): T;
+export function readonly<T extends object>(value: T, options?: {
+  /** What the guest has read it keeps, and asks no more: for what does not change. Default false. */
+  cached?: boolean;
+}): T;
 /** Live; the guest may set data, but neither functions nor accessors. */
 export function protected_<T extends object>(value: T): T;
 /** Copied, wherever it crosses; what cannot be copied is an error. */

@@ -2,7 +2,7 @@
 // and starts in milliseconds. A machine with other work says little by its medians. `npm ci` here first; then: node bench/javascript/compare.mjs [ROUNDS]
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Sandbox, live, warm, cool } from '../../js/index.mjs';
+import { Sandbox, readonly, warm, cool } from '../../js/index.mjs';
 
 const require = createRequire(import.meta.url);
 const rounds = Number(process.argv[2] ?? 5);
@@ -24,13 +24,15 @@ const repeat = (body) => (count) => { for (let i = 0; i < count; i++) body(i); }
 
 const peers = {
   async bulkhead() {
-    const sandbox = await Sandbox.create({ time: '60 s', expose: { host: (x) => x + 1, ho: live({ x: 1 }) } });
+    const sandbox = await Sandbox.create({ time: '60 s', expose: { host: (x) => x + 1, kept: readonly({ x: 1 }, { cached: true }) } });
     const o = sandbox.runSync(setup);
     const { f, s, n, arr } = o;
     const loop = sandbox.runSync('(n) => { let a = 0; for (let i = 0; i < n; i++) a = host(a); return a }');
+    const reads = sandbox.runSync('(n) => { let a = 0; for (let i = 0; i < n; i++) a += kept.x; return a }');
     return {
       end: () => sandbox.dispose(),
       tasks: {
+        'a cached read': (count) => reads(count),
         get: repeat(() => o.x), call: repeat((i) => f(i, 2)), 'text, 1 KB': repeat(() => o.k.length), 'text there and back': repeat(() => s(kilobyte).length),
         'new object': repeat(() => n()), callback: (count) => loop(count), '10,000 numbers': repeat(() => sandbox.copySync(arr)),
       },

@@ -37,6 +37,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -209,11 +210,17 @@ struct Outcome {
   std::string text;  // "ended with exit code 3"
 };
 
+class Prepared;
+
 // A program, and all processes that come of it. What it starts lives no longer than it does.
 class BULKHEAD_API Compartment {
  public:
   // Returns when the program is about to begin. That it then cannot be run is an outcome.
   static Result<Compartment> start(const Policy& policy, const Options& options);
+  // The same, but the program waits to begin until Prepared::start(). `later`: by which numbers it
+  // is given descriptors then, besides those of `options`.
+  static Result<Prepared> prepare(const Policy& policy, const Options& options,
+                                  const std::set<int>& later = {});
   Compartment(Compartment&& other) noexcept;
   Compartment& operator=(Compartment&& other) noexcept;
   // kill(), and waits for the end.
@@ -240,8 +247,37 @@ class BULKHEAD_API Compartment {
   Status set_limits(const Limits& limits);
 
  private:
+  friend class Prepared;
   struct Impl;
   explicit Compartment(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// A compartment whose program waits to begin: all that takes time is done, so a pool of these has a
+// program at once for whatever comes. Nothing of the program has run.
+//   - What the policy grants is what stood there when it was prepared.
+//   - Wall time counts from start(); memory and processes are limited from the beginning.
+//   - It can die meanwhile, as any process can: start() says so (ESRCH), and another takes its
+//   place.
+class BULKHEAD_API Prepared {
+ public:
+  Prepared(Prepared&& other) noexcept;
+  Prepared& operator=(Prepared&& other) noexcept;
+  // Where it was not started: ends it, and waits for that. Nothing of it is left.
+  ~Prepared();
+
+  pid_t pid() const;  // of the program; 0 once it was started
+
+  // Lets the program begin, with these descriptors of the host's by numbers of prepare()'s `later`.
+  // They are duplicated. Of these numbers those that are not named here are closed; of 0 to 2 they
+  // are /dev/null. Once. By the error that a descriptor cannot be given (EBADF, EINVAL) nothing has
+  // changed; by any other it has ended.
+  Result<Compartment> start(const std::map<int, int>& descriptors = {});
+
+ private:
+  friend class Compartment;
+  struct Impl;
+  explicit Prepared(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -5,7 +5,7 @@
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
 const { MAX_OBJECTS } = require('./limit.cjs');
-const { errorClasses, viewClasses } = require('./encode.cjs');
+const { errorClasses, viewClasses, CACHED } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
 const MAX_BIGINT = 1 << 20;
@@ -44,9 +44,11 @@ function decodeTagged(endpoint, tag) {
     case Tag.NEW_KEY: return endpoint.rememberKey();
     case Tag.MINE: {
       const id = reader.u32();
-      const kind = reader.u8();
+      let kind = reader.u8();
+      const cached = !endpoint.policy.isHost && (kind & CACHED) !== 0;
+      if (cached) kind &= ~CACHED;
       if (id >= 1 << 30 || kind > 3) throw new WireError('handle');
-      return endpoint.importHandle(id, kind);
+      return endpoint.importHandle(id, kind, cached);
     }
     case Tag.YOURS: return endpoint.entryOf(reader.u32()).value;
     case Tag.INTRINSIC: return endpoint.decodeIntrinsic();

@@ -4,6 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, Kind } = require('./wire.cjs');
+const { View } = require('./view.cjs');
 const { LimitError, MAX_OBJECTS } = require('./limit.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 
@@ -20,6 +21,8 @@ const numberOf = (list, name) => {
 const NATIVE = 16;  // a function that no script defines
 const PROXY = 32;
 const KIND = 15;
+// On the wire, to a guest: what is read of it stays as it is.
+const CACHED = 16;
 
 const errorPrototypes = [];
 for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorPrototypes, globalThis[errorClasses[i]].prototype);
@@ -90,7 +93,7 @@ function encodeObject(endpoint, value) {
   if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
   writer.u8(Tag.MINE);
   writer.u32(endpoint.exportHandle(value, view, kind));
-  writer.u8(kind);
+  writer.u8(view === View.CACHED ? kind | CACHED : kind);
 }
 
 // A plain object without methods of its own: what JSON would call an object.
@@ -320,4 +323,4 @@ function encodeSnapshot(endpoint, object, isProxy) {
   endpoint.nesting--;
 }
 
-module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY };
+module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY, CACHED };

@@ -53,7 +53,7 @@ const step = (path, key) => path + (typeof key === 'symbol' ? `[${SymbolDescript
 // What Node adds to the language's own objects is Node's, and withheld.
 const foreign = (path) => path === 'Error.prepareStackTrace' || path === 'Error.stackTraceLimit' || path === 'Intl.v8BreakIterator';
 
-// { paths: object → path, objects: path → object, withheld: objects without a path }
+// { paths: of objects, objects: by path, withheld: objects without a path }
 function walk(global) {
   const paths = new SafeMap();
   const objects = new SafeMap();

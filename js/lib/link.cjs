@@ -13,6 +13,7 @@ const errors = require('./errors.cjs');
 const FIRST_BUFFER = 64 << 10;
 const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
 const LAST_WORDS_MEMORY = 1;
+const LAST_TURN = 0xfffffffe;
 const encoder = new TextEncoder();
 
 // Of the guest that has called the function of the host which runs now.
@@ -28,8 +29,8 @@ class Link {
     this.endpoints = new Map();
     this.lost = undefined;
     this.turn = 0;
-    this.fresh = 0;
-    this.time = this.wall = this.resident = -1;
+    this.fresh = false;    // the turn begins with the next message
+    this.limits = undefined;
     this.level = 0;        // requests of ours that wait, or host code that a guest called
     this.serving = false;  // the event loop called host code on behalf of a guest
     this.flight = null;    // what the event loop waits for
@@ -97,21 +98,19 @@ class Link {
   // ------------------------------------------------------------------- turns
 
   begin(sandbox, call) {
-    this.turn = (this.turn % 0xfffffffe) + 1;
-    this.fresh = this.turn;
+    this.turn = this.turn === LAST_TURN ? 1 : this.turn + 1;
+    this.fresh = true;
     this.call = call;
-    const { time, wall, resident } = sandbox.turnLimits(call);
-    if (time === this.time && wall === this.wall && resident === this.resident) return;
-    this.time = time;
-    this.wall = wall;
-    this.resident = resident;
-    this.native.limits(time, wall, resident);
+    const limits = sandbox.turnLimits(call);
+    if (limits === this.limits) return;
+    this.limits = limits;
+    this.native.limits(limits.time, limits.wall, limits.resident);
   }
-  // The number of a turn that begins with the next message, or 0: it goes on.
-  begins() {
-    const { fresh } = this;
-    this.fresh = 0;
-    return fresh;
+  // What natives are told of a message: its length, negative where a turn begins with it.
+  told(length) {
+    if (!this.fresh) return length;
+    this.fresh = false;
+    return -length;
   }
 
   // Before a request that waits: the word is ours.
@@ -138,8 +137,8 @@ class Link {
   // Sends and waits for the answer; serves what is asked of us meanwhile.
   exchange(endpoint, length) {
     this.stamp();
-    let received = this.received(this.native.exchange(length, this.begins()));
-    while (this.input[0] < Op.RETURN) received = this.received(this.native.exchange(this.serve(received), 0));
+    let received = this.received(this.native.exchange(this.told(length)));
+    while (this.input[0] < Op.RETURN) received = this.received(this.native.exchange(this.serve(received)));
     if (this.reader.view.getUint32(4, true) !== endpoint.number) throw this.broken(new WireError('sandbox'));
     return received;
   }
@@ -229,7 +228,7 @@ class Link {
     this.begin(job.endpoint.policy.sandbox, job.call);
     if (job.call !== undefined) job.call.onstop = () => this.native.stop();
     this.stamp();
-    if (!this.native.send(job.length, this.begins())) this.lose(this.errorOf(Code.BROKEN));
+    if (!this.native.send(this.told(job.length))) this.lose(this.errorOf(Code.BROKEN));
   }
   next() {
     if (this.lost !== undefined || this.flight !== null || this.level > 0 || this.serving) return;
@@ -252,8 +251,8 @@ class Link {
         this.serving = true;
         const reply = this.serve(received);
         this.serving = false;
-        if (!waiting) return void (this.native.send(reply, 0) || this.lose(this.errorOf(Code.BROKEN)));
-        length = this.native.exchange(reply, 0);
+        if (!waiting) return void (this.native.send(reply) || this.lose(this.errorOf(Code.BROKEN)));
+        length = this.native.exchange(reply);
       } catch {
         // Whoever waits was told by lose().
         this.serving = false;

@@ -54,7 +54,7 @@ P.setPrototypeOf(Entry.prototype, null);
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
   //         whenSettled(promise, fulfilled, rejected) }
-  // policy: { isHost, handles, … } (host.cjs, guest.cjs)
+  // policy: { isHost, handles, and more } (host.cjs, guest.cjs)
   constructor(link, number, policy) {
     this.link = link;
     this.number = number;
@@ -63,7 +63,7 @@ class Endpoint {
     // What the other side holds of ours.
     this.entries = P.list();
     this.freed = P.list();
-    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];  // by View
     this.count = 0;
     this.mySymbols = new P.SafeMap();
     this.symbols = P.list();
@@ -272,7 +272,8 @@ class Endpoint {
     return id;
   }
   isExported(value) {
-    return this.exported[0].has(value) || this.exported[1].has(value) || this.exported[2].has(value);
+    for (let view = 0; view < this.exported.length; view++) if (this.exported[view].has(value)) return true;
+    return false;
   }
   entryOf(id) {
     const entry = this.entries[id & INDEX_MASK];
@@ -316,12 +317,12 @@ class Endpoint {
 
   // ------------------------------------------------------------------- what we import
 
-  importHandle(id, kind) {
+  importHandle(id, kind, cached) {
     const face = this.byValue ? 1 : 0;
     const imports = this.imports[face];
     let record = imports.get(id);
     if (record !== undefined) {
-      const known = record.ref.deref();
+      const known = P.WeakRefDeref(record.ref);
       if (known !== undefined) {
         record.received++;
         return known;
@@ -329,6 +330,7 @@ class Endpoint {
     }
     this.admit();
     record = new LiveHandler(this, id, kind, face);
+    if (cached) record.cache = new P.SafeMap();
     const standIn = record.make();
     this.adopt(record, standIn);
     return standIn;
@@ -338,7 +340,7 @@ class Endpoint {
   }
   adopt(record, standIn) {
     record.received = 1;
-    record.ref = new P.SafeWeakRef(standIn);
+    record.ref = new P.WeakRef(standIn);
     this.imports[record.face].set(record.id, record);
     this.standIns.set(standIn, record);
     this.registry.register(standIn, record);
@@ -346,7 +348,7 @@ class Endpoint {
   // A real object of ours (an error, a snapshot, a promise) that stands for one of the other side.
   importCopy(id, face, makeCopy) {
     const known = this.imports[face].get(id);
-    const alive = known?.ref.deref();
+    const alive = known === undefined ? undefined : P.WeakRefDeref(known.ref);
     if (alive !== undefined) {
       known.received++;
       return alive;

@@ -38,7 +38,7 @@ const box = (view) => (value) => {
 };
 const views = {
   live: box(View.LIVE),
-  readonly: box(View.READONLY),
+  readonly: (value, { cached = false } = {}) => box(cached ? View.CACHED : View.READONLY)(value),
   protected_: box(View.PROTECTED),
   byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true, true) : value),
 };
@@ -203,7 +203,7 @@ class HostPolicy {
     if (revoked.has(object)) throw new TypeError('this object was revoked');
   }
   permits(view, key, item) {
-    if (view === View.READONLY || key === '__proto__') return false;
+    if ((view !== View.LIVE && view !== View.PROTECTED) || key === '__proto__') return false;
     return view === View.LIVE || typeof item !== 'function';
   }
   get(endpoint, object, key, receiver) {

@@ -1,7 +1,8 @@
 'use strict';
 // Workers: one for each sandbox, shared by sandboxes of one tenant alone, and some kept warm.
 
-const { launch, native } = require('./launcher.cjs');
+const { launch, native, whyNot } = require('./launcher.cjs');
+const { program } = require('./program.cjs');
 const { Link } = require('./link.cjs');
 const { Op } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
@@ -39,7 +40,7 @@ class Worker {
     this.next = 0;
     this.tenant = undefined;
     this.prepared = undefined;
-    this.native = native().link(output + 4096);
+    this.native = native().link(output + 4096, program());
     this.process = launch(this.native.memory(), { most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))) });
     this.native.closeMemory();
     this.native.watch(this.process.pid, 0);
@@ -66,7 +67,7 @@ class Worker {
     return this.readySync();
   }
   failed() {
-    const error = new errors.LostError('a worker did not start; `bulkhead doctor` tells what this machine lacks');
+    const error = new errors.LostError(`a worker did not start: ${whyNot()}`);
     this.link.lose(error);
     return error;
   }

@@ -6,7 +6,13 @@ const { bind, call } = Function.prototype;
 const uncurryThis = bind.bind(call);
 const getter = (object, name) => uncurryThis(getOwnPropertyDescriptor(object, name).get);
 
-// Map, Set, WeakMap and WeakRef whose methods are their own, whatever becomes of the prototypes.
+// Without prototype. A literal that says so is a hash table to V8, which each read of it searches.
+const fixed = (object) => {
+  setPrototypeOf(object, null);
+  return object;
+};
+
+// Map, Set and WeakMap whose methods are their own, whatever becomes of the prototypes.
 const safe = (Class) => {
   class Safe extends Class {}
   for (const key of ownKeys(Class.prototype))
@@ -39,8 +45,7 @@ for (const name of ownKeys(dataViewMethods))
   defineProperty(SafeDataView.prototype, name, { __proto__: null, value: dataViewMethods[name] });
 setPrototypeOf(SafeDataView.prototype, null);
 
-module.exports = {
-  __proto__: null,
+module.exports = fixed({
   apply,
   construct: Reflect.construct,
   getOwnPropertyDescriptor,
@@ -56,6 +61,7 @@ module.exports = {
   deleteProperty: Reflect.deleteProperty,
   uncurryThis,
   getter,
+  fixed,
   list,
   ArrayIsArray: Array.isArray,
   ArrayPush: uncurryThis(Array.prototype.push),
@@ -96,7 +102,6 @@ module.exports = {
   SafeSet: safe(Set),
   SafeWeakMap: safe(WeakMap),
   SafeWeakSet: safe(WeakSet),
-  SafeWeakRef: safe(WeakRef),
   Set,
   SetAdd: uncurryThis(Set.prototype.add),
   SetForEach: uncurryThis(Set.prototype.forEach),
@@ -116,6 +121,8 @@ module.exports = {
   TypedArraySet: uncurryThis(TypedArrayPrototype.set),
   TypedArraySubarray: uncurryThis(TypedArrayPrototype.subarray),
   Uint8Array,
+  WeakRef,
+  WeakRefDeref: uncurryThis(WeakRef.prototype.deref),
   DataView: RealDataView,
   ArrayBuffer,
   ArrayBufferByteLength: getter(ArrayBuffer.prototype, 'byteLength'),
@@ -131,4 +138,4 @@ module.exports = {
   valueOfString: uncurryThis(String.prototype.valueOf),
   valueOfBoolean: uncurryThis(Boolean.prototype.valueOf),
   valueOfBigInt: uncurryThis(BigInt.prototype.valueOf),
-};
+});

@@ -30,6 +30,7 @@ class Sandbox extends EventEmitter {
   #used = 0;
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
+  #usual;              // limits of a turn
   #call;               // what a request that waits is of (link.cjs)
   #releasing = false;
 
@@ -206,13 +207,19 @@ class Sandbox extends EventEmitter {
 
   // What the turn that begins now may take (link.cjs).
   turnLimits(call) {
+    // Of most calls, and then the same object each time (link.cjs).
+    if (call === this.#life && this.#usual !== undefined) return this.#usual;
     const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
     if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#used));
-    return { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
+    const limits = { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
+    if (call === this.#life && cpu === 0) this.#usual = limits;
+    return limits;
   }
   // A call that begins; without limits of its own it is as long as the sandbox lets it.
-  begin({ time, wall, signal } = {}) {
+  begin(options) {
+    if (options === undefined && this.#options.wall === 0) return this.#life;
+    const { time, wall, signal } = options ?? {};
     if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal: an AbortSignal');
     const least = Math.min(wall === undefined ? Infinity : Math.max(1, duration('wall', wall)), this.#options.wall || Infinity);
     if (time === undefined && signal === undefined && least === Infinity) return this.#life;

@@ -76,15 +76,17 @@ const within = (view, result) => (endpoint) => {
 // What a function gives is new: data are copied, unless whoever exposed the function said otherwise.
 const given = (view, result) => (endpoint) => {
   if (endpoint.policy.isHost) {
-    endpoint.copying = view === View.READONLY;
+    endpoint.copying = view === View.READONLY || view === View.CACHED;
     endpoint.view = view;
   }
   endpoint.encode(result);
 };
 
 function perform(endpoint, header) {
-  const special = endpoint.policy.perform(endpoint, header);
-  if (special !== undefined) return special;
+  if (header.op < Op.GET) {
+    const special = endpoint.policy.perform(endpoint, header);
+    if (special !== undefined) return special;
+  }
   if (header.op === Op.INTRINSIC) return intrinsic(endpoint);
   const entry = endpoint.entryOf(header.target);
   const object = entry.value;

@@ -8,6 +8,7 @@ const { Op, Kind, Tag, WireError } = require('./wire.cjs');
 const MAX_ARGUMENTS = 60000;
 // Each is a request.
 const MAX_LOCKED = 10000;
+const MAX_CACHED = 10000;
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
 
@@ -19,6 +20,7 @@ class Import {
     this.face = face;
     this.received = 0;
     this.ref = undefined;
+    this.cache = undefined;  // where what is read stays as it is
     this.resolve = undefined;
     this.reject = undefined;
   }
@@ -111,10 +113,19 @@ class LiveHandler extends Import {
     // By which the language makes what map, filter and concat give: the host's is the host's own.
     if (key === 'constructor' && this.kind === Kind.ARRAY && this.endpoint.policy.isHost) return undefined;
     const self = this.isSelf(receiver);
+    if (this.cache !== undefined && self) return this.getOnce(key);
     return this.value(Op.GET, (endpoint) => {
       endpoint.encodeKey(key);
       if (!self) endpoint.encode(receiver);
     });
+  }
+  getOnce(key) {
+    const { cache } = this;
+    const known = cache.get(key);
+    if (known !== undefined || cache.has(key)) return known;
+    const found = this.value(Op.GET, (endpoint) => endpoint.encodeKey(key));
+    if (cache.size < MAX_CACHED) cache.set(key, found);
+    return found;
   }
   set(target, key, value, receiver) {
     if (this.hides(key)) return false;

@@ -1,3 +1,6 @@
 'use strict';
-// What the other side may do to an object that it reaches by reference.
-module.exports = { View: { __proto__: null, READONLY: 0, PROTECTED: 1, LIVE: 2 } };
+// What the other side may do to an object that it reaches by reference. CACHED is READONLY, and the guest
+// keeps what it has read.
+const { fixed } = require('./primordials.cjs');
+
+module.exports = { View: fixed({ READONLY: 0, PROTECTED: 1, LIVE: 2, CACHED: 3 }) };

@@ -3,30 +3,28 @@
 // and in every guest's own realm: everything that it uses of the language is taken before any
 // guest's code runs (primordials.cjs).
 
-const { StringCharCodeAt, DataViewOf, setPrototypeOf } = require('./primordials.cjs');
+const { StringCharCodeAt, DataViewOf, fixed, setPrototypeOf } = require('./primordials.cjs');
 
 const HEADER = 16;
 
-const Op = {
-  __proto__: null,
+const Op = fixed({
   CREATE: 1, DISPOSE: 2,
   INIT: 3, RUN: 4, SETTLE: 5, EXPOSE: 6, GLOBAL: 7, STATS: 8, PUMP: 9,
-  COMPILE: 10, MODULE: 11, IMPORT: 12,
+  COMPILE: 10, MODULE: 11, IMPORT: 12, PROGRAM: 13,
   GET: 16, SET: 17, HAS: 18, DELETE: 19, KEYS: 20, GET_PROTOTYPE: 21, SET_PROTOTYPE: 22,
   DESCRIBE: 23, DEFINE: 24, IS_EXTENSIBLE: 25, PREVENT_EXTENSIONS: 26, APPLY: 27, CONSTRUCT: 28,
   COPY: 29, INVOKE: 30, INTRINSIC: 31,
   RETURN: 64, THROW: 65, ENDED: 66,
-};
+});
 
-const End = { __proto__: null, TIME: 1, MEMORY: 2, UNKNOWN: 3 };
+const End = fixed({ TIME: 1, MEMORY: 2, UNKNOWN: 3 });
 
-const Flag = { __proto__: null, BY_VALUE: 1, LIMIT: 2, SETTLED: 4 };
+const Flag = fixed({ BY_VALUE: 1, LIMIT: 2, SETTLED: 4 });
 
 // How a promise of the host's was settled.
-const Settle = { __proto__: null, REJECTED: 0, FULFILLED: 1, NEVER: 2 };
+const Settle = fixed({ REJECTED: 0, FULFILLED: 1, NEVER: 2 });
 
-const Tag = {
-  __proto__: null,
+const Tag = fixed({
   UNDEFINED: 0, NULL: 1, TRUE: 2, FALSE: 3, INT: 4, NUMBER: 5, TEXT1: 6, TEXT2: 7, BIGINT: 8,
   KEY: 9,          // a property's name that was sent before
   NEW_KEY: 10,     // one that is to be remembered
@@ -36,14 +34,13 @@ const Tag = {
   DATE: 23, REGEXP: 24, MAP: 25, SET: 26, ERROR: 27, VIEW: 28, BUFFER: 29, BOXED: 30,
   PROMISE: 31, SNAPSHOT: 32, INTS: 33,
   LIMIT: 34,       // to a guest: its own limit() (limited.cjs)
-};
+});
 
 // What an object is; the worker's natives.cc has the same numbers.
-const Kind = {
-  __proto__: null,
+const Kind = fixed({
   OBJECT: 0, FUNCTION: 1, CONSTRUCTOR: 2, ARRAY: 3, DATE: 4, REGEXP: 5, ERROR: 6, PROMISE: 7, MAP: 8,
   SET: 9, VIEW: 10, BUFFER: 11, BOXED: 12,
-};
+});
 
 // The other side broke the protocol, or our reading of it: the host ends that worker.
 class WireError extends Error {

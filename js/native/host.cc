@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
+#include "isolate/message.h"
 #include "membrane/channel.h"
 #include "membrane/turn.h"
 
@@ -19,9 +22,9 @@ namespace bulkhead {
 namespace {
 
 // What exchange() and the listener give instead of a length (js/lib/link.cjs).
-constexpr double kTimeOver = -1, kMemoryOver = -2, kGone = -3, kBroken = -4;
+constexpr int32_t kTimeOver = -1, kMemoryOver = -2, kGone = -3, kBroken = -4;
 
-double code_of(Turn::End end) {
+int32_t code_of(Turn::End end) {
   switch (end) {
     case Turn::End::kTimeOver:
       return kTimeOver;
@@ -43,6 +46,16 @@ class HostLink {
     memory_ = SharedChannel::make_memory(slot);
     return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
   }
+  bool put_program(std::span<const uint8_t> program) {
+    MessageHeader header;
+    header.op = kOpProgram;
+    if (program.size() > channel_.capacity() - sizeof header) return false;
+    uint8_t* const out = channel_.outgoing().data();
+    std::memcpy(out, &header, sizeof header);
+    if (!program.empty()) std::memcpy(out + sizeof header, program.data(), program.size());
+    channel_.send(sizeof header + program.size());
+    return true;
+  }
   int memory() const { return memory_; }
   void close_memory() {
     if (memory_ >= 0) ::close(memory_);
@@ -53,18 +66,18 @@ class HostLink {
   bool usable() const { return channel_.attached(); }
 
   // The length of the next message, or a code.
-  double wait() {
+  int32_t wait() {
     const Turn::End end = turn_.wait();
     if (end != Turn::End::kMessage) return code_of(end);
     return receive();
   }
-  double receive() {
+  int32_t receive() {
     length_ = channel_.receive();
-    if (length_ == SIZE_MAX || length_ < 16) {
+    if (length_ == SIZE_MAX || length_ < sizeof(MessageHeader)) {
       length_ = 0;
       return kBroken;
     }
-    return static_cast<double>(length_);
+    return static_cast<int32_t>(length_);
   }
   size_t length() const { return length_; }
 
@@ -119,7 +132,7 @@ class HostLink {
 
  public:
   // After the listener has told: what wait() would have given.
-  double heard() {
+  int32_t heard() {
     std::unique_lock guard(mutex_);
     return end_ == Turn::End::kMessage ? receive() : code_of(end_);
   }
@@ -178,6 +191,12 @@ Call call_of(napi_env env, napi_callback_info info) {
   return call;
 }
 
+int32_t integer_of(napi_env env, napi_value value) {
+  int32_t number = 0;
+  napi_get_value_int32(env, value, &number);
+  return number;
+}
+
 double number_of(napi_env env, napi_value value) {
   double number = 0;
   napi_get_value_double(env, value, &number);
@@ -187,6 +206,12 @@ double number_of(napi_env env, napi_value value) {
 napi_value make(napi_env env, double number) {
   napi_value value = nullptr;
   napi_create_double(env, number, &value);
+  return value;
+}
+
+napi_value make(napi_env env, int32_t number) {
+  napi_value value = nullptr;
+  napi_create_int32(env, number, &value);
   return value;
 }
 
@@ -221,35 +246,33 @@ napi_value use_buffers(napi_env env, napi_callback_info info) {
 }
 
 // Copies a message to where JavaScript reads; one that does not fit waits for fetch().
-double deliver(Held& held, double length) {
-  if (length > 0 && length <= static_cast<double>(held.in_size))
+int32_t deliver(Held& held, int32_t length) {
+  if (length > 0 && static_cast<size_t>(length) <= held.in_size)
     std::memcpy(held.in, held.link.channel().incoming(), held.link.length());
   return length;
 }
 
-bool send_now(Held& held, double length) {
-  if (!held.link.usable() || length < 16 || length > static_cast<double>(held.out_size) ||
-      length > static_cast<double>(held.link.channel().capacity()))
+// A length as JavaScript says it: negative where a turn begins, whose number the message has.
+bool send_now(Held& held, int32_t told) {
+  const auto length = static_cast<size_t>(std::abs(static_cast<int64_t>(told)));
+  if (!held.link.usable() || length < sizeof(MessageHeader) || length > held.out_size ||
+      length > held.link.channel().capacity())
     return false;
-  const auto size = static_cast<size_t>(length);
-  std::memcpy(held.link.channel().outgoing().data(), held.out, size);
-  held.link.channel().send(size);
+  if (told < 0) {
+    MessageHeader header;
+    std::memcpy(&header, held.out, sizeof header);
+    held.link.turn().begin(header.turn, held.limits);
+  }
+  std::memcpy(held.link.channel().outgoing().data(), held.out, length);
+  held.link.channel().send(length);
   return true;
 }
 
-void begin_turn(napi_env env, Held& held, napi_value turn) {
-  uint32_t number = 0;
-  napi_get_value_uint32(env, turn, &number);
-  if (number != 0) held.link.turn().begin(number, held.limits);
-}
-
-// exchange(length, turn): sends so many bytes and waits for what comes back: a length or a code. A
-// turn that is not 0 begins with it.
+// exchange(length): sends so many bytes and waits for what comes back: a length or a code.
 napi_value exchange(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
   Held& held = *call.held;
-  begin_turn(env, held, call.args[1]);
-  if (!send_now(held, number_of(env, call.args[0]))) return make(env, kBroken);
+  if (!send_now(held, integer_of(env, call.args[0]))) return make(env, kBroken);
   return make(env, deliver(held, held.link.wait()));
 }
 
@@ -267,12 +290,11 @@ napi_value fetch(napi_env env, napi_callback_info info) {
   return make(env, fits);
 }
 
-// send(length, turn): sends, and has the listener called when there is an answer.
+// send(length): sends, and has the listener called when there is an answer.
 napi_value send(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
   Held& held = *call.held;
-  begin_turn(env, held, call.args[1]);
-  if (held.tell == nullptr || !send_now(held, number_of(env, call.args[0])))
+  if (held.tell == nullptr || !send_now(held, integer_of(env, call.args[0])))
     return make(env, false);
   napi_ref_threadsafe_function(env, held.tell);
   held.link.listen(held.tell);
@@ -395,14 +417,23 @@ napi_value close(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// link(slot bytes): an object of the functions above.
+// link(slot bytes, program): an object of the functions above. The worker takes its guests' program
+// from the memory before it is ready.
 napi_value link(napi_env env, napi_callback_info info) {
-  size_t count = 1;
-  napi_value slot = nullptr;
-  napi_get_cb_info(env, info, &count, &slot, nullptr, nullptr);
+  size_t count = 2, length = 0;
+  napi_value args[2] = {};
+  napi_get_cb_info(env, info, &count, args, nullptr, nullptr);
+  void* program = nullptr;
+  napi_typedarray_type type{};
+  if (napi_get_typedarray_info(env, args[1], &type, &length, &program, nullptr, nullptr) !=
+          napi_ok ||
+      type != napi_uint8_array)
+    length = 0;
   auto held = std::make_shared<Held>();
   held->env = env;
-  if (!held->link.open(static_cast<size_t>(std::clamp(number_of(env, slot), 0.0, 1e10)))) {
+  const auto slot = static_cast<size_t>(std::clamp(number_of(env, args[0]), 0.0, 1e9));
+  if (!held->link.open(std::max(slot, length + sizeof(MessageHeader))) ||
+      !held->link.put_program({static_cast<const uint8_t*>(program), length})) {
     napi_throw_error(env, nullptr, "no shared memory for a sandbox could be made");
     return nullptr;
   }

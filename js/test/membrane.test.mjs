@@ -179,7 +179,7 @@ test('callbacks in callbacks', () => {
 test('views hold for what they lead to', () => {
   const inner = { list: [1], f() { return 1; } };
   const object = { inner, n: 1, m() { return this.n; } };
-  for (const [view, name] of [[readonly, 'ro'], [(x) => x, 'usual']]) {
+  for (const [view, name] of [[readonly, 'ro'], [(x) => x, 'usual'], [(x) => readonly(x, { cached: true }), 'kept']]) {
     give(name, view(object));
     assert.throws(() => run(`'use strict'; ${name}.n = 2`), TypeError);
     assert.throws(() => run(`'use strict'; ${name}.inner.list.push(2)`), TypeError);
@@ -200,6 +200,25 @@ test('views hold for what they lead to', () => {
   assert.equal(inner.k, 1);
   assert.throws(() => run("'use strict'; lv.__proto__ = null"), TypeError);
   assert.throws(() => run('Object.setPrototypeOf(lv, null)'), TypeError);
+});
+
+test('what is read of a cached view is asked for once', () => {
+  let reads = 0;
+  const inner = { get n() { return ++reads; } };
+  const object = { inner, get n() { return ++reads; }, list: [1, 2], nothing: undefined, own() { return { f() {}, get n() { return ++reads; } }; } };
+  give('anew', readonly(object));
+  assert.equal(run('[anew.n, anew.n, anew.n].join()'), '1,2,3');
+  give('kept', readonly(object, { cached: true }));
+  assert.equal(run('[kept.n, kept.n, kept.n].join()'), '4,4,4');
+  assert.equal(run('kept.n'), 4);
+  assert.equal(run('[kept.inner.n, kept.inner.n, kept.inner === kept.inner].join()'), '5,5,true');
+  assert.equal(run('{ const made = kept.own(); [made.n, made.n].join() }'), '6,6');
+  assert.equal(run('kept.list.map((x) => x + 1).join() + kept.nothing + kept.nothing + kept.none'), '2,3undefinedundefinedundefined');
+  // An object that inherits from it is another one: what the getter is called on is that.
+  assert.equal(run('{ const own = Object.create(kept); [own.n, own.n].join() }'), '7,8');
+  object.list[0] = 9;
+  assert.equal(run('kept.list[0] + "," + anew.list[0]'), '1,9');
+  assert.equal(reads, 8);
 });
 
 test('revoked', () => {

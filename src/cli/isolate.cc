@@ -22,7 +22,7 @@ constexpr int kHostPipe = 3;
 
 struct WorkerOptions {
   std::vector<std::string> read;
-  std::string memory;
+  std::string memory, preload, version;
 };
 
 int fail(const Error& error) {
@@ -33,6 +33,11 @@ int fail(const Error& error) {
 int isolate(const WorkerOptions& options, const std::vector<std::string>& command) {
   if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0) {
     complain("`bulkhead isolate` is started by the Node package");
+    return kExitFailed;
+  }
+  if (!options.version.empty() && options.version != BULKHEAD_VERSION) {
+    complain("this is bulkhead " BULKHEAD_VERSION ", and the Node package is " + options.version +
+             ": install the same of both");
     return kExitFailed;
   }
   const auto places = find_places();
@@ -49,7 +54,10 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   if (!session.ok()) return fail(session.error());
   std::vector<std::string> found = command;
   found.front() = session->program->path;
-  auto plan = make_plan(session->policy, found, {}, session->folder, {});
+  // By a name in the working folder, because the loader parts what it is told at spaces and colons.
+  std::vector<std::string> environment;
+  if (!options.preload.empty()) environment.push_back("LD_PRELOAD=./" + options.preload);
+  auto plan = make_plan(session->policy, found, std::move(environment), session->folder, {});
   if (!plan.ok()) return fail(plan.error());
   Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
                   [](const Extra&) { return Status(); });
@@ -66,6 +74,10 @@ Action add_isolate(CLI::App& app) {
   auto options = std::make_shared<WorkerOptions>();
   app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
   app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
+  app.add_option("--preload", options->preload, "a library in the working folder")
+      ->type_name("NAME");
+  app.add_option("--for", options->version, "of which version the Node package is")
+      ->type_name("VERSION");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 

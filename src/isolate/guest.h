@@ -2,7 +2,6 @@
 // JavaScript as the host's (js/lib) and runs in the guest's own realm.
 #pragma once
 
-#include <node.h>
 #include <v8.h>
 
 #include <atomic>
@@ -43,6 +42,7 @@ class Guest {
   void serve(const MessageHeader& header, size_t length);
 
   uint32_t number() const { return number_; }
+  v8::Isolate* isolate() const { return isolate_; }
   size_t depth() const { return depth_; }
   // Finalizers run once the reply is written, and may write nothing themselves.
   bool is_flushing() const { return flushing_; }
@@ -66,6 +66,7 @@ class Guest {
   v8::Global<v8::Context> context_;
   v8::Global<v8::Function> serve_;
   size_t depth_ = 0;
+  uintptr_t stack_limit_ = 0;
   bool memory_over_ = false, flushing_ = false, refused_ = false;
   uint64_t flushed_ = 0;
 };

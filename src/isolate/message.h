@@ -20,6 +20,7 @@ static_assert(sizeof(MessageHeader) == 16);
 enum MessageOp : uint8_t {
   kOpCreate = 1,
   kOpDispose = 2,
+  kOpProgram = 13,  // what every guest runs first, as text; the first message, without an answer
   // Below: requests that the worker's JavaScript answers.
   kOpReturn = 64,
   kOpThrow = 65,

@@ -9,8 +9,7 @@
 
 namespace bulkhead {
 
-Worker::Worker(node::MultiIsolatePlatform* platform, uv_loop_t* loop, std::string source)
-    : platform_(platform), loop_(loop), source_(std::move(source)) {}
+Worker::Worker(v8::Platform& platform) : platform_(platform) {}
 
 Worker::~Worker() = default;
 
@@ -41,8 +40,28 @@ size_t Worker::await() {
   return length;
 }
 
+void Worker::take_program() {
+  const size_t length = await();
+  MessageHeader header;
+  std::memcpy(&header, channel_.incoming(), sizeof header);
+  if (header.op != kOpProgram) {
+    channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
+    ::_exit(1);
+  }
+  program_.assign(reinterpret_cast<const char*>(channel_.incoming()) + sizeof header,
+                  length - sizeof header);
+}
+
+void Worker::enter(v8::Isolate* isolate) {
+  if (entered_ == isolate) return;
+  if (entered_ != nullptr) entered_->Exit();
+  if (isolate != nullptr) isolate->Enter();
+  entered_ = isolate;
+}
+
 void Worker::serve() {
   stack_base_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  take_program();
   std::thread([this] { watch(); }).detach();
   channel_.control().ready.store(1);
   futex_wake(channel_.control().ready);
@@ -50,11 +69,10 @@ void Worker::serve() {
     const size_t length = await();
     MessageHeader header;
     std::memcpy(&header, channel_.incoming(), sizeof header);
-    {
-      const std::lock_guard guard(mutex_);
-      turn_ = header.turn;
-      ending_ = memory_over_ = false;
-    }
+    // Nothing runs, so the watchdog looks at none of this.
+    turn_.store(header.turn, std::memory_order_relaxed);
+    ending_.store(false, std::memory_order_relaxed);
+    memory_over_.store(false, std::memory_order_relaxed);
     dispatch(length);
   }
 }
@@ -66,6 +84,7 @@ void Worker::dispatch(size_t length) {
   if (header.op == kOpDispose) return dispose(header);
   Guest* const guest = header.sandbox < guests_.size() ? guests_[header.sandbox].get() : nullptr;
   if (guest == nullptr) return reply(header, kOpEnded, kEndUnknown);
+  if (depth() == 0) enter(guest->isolate());
   guest->serve(header, length);
 }
 
@@ -112,7 +131,10 @@ void Worker::dispose(const MessageHeader& header) {
   // Nested in itself, a guest cannot go: its frames are on the stack.
   const bool can = header.sandbox < guests_.size() && guests_[header.sandbox] &&
                    guests_[header.sandbox]->depth() == 0;
-  if (can) guests_[header.sandbox].reset();
+  if (can) {
+    if (guests_[header.sandbox]->isolate() == entered_) enter(nullptr);
+    guests_[header.sandbox].reset();
+  }
   reply(header, can ? kOpReturn : kOpEnded, can ? 0 : kEndUnknown);
 }
 

@@ -2,10 +2,10 @@
 // the two sides call each other; a second one only ends what runs, when the host says so.
 #pragma once
 
-#include <node.h>
-#include <uv.h>
+#include <v8-platform.h>
 #include <v8.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -22,7 +22,7 @@ class Guest;
 
 class Worker {
  public:
-  Worker(node::MultiIsolatePlatform* platform, uv_loop_t* loop, std::string source);
+  explicit Worker(v8::Platform& platform);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -36,9 +36,9 @@ class Worker {
   size_t exchange(const Guest& guest, size_t length);
 
   SharedChannel& channel() { return channel_; }
-  node::MultiIsolatePlatform* platform() { return platform_; }
-  uv_loop_t* loop() { return loop_; }
-  const std::string& source() const { return source_; }
+  v8::Platform& platform() { return platform_; }
+  // What every guest runs first: its end of the membrane.
+  const std::string& program() const { return program_; }
   v8::ScriptCompiler::CachedData* cached_code();
   void cache_code(v8::ScriptCompiler::CachedData* code) { code_.reset(code); }
 
@@ -66,6 +66,10 @@ class Worker {
 
  private:
   size_t await();
+  void take_program();
+  // Entering an isolate costs more than a short message, so the last one stays entered between
+  // turns.
+  void enter(v8::Isolate* isolate);
   void dispatch(size_t length);
   void create(const MessageHeader& header, size_t length);
   void dispose(const MessageHeader& header);
@@ -74,17 +78,17 @@ class Worker {
   void end_running();
 
   SharedChannel channel_;
-  node::MultiIsolatePlatform* platform_;
-  uv_loop_t* loop_;
-  std::string source_;
+  v8::Platform& platform_;
+  std::string program_;
+  v8::Isolate* entered_ = nullptr;
   std::unique_ptr<v8::ScriptCompiler::CachedData> code_;
   std::vector<std::unique_ptr<Guest>> guests_;
   uintptr_t stack_base_ = 0;
   Limiter* limiter_ = nullptr;
 
-  std::mutex mutex_;  // what follows, of which the watchdog reads
-  std::vector<v8::Isolate*> running_;
-  uint32_t turn_ = 0;
+  std::mutex mutex_;
+  std::vector<v8::Isolate*> running_;  // under the mutex: the watchdog ends the last one
+  std::atomic<uint32_t> turn_{0};
   std::atomic<bool> ending_{false}, memory_over_{false};
 };
 

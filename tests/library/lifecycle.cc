@@ -69,6 +69,16 @@ void act(Compartment& compartment, std::mt19937& random) {
   }
 }
 
+// Now, or prepared before, or prepared and never used.
+bulkhead::Result<Compartment> begin(const bulkhead::Policy& policy,
+                                    const bulkhead::Options& options, std::mt19937& random) {
+  if (random() % 2 == 0) return Compartment::start(policy, options);
+  auto prepared = Compartment::prepare(policy, options, {1});
+  if (!prepared.ok()) return prepared.error();
+  if (random() % 4 == 0) return bulkhead::Error{"not used", EAGAIN};
+  return prepared->start();
+}
+
 void live(const bulkhead::Policy& policy, unsigned seed, Clock::time_point end) {
   std::mt19937 random(seed);
   std::deque<Compartment> alive;
@@ -78,7 +88,7 @@ void live(const bulkhead::Policy& policy, unsigned seed, Clock::time_point end) 
       if (random() % 2 == 0) options.limits.memory = uint64_t{128} << 20;
       if (random() % 8 == 0)
         options.limits.wall_time = std::chrono::milliseconds(random() % 500 + 1);
-      auto next = Compartment::start(policy, options);
+      auto next = begin(policy, options, random);
       if (next.ok()) {
         alive.push_back(std::move(*next));
         ++started;

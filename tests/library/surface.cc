@@ -111,6 +111,129 @@ void descriptors(const bulkhead::Policy& policy) {
   ::close(datagrams);
 }
 
+class Asked final : public bulkhead::Judge {
+ public:
+  bool allow(const bulkhead::Access& access) override {
+    const std::lock_guard lock(mutex_);
+    seen.emplace_back(std::string(access.kind) + " " + std::string(access.resource));
+    threads.insert(std::this_thread::get_id());
+    return access.resource.ends_with("/yes");
+  }
+  void refused(const bulkhead::Access& access, std::string_view rule) override {
+    const std::lock_guard lock(mutex_);
+    no.emplace_back(std::string(access.kind) + " " + std::string(access.resource) + ": " +
+                    std::string(rule));
+  }
+  void stop() override { stopped = true; }
+
+  std::vector<std::string> seen, no;
+  std::set<std::thread::id> threads;
+  std::atomic<bool> stopped = false;
+
+ private:
+  std::mutex mutex_;
+};
+
+// What a prepared compartment is, from its beginning on.
+void preparing(const bulkhead::Policy& policy) {
+  Pipe out, in;
+  Options options =
+      shell("cat <&9; readlink /proc/self/fd/0 /proc/self/fd/2; ls /proc/self/fd | wc -l");
+  auto prepared = must(Compartment::prepare(policy, options, {0, 1, 9, 200}), "prepare");
+  const pid_t pid = prepared.pid();
+  expect(::kill(pid, 0) == 0, "it is there");
+  pollfd silent{out.ends[0], POLLIN, 0};
+  // What cannot be given changes nothing.
+  for (const std::map<int, int>& wrong : {std::map<int, int>{{5, out.ends[1]}},
+                                          {{2, out.ends[1]}},
+                                          {{-1, 0}},
+                                          {{9, 987654}},
+                                          {{9, -1}}}) {
+    const auto refused = prepared.start(wrong);
+    expect(!refused.ok() && refused.error().errno_value == EBADF, "no such descriptor");
+  }
+  const int datagrams = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  expect(!prepared.start({{9, datagrams}}).ok(), "no datagram socket");
+  ::close(datagrams);
+  expect(::poll(&silent, 1, 20) == 0, "nothing of it has run");
+  auto compartment = must(prepared.start({{1, out.ends[1]}, {9, in.ends[0]}}), "start");
+  expect(compartment.pid() == pid && prepared.pid() == 0, "it is the one that waited");
+  const auto again = prepared.start({{1, out.ends[1]}});
+  expect(!again.ok() && again.error().errno_value == EALREADY, "once");
+  in.close(0);
+  expect(::write(in.ends[1], "through\n", 8) == 8, "a pipe takes a line");
+  in.close(1);
+  // 0, 1, 2, 9 and the folder that ls reads; not 200.
+  const std::string said = out.read();
+  expect(said == "through\n/dev/null\n/dev/null\n5\n", "what was given, and no more: " + said);
+  expect_how(compartment.wait(), Outcome::How::kExited, 0, "it ends well");
+
+  Options both = shell("");
+  both.descriptors = {{1, 1}};
+  expect(!Compartment::prepare(policy, both, {1}).ok(), "a number has one descriptor");
+  expect(!Compartment::prepare(policy, shell(""), {256}).ok(), "no such number");
+}
+
+// Wall time counts from the start, and what is granted can be asked for.
+void preparing_early(const bulkhead::Policy& policy) {
+  Options options = shell("sleep 0.1; exit 6");
+  options.limits.wall_time = 600ms;
+  options.limits.memory = uint64_t{1} << 30;
+  auto early = must(Compartment::prepare(policy, options), "prepare");
+  std::this_thread::sleep_for(800ms);
+  expect_how(must(early.start(), "start").wait(), Outcome::How::kExited, 6, "an early one");
+  options = shell("sleep 1000");
+  options.limits.wall_time = 200ms;
+  auto late = must(Compartment::prepare(policy, options), "prepare");
+  expect_how(must(late.start(), "start").wait(), Outcome::How::kLimit, 124, "wall time");
+}
+
+// One that is never used: moved about, destroyed, or killed by somebody.
+void preparing_in_vain(const bulkhead::Policy& policy) {
+  const auto descriptors = host::names_in("/proc/self/fd");
+  const auto mounts = host::read_file("/proc/self/mountinfo");
+  const auto judge = std::make_shared<Asked>();
+  {
+    Options options = shell("exit 0");
+    options.limits.memory = uint64_t{1} << 30;
+    options.judge = judge;
+    auto one = must(Compartment::prepare(policy, options, {0, 1}), "prepare");
+    auto other = must(Compartment::prepare(policy, options), "prepare");
+    bulkhead::Prepared moved = std::move(one);
+    moved = std::move(other);  // ends the first
+    expect(host::children() == 1, "one is left");
+    auto killed = must(Compartment::prepare(policy, shell("exit 0"), {1}), "prepare");
+    ::kill(killed.pid(), SIGKILL);
+    // Until the kernel has taken the call back that it waits in.
+    while (host::read_file("/proc/" + std::to_string(killed.pid()) + "/syscall").starts_with("59"))
+      ::usleep(1000);
+    const auto gone = killed.start();
+    expect(!gone.ok() && gone.error().errno_value == ESRCH, "killed while it waited");
+    expect(killed.start().error().errno_value == EALREADY, "and gone");
+  }
+  expect(judge->stopped, "the judge is told of the end");
+  expect(host::children() == 0, "no process is left");
+  expect(host::names_in("/proc/self/task").size() == 1, "no thread is left");
+  expect(host::names_in("/proc/self/fd") == descriptors, "no descriptor is left");
+  expect(host::read_file("/proc/self/mountinfo") == mounts, "no mount is left");
+}
+
+// Started by several threads at a time, one of them has it.
+void preparing_for_many(const bulkhead::Policy& policy) {
+  auto prepared = must(Compartment::prepare(policy, shell("exit 3")), "prepare");
+  std::atomic<int> had = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      auto mine = prepared.start();
+      if (!mine.ok()) return expect(mine.error().errno_value == EALREADY, mine.error().message);
+      ++had;
+      expect_how(mine->wait(), Outcome::How::kExited, 3, "the one that has it");
+    });
+  for (std::thread& thread : threads) thread.join();
+  expect(had == 1, "one has it");
+}
+
 void waiting(const bulkhead::Policy& policy) {
   Pipe out;
   Options options = shell("trap 'exit 5' USR1; echo; while :; do sleep 0.01; done");
@@ -151,29 +274,6 @@ void usage(const bulkhead::Policy& policy) {
   if (const Outcome* outcome = compartment.wait_until(Clock::now() + 10s); outcome != nullptr)
     expect_how(*outcome, Outcome::How::kLimit, 120, "memory");
 }
-
-class Asked final : public bulkhead::Judge {
- public:
-  bool allow(const bulkhead::Access& access) override {
-    const std::lock_guard lock(mutex_);
-    seen.emplace_back(std::string(access.kind) + " " + std::string(access.resource));
-    threads.insert(std::this_thread::get_id());
-    return access.resource.ends_with("/yes");
-  }
-  void refused(const bulkhead::Access& access, std::string_view rule) override {
-    const std::lock_guard lock(mutex_);
-    no.emplace_back(std::string(access.kind) + " " + std::string(access.resource) + ": " +
-                    std::string(rule));
-  }
-  void stop() override { stopped = true; }
-
-  std::vector<std::string> seen, no;
-  std::set<std::thread::id> threads;
-  std::atomic<bool> stopped = false;
-
- private:
-  std::mutex mutex_;
-};
 
 void judging() {
   const auto policy = host::shell_policy(R"(, "otherwise": "ask")");
@@ -270,6 +370,10 @@ int main() {
     judging();
     judging_its_own_end();
     errors(policy);
+    preparing(policy);
+    preparing_early(policy);
+    preparing_in_vain(policy);
+    preparing_for_many(policy);
     // An object's end is its compartment's.
     const auto lives = must(Compartment::start(policy, shell("sleep 1000")), "start");
   }

@@ -188,7 +188,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
   // placement.js first: the others add to what it made.
-  const placed = ["placement.js", "declarations.js", "buttons.js", "pages.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
+  const placed = ["placement.js", "foreseen.js", "declarations.js", "buttons.js", "pages.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   // A copy has passed what these say.
   const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json", "api/commands.json", "api/reach.json", "api/bundle.mjs", "api/follower.mjs", "api/reach.mjs", "api/commands.mjs"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
   const ids = builtin.map((id) => id.toLowerCase());

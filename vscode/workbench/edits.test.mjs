@@ -14,7 +14,7 @@ import { EditError } from "./shapes.mjs";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const server = process.env.BULKHEAD_CODE_SERVER ?? path.join(here, "../node_modules/code-server/lib/vscode");
 const source = fs.readFileSync(path.join(server, "out/vs/code/browser/workbench/workbench.js"), "utf8");
-const placement = fs.readFileSync(path.join(here, "placement.js"), "utf8");
+const placement = ["placement.js", "foreseen.js"].map((name) => fs.readFileSync(path.join(here, name), "utf8")).join("\n");
 /** @type {string | undefined} */
 let whole;
 const edited = () => (whole ??= edit(source, ""));
@@ -445,9 +445,9 @@ test("a shape that stands twice is refused", () => {
   assert.throws(() => edit(`${source};var ${shape}`, ""), EditError);
 });
 
-function placed(setTimeout = () => {}, now = Date.now) {
+function placed(setTimeout = () => {}, now = Date.now, localStorage = undefined) {
   const reloads = [];
-  const context = vm.createContext({ Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
+  const context = vm.createContext({ localStorage, Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
   vm.runInContext(placement, context);
   context.bulkhead.keepsPages = async () => "yes"; // pages.js
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
@@ -505,6 +505,59 @@ test("a host is asked for with what its first message will say of it", async () 
   assert.equal(JSON.parse((await bulkhead.environment(host(one, data(), 1))).BULKHEAD_IDENTITY).workspace, null, "an empty window");
   assert.equal((await bulkhead.environment(host(one, data(10000)))).BULKHEAD_IDENTITY, "", "too long for a variable");
   assert.equal("BULKHEAD_IDENTITY" in (await bulkhead.environment(host(0, data()))), false, "the main host is no compartment");
+});
+
+test("a window asks at once for the hosts that its folder had the last time, each for the same one extension", async () => {
+  const kept = new Map();
+  const localStorage = { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => kept.set(key, value) };
+  const at = (path) => ({ $mid: 1, path, scheme: "vscode-remote", authority: "127.0.0.1:1", with: ({ path }) => at(path) });
+  const remote = { extensionHostLogsPath: at("/logs"), globalStorageHome: at("/global"), workspaceStorageHome: at("/workspaces") };
+  /** A window with these extensions: the affinities that it asks for at once, what it says of the first, whom it stops, where they are placed. */
+  const opened = async (describe) => {
+    const { bulkhead, extension } = placed(undefined, undefined, localStorage);
+    Object.assign(bulkhead, { logsOf: (folder, { affinity }) => folder.with({ path: `${folder.path}-${affinity}` }) });
+    const stopped = [];
+    const managers = [];
+    const service = { _remoteAgentService: { getEnvironment: async () => remote }, _extensionHostManagers: Object.assign(managers, { stopOne: (one) => stopped.push(one._extensionHost.runningLocation.affinity) }) };
+    const early = bulkhead.affinities(service, () => {});
+    managers.push(...early.map((affinity) => manager(affinity)));
+    const environment = early.length > 1 ? await bulkhead.environment(host(early[1])) : undefined;
+    const all = describe(extension);
+    const places = all.map((one) => bulkhead.place(one, all));
+    return { early: [...early], environment, places, later: [...bulkhead.affinities(service)], stopped };
+  };
+  const one = (extension) => extension("A.one", { extensionLocation: at("/ext/a.one-1") });
+  const first = await opened((extension) => [one(extension)]);
+  assert.deepEqual([first.early, first.places, first.stopped], [[0], [1], []], "nothing is known of a new home");
+
+  const again = await opened((extension) => [extension("b.two"), one(extension)]);
+  assert.deepEqual([again.early, again.places, again.later.sort(), again.stopped], [[0, 1], [2, 1], [0, 1, 2], []]);
+  assert.equal(again.environment.BULKHEAD_HOST, "a.one");
+  assert.deepEqual(JSON.parse(again.environment.BULKHEAD_IDENTITY), JSON.parse(JSON.stringify({
+    remote: { authority: "127.0.0.1:1" },
+    logsLocation: at("/logs-1"),
+    environment: { globalStorageHome: at("/global"), workspaceStorageHome: at("/workspaces") },
+    workspace: { id: "-7a" },
+    extensions: { allExtensions: [{ identifier: { value: "A.one" }, extensionLocation: at("/ext/a.one-1") }], myExtensions: [{ value: "A.one" }] },
+  })));
+
+  kept.set(kept.keys().next().value, JSON.stringify([{ identifier: { value: "A.one" }, extensionLocation: at("/ext/a.one-1") }]));
+  const others = {
+    "another version": (extension) => [extension("A.one", { extensionLocation: at("/ext/a.one-2") })],
+    "it is not alone any more": (extension) => [one(extension), extension("b.two", { extensionDependencies: ["a.one"] })],
+    "it is the window's own now": () => [],
+  };
+  for (const [why, describe] of Object.entries(others)) {
+    const before = new Map(kept);
+    const { early, places, stopped, later } = await opened(describe);
+    assert.deepEqual([early, stopped], [[0, 1], [1]], why);
+    assert.ok(!places.includes(1) && !later.includes(1), why);
+    for (const [key, value] of before) kept.set(key, value);
+  }
+  for (const broken of ["{", "7", "[null]", '[{"identifier":{"value":1},"extensionLocation":{"path":"/"}}]', '[{"identifier":{}}]']) {
+    for (const key of kept.keys()) kept.set(key, broken);
+    assert.deepEqual((await opened((extension) => [one(extension)])).early, [0], broken);
+  }
 });
 
 test("dependent extensions share a host, in both directions, and only they", async () => {

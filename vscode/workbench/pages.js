@@ -5,6 +5,8 @@
   const { bulkhead } = /** @type {any} */ (globalThis);
   /** Milliseconds until it counts as one that does not, so that no compartment waits longer. */
   const PATIENCE = 12_000;
+  /** Milliseconds between trials that came to nothing, where compartments have started. */
+  const PAUSE = 1000;
   const TRIED = "bulkhead: tried";
   const server = new URL("page-trial", location.href);
 
@@ -40,17 +42,56 @@
       for (const frame of frames) frame.remove();
     }
   }
-  const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, "it took too long"));
-  const tried = Promise.race([keeps(), late])
-    .catch((error) => `it could not be tried: ${error.message}`)
-    .then((found) => {
-      if (found !== "yes") console.warn(`bulkhead: this browser does not keep pages of extensions off the network (${found}); you are asked before they are shown`);
-      return found;
-    });
+  const late = () => new Promise((_, reject) => setTimeout(reject, PATIENCE, new Error("it took too long")));
+
+  // Compartments start by what this browser did the last time: a trial takes as long as the page loads. Until this window's
+  // own has ended no page is shown; where it says otherwise, the window starts anew with what is true.
+  const KEEPS = "bulkhead-keeps-pages";
+  const { userAgent } = globalThis.navigator ?? {};
+  function didBefore() {
+    try {
+      return userAgent !== undefined && localStorage.getItem(KEEPS) === userAgent;
+    } catch {
+      return false; // a browser that keeps nothing
+    }
+  }
+  const before = didBefore();
+  /** @param {boolean} yes */
+  function remember(yes) {
+    try {
+      if (yes) localStorage.setItem(KEEPS, userAgent);
+      else localStorage.removeItem(KEEPS);
+    } catch {
+      // The next window waits for its own trial.
+    }
+  }
+
+  async function attempt() {
+    try {
+      return { found: await Promise.race([keeps(), late()]), tried: true };
+    } catch (error) {
+      return { found: `it could not be tried: ${error.message}`, tried: false };
+    }
+  }
+
+  async function trial() {
+    let last = await attempt();
+    while (before && !last.tried) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      last = await attempt();
+    }
+    const { found } = last;
+    remember(found === "yes");
+    if (found !== "yes") console.warn(`bulkhead: this browser does not keep pages of extensions off the network (${found}); you are asked before they are shown`);
+    if (!before || found === "yes") return found;
+    location.reload();
+    return new Promise(() => {});
+  }
+  const tried = trial();
 
   Object.assign(bulkhead, {
     /** Whether this browser does: "yes", or why not. @returns {Promise<string>} */
-    keepsPages: () => tried,
+    keepsPages: async () => (before ? "yes" : tried),
     /**
      * The name of a page's origin: VS Code's hash, and whose it is. "open" is the editor's own, by what it came with; the
      * digest is an extension's; without either it is nobody's, notebooks' and chats', and reaches nothing.
@@ -59,6 +100,7 @@
      * @param {{ disableServiceWorker?: boolean, purpose?: string } | undefined} options of the workbench's
      */
     async pageName(hash, id, options) {
+      await tried;
       // What the workbench shows by itself, packages' descriptions and what is new, loads no files.
       if (id === undefined) return options?.disableServiceWorker && options.purpose === undefined ? `${hash}.open` : hash;
       const whose = id.toLowerCase();

@@ -8,13 +8,15 @@ import vm from "node:vm";
 const source = fs.readFileSync(new URL("pages.js", import.meta.url), "utf8");
 
 /** @param {(address: string) => Promise<unknown>} fetch */
-function loaded(fetch, patience = setTimeout) {
+function loaded(fetch, patience = setTimeout, kept = /** @type {Map<string, string> | undefined} */ (undefined)) {
   /** @type {((event: unknown) => void)[]} */
   const listeners = [];
   const frames = /** @type {any[]} */ ([]);
   const context = vm.createContext({
     bulkhead: { runsOutside: (/** @type {string} */ id) => id === "vscode.shipped" },
-    location: { href: "http://bulkhead.localhost:1/code-1/?folder=/w", protocol: "http:", host: "bulkhead.localhost:1" },
+    location: { href: "http://bulkhead.localhost:1/code-1/?folder=/w", protocol: "http:", host: "bulkhead.localhost:1", reload: () => reloads.push(1) },
+    navigator: { userAgent: "browser 1" },
+    localStorage: kept && { getItem: (/** @type {string} */ key) => kept.get(key) ?? null, setItem: kept.set.bind(kept), removeItem: kept.delete.bind(kept) },
     URL, TextEncoder, crypto, fetch, setTimeout: patience, console: { warn: () => {} },
     addEventListener: (/** @type {string} */ _type, /** @type {(event: unknown) => void} */ listener) => listeners.push(listener),
     removeEventListener: (/** @type {string} */ _type, /** @type {(event: unknown) => void} */ listener) => listeners.splice(listeners.indexOf(listener), 1),
@@ -33,8 +35,9 @@ function loaded(fetch, patience = setTimeout) {
     },
   });
   const shown = /** @type {string[]} */ ([]);
+  const reloads = /** @type {number[]} */ ([]);
   vm.runInContext(source, context);
-  return { bulkhead: context.bulkhead, shown, frames };
+  return { bulkhead: context.bulkhead, shown, frames, reloads };
 }
 
 const answers = (/** @type {string} */ verdict) => async (/** @type {string} */ address) => ({ ok: true, text: async () => (String(address).includes("?name=") ? verdict : "abc") });
@@ -63,6 +66,36 @@ test("it does not where nobody says so", async () => {
   assert.match(await loaded(async () => { throw new Error("gone"); }).bulkhead.keepsPages(), /gone/);
   const hurried = /** @type {any} */ ((/** @type {(value: unknown) => void} */ resolve, /** @type {number} */ _time, /** @type {unknown} */ value) => setImmediate(resolve, value));
   assert.match(await loaded(() => new Promise(() => {}), hurried).bulkhead.keepsPages(), /too long/);
+});
+
+test("compartments start by what the browser did before; pages wait for this window's trial", async () => {
+  const soon = /** @type {any} */ ((/** @type {() => void} */ resolve, /** @type {number} */ time) => void (time === 1000 && setImmediate(resolve)));
+  const never = /** @type {any} */ (() => {});
+  const kept = new Map();
+  assert.equal(await loaded(answers(""), setTimeout, kept).bulkhead.keepsPages(), "yes");
+  assert.deepEqual([...kept], [["bulkhead-keeps-pages", "browser 1"]]);
+
+  const waiting = loaded(() => new Promise(() => {}), never, kept);
+  assert.equal(await waiting.bulkhead.keepsPages(), "yes", "known before it is tried");
+  const name = waiting.bulkhead.pageName("0a", "me.mine", {});
+  assert.equal(await Promise.race([name, new Promise((resolve) => setTimeout(resolve, 50, "no page yet"))]), "no page yet");
+
+  let fails = 2;
+  const slow = loaded(async (address) => {
+    if (fails-- > 0) throw new Error("busy");
+    return answers("")(address);
+  }, soon, kept);
+  assert.match(await slow.bulkhead.pageName("0a", "me.mine", {}), /^0a\./, "tried until it is known");
+  assert.deepEqual(slow.reloads, []);
+
+  const other = loaded(answers("it let a page out"), setTimeout, kept);
+  assert.equal(await other.bulkhead.keepsPages(), "yes");
+  const never_ = other.bulkhead.pageName("0a", "me.mine", {});
+  assert.equal(await Promise.race([never_, new Promise((resolve) => setTimeout(resolve, 50, "no page"))]), "no page");
+  assert.deepEqual([other.reloads, [...kept]], [[1], []], "the window starts anew, with what is true");
+
+  kept.set("bulkhead-keeps-pages", "browser 0");
+  assert.equal(await loaded(answers("it let a page out"), setTimeout, kept).bulkhead.keepsPages(), "it let a page out", "another browser");
 });
 
 test("that somebody clicked is a page's word", () => {

@@ -142,7 +142,10 @@
     if (!inside.has(id)) return 0;
     const group = groupOf(id, inside);
     const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined);
-    const affinity = existing[0] ?? ++last;
+    const { foreseen } = globalThis.bulkhead;
+    const affinity = existing[0] ?? (group.size === 1 ? foreseen.claim(extension) : undefined) ?? ++last;
+    if (group.size === 1) foreseen.keep(affinity, extension);
+    else foreseen.forget(affinity);
     if (!members.has(affinity)) members.set(affinity, new Set());
     for (const other of existing.length > 0 ? [id] : group) {
       placed.set(other, affinity);
@@ -162,6 +165,13 @@
     extension.extensionDependencies = extension.extensionDependencies.filter((id) => beside.has(id.toLowerCase()) || !present.has(id.toLowerCase()));
   }
 
+  /** What the host's own provider will say, before the workbench knows its extensions. */
+  async function foreseenData({ runningLocation }, extension) {
+    const { extensionHostLogsPath, globalStorageHome, workspaceStorageHome } = await service._remoteAgentService.getEnvironment();
+    const toSnapshot = () => ({ allExtensions: [extension], myExtensions: [extension.identifier] });
+    return { extensionHostLogsPath: globalThis.bulkhead.logsOf(extensionHostLogsPath, runningLocation), globalStorageHome, workspaceStorageHome, extensions: { toSnapshot } };
+  }
+
   /**
    * What the workbench's first message to this host will say of what it is for, in that message's shape: the
    * compartment is made of it while the connection for that message comes into being. Empty where it is not known, or
@@ -169,7 +179,8 @@
    */
   async function identityOf(host) {
     try {
-      const data = await host._initDataProvider.getInitData();
+      const foreseen = globalThis.bulkhead.foreseen.whoWaits(host.runningLocation.affinity);
+      const data = foreseen ? await foreseenData(host, foreseen) : await host._initDataProvider.getInitData();
       const { allExtensions, myExtensions } = data.extensions.toSnapshot();
       const own = new Set(myExtensions.map(({ value }) => value.toLowerCase()));
       const text = JSON.stringify({
@@ -259,12 +270,22 @@
     },
     /** Every affinity that a host must exist for. Who starts one starts all that are missing: not those that pause. */
     affinities(asking, startHosts) {
+      const { foreseen } = globalThis.bulkhead;
       if (asking && !service) {
         [service, start] = [asking, startHosts];
         // For the companion: those of others would be asked about (api/commands.json).
         const registry = globalThis.bulkhead.commandRegistry;
         registry?.registerCommand("_bulkhead.missing", missing);
         registry?.registerCommand("_bulkhead.startMissing", startMissing);
+        if (last === 0) {
+          const early = foreseen.begin();
+          last = early.length;
+          return [0, ...early];
+        }
+      }
+      for (const affinity of foreseen.left()) {
+        const manager = managerOf(affinity);
+        if (manager) service._extensionHostManagers.stopOne(manager);
       }
       return [0, ...members.keys()].filter((affinity) => !ends.get(affinity)?.waits);
     },
@@ -311,6 +332,7 @@
         for (const id of members.get(affinity) ?? []) placed.delete(id);
         members.delete(affinity);
         ends.delete(affinity);
+        globalThis.bulkhead.foreseen.forget(affinity);
         service._extensionHostManagers.stopOne(manager);
       }
       start();
@@ -401,9 +423,11 @@
     async environment(host) {
       const { affinity } = host.runningLocation;
       asked.set(affinity, { at: Date.now(), since: asked.get(affinity)?.since ?? Date.now(), error: "" });
+      const foreseen = globalThis.bulkhead.foreseen.whoWaits(affinity);
+      const ids = foreseen ? [idOf(foreseen)] : [...(members.get(affinity) ?? [])].sort();
       const identity = affinity === 0 ? "" : await Promise.race([identityOf(host), new Promise((resolve) => setTimeout(resolve, IDENTITY_PATIENCE, ""))]);
       return {
-        BULKHEAD_HOST: affinity === 0 ? "main" : [...members.get(affinity)].sort().join(","),
+        BULKHEAD_HOST: affinity === 0 ? "main" : ids.join(","),
         BULKHEAD_WINDOW: window_,
         BULKHEAD_FOLDER: page.get("folder") ?? "",
         BULKHEAD_WORKSPACE: page.get("workspace") ?? "",

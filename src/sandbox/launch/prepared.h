@@ -2,7 +2,8 @@
 // (processes, namespaces, mounts, Landlock, filter); what the program works on need not be known
 // yet. A pool of these starts a program in a fraction of what launch() takes.
 //
-// Begun by answering `execve` as any other call: Server::start() takes it.
+// Begun by answering `execve` as any other call: Server::start() takes it. What the policy grants
+// is what stood there when it was prepared.
 #pragma once
 
 #include <optional>

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "policy/policy_judge.h"
 #include "policy/shipped.h"
+#include "sandbox/launch/stdio.h"
 #include "sandbox/library/supervised.h"
 #include "sandbox/limits/outcome.h"
 
@@ -107,9 +108,24 @@ InnerResult<Fd> duplicate(int fd, int number) {
   return copy;
 }
 
-InnerResult<std::vector<Fd>> give(const std::map<int, int>& descriptors, Stdio& stdio) {
+InnerResult<Fd> open_null(int number) {
+  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (!null) return errno_error("open /dev/null");
+  return duplicate(null.get(), number);
+}
+
+InnerResult<std::vector<Fd>> give(const std::map<int, int>& descriptors, const std::set<int>& later,
+                                  Stdio& stdio) {
   std::vector<Fd> given;
   stdio.clear();
+  for (const int number : later) {
+    if (descriptors.contains(number))
+      return InnerError{fmt::format("the program's descriptor {} is one of Options::descriptors, "
+                                    "and one that is given later",
+                                    number),
+                        EINVAL};
+    stdio[number] = kGivenLater;
+  }
   for (const auto& [number, fd] : descriptors) {
     BULKHEAD_TRY(Fd copy, duplicate(fd, number));
     stdio[number] = copy.get();
@@ -117,9 +133,7 @@ InnerResult<std::vector<Fd>> give(const std::map<int, int>& descriptors, Stdio& 
   }
   for (int number = 0; number <= 2; ++number) {
     if (stdio.contains(number)) continue;
-    const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY));
-    if (!null) return errno_error("open /dev/null");
-    BULKHEAD_TRY(Fd copy, duplicate(null.get(), number));
+    BULKHEAD_TRY(Fd copy, open_null(number));
     stdio[number] = copy.get();
     given.push_back(std::move(copy));
   }
@@ -199,7 +213,8 @@ Result<Policy> Policy::load(const std::string& file, const PolicyOptions& option
 }
 
 struct Compartment::Impl {
-  InnerStatus start(const std::shared_ptr<const InnerPolicy>& policy, const Options& options) {
+  InnerStatus prepare(const std::shared_ptr<const InnerPolicy>& policy, const Options& options,
+                      const std::set<int>& later) {
     BULKHEAD_CHECK(check(options));
     if (!policy->private_home().empty())
       return InnerError{"a private home has no place to be kept in here: leave files.private out",
@@ -209,10 +224,11 @@ struct Compartment::Impl {
     BULKHEAD_TRY(Plan plan,
                  make_plan(policy, options.command, options.environment, options.folder, planned));
     plan.blocked_signals = plan.ignored_signals = 0;  // the host's are its own
-    BULKHEAD_TRY(std::vector<Fd> given, give(options.descriptors, plan.stdio));
-    BULKHEAD_TRY(supervised, Supervised::start(std::move(plan),
-                                               std::make_shared<HostsJudge>(policy, options.judge),
-                                               options.name_server, std::move(given)));
+    BULKHEAD_TRY(std::vector<Fd> given, give(options.descriptors, later, plan.stdio));
+    BULKHEAD_TRY(
+        supervised,
+        Supervised::prepare(std::move(plan), std::make_shared<HostsJudge>(policy, options.judge),
+                            options.name_server, std::move(given)));
     return {};
   }
 
@@ -227,6 +243,54 @@ struct Compartment::Impl {
   }
 };
 
+struct Prepared::Impl {
+  // By an error nothing has changed.
+  InnerStatus check(const std::map<int, int>& descriptors) const {
+    if (!compartment) return InnerError{"what was prepared was started already", EALREADY};
+    for (const auto& [number, fd] : descriptors) {
+      if (!later.contains(number))
+        return InnerError{
+            fmt::format("the program's descriptor {} is not one that is given later", number),
+            EBADF};
+      BULKHEAD_CHECK(may_be_given(fd, number));
+    }
+    return {};
+  }
+  InnerStatus begin(const std::map<int, int>& descriptors) {
+    for (const auto& [number, fd] : descriptors)
+      BULKHEAD_CHECK(compartment->supervised->give(number, fd));
+    for (const int number : later) {
+      if (number > 2 || descriptors.contains(number)) continue;
+      BULKHEAD_TRY(const Fd null, open_null(number));
+      BULKHEAD_CHECK(compartment->supervised->give(number, null.get()));
+    }
+    return compartment->supervised->begin();
+  }
+
+  std::mutex mutex;
+  std::unique_ptr<Compartment::Impl> compartment = std::make_unique<Compartment::Impl>();
+  std::set<int> later;
+};
+
+Prepared::Prepared(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Prepared::Prepared(Prepared&& other) noexcept = default;
+Prepared& Prepared::operator=(Prepared&& other) noexcept = default;
+Prepared::~Prepared() = default;
+
+pid_t Prepared::pid() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->compartment ? impl_->compartment->supervised->program() : 0;
+}
+
+Result<Compartment> Prepared::start(const std::map<int, int>& descriptors) {
+  const std::lock_guard lock(impl_->mutex);
+  if (const InnerStatus fit = impl_->check(descriptors); !fit.ok()) return outer(fit.error());
+  const InnerStatus begun = impl_->begin(descriptors);
+  std::unique_ptr<Compartment::Impl> compartment = std::move(impl_->compartment);
+  if (!begun.ok()) return outer(begun.error());
+  return Compartment(std::move(compartment));
+}
+
 Compartment::Compartment(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Compartment::Compartment(Compartment&& other) noexcept = default;
 Compartment& Compartment::operator=(Compartment&& other) noexcept = default;
@@ -234,9 +298,19 @@ Compartment::~Compartment() = default;
 
 Result<Compartment> Compartment::start(const Policy& policy, const Options& options) {
   auto impl = std::make_unique<Impl>();
-  const InnerStatus started = impl->start(policy.data().policy, options);
-  if (!started.ok()) return outer(started.error());
+  InnerStatus status = impl->prepare(policy.data().policy, options, {});
+  if (status.ok()) status = impl->supervised->begin();
+  if (!status.ok()) return outer(status.error());
   return Compartment(std::move(impl));
+}
+
+Result<Prepared> Compartment::prepare(const Policy& policy, const Options& options,
+                                      const std::set<int>& later) {
+  auto impl = std::make_unique<Prepared::Impl>();
+  const InnerStatus prepared = impl->compartment->prepare(policy.data().policy, options, later);
+  if (!prepared.ok()) return outer(prepared.error());
+  impl->later = later;
+  return Prepared(std::move(impl));
 }
 
 pid_t Compartment::pid() const { return impl_->supervised->program(); }

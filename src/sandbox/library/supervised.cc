@@ -50,14 +50,14 @@ class MaskForThreads {
 Supervised::Supervised(Plan plan, std::shared_ptr<Judge> judge, std::string name_server)
     : plan_(std::move(plan)), judge_(std::move(judge)), name_server_(std::move(name_server)) {}
 
-Result<std::unique_ptr<Supervised>> Supervised::start(Plan plan, std::shared_ptr<Judge> judge,
-                                                      std::string name_server,
-                                                      std::vector<Fd> given) {
+Result<std::unique_ptr<Supervised>> Supervised::prepare(Plan plan, std::shared_ptr<Judge> judge,
+                                                        std::string name_server,
+                                                        std::vector<Fd> given) {
   std::unique_ptr<Supervised> self(
       new Supervised(std::move(plan), std::move(judge), std::move(name_server)));
   self->given_ = std::move(given);
   BULKHEAD_CHECK(self->open());
-  BULKHEAD_CHECK(self->begin());
+  BULKHEAD_CHECK(self->start_thread());
   return self;
 }
 
@@ -69,7 +69,7 @@ Status Supervised::open() {
   return {};
 }
 
-Status Supervised::begin() {
+Status Supervised::start_thread() {
   try {
     const MaskForThreads mask;
     thread_ = std::thread([this] { run(); });
@@ -77,7 +77,7 @@ Status Supervised::begin() {
     return errno_error("start a compartment's thread", error.code().value());
   }
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return started_ || failed_; });
+  changed_.wait(lock, [this] { return prepared_ != nullptr || failed_; });
   if (!failed_) return {};
   return *failed_;
 }
@@ -88,32 +88,58 @@ void Supervised::run() {
   options.end_fd = end_fd_.get();
   options.requests = requests_.get();
   options.pass_signals = false;
-  options.started = [this](int /*proc*/, pid_t program) { note_started(program); };
-  auto report = supervise(plan_, *judge_, options);
+  auto supervisor = Supervisor::prepare(plan_, *judge_, options);
+  given_.clear();  // the program has its own
+  if (!supervisor.ok()) {
+    const std::lock_guard lock(mutex_);
+    failed_ = std::move(supervisor).error();
+    changed_.notify_all();
+    return;
+  }
+  if (!wait_to_begin(**supervisor)) return;
+  auto report = (*supervisor)->run();
   requests_->end();
   const std::lock_guard lock(mutex_);
-  if (report.ok())
-    report_ = std::move(*report);
-  else if (started_)
-    report_ = RunReport{.outcome = SupervisorFailed{report.error().message}};
-  else
-    failed_ = std::move(report).error();
+  report_ = report.ok() ? std::move(*report)
+                        : RunReport{.outcome = SupervisorFailed{report.error().message}};
   tell(ended_fd_);
   changed_.notify_all();
 }
 
-// The program waits for us, so its number is its own still.
-void Supervised::note_started(pid_t program) {
-  given_.clear();  // it has its own
-  const std::lock_guard lock(mutex_);
-  program_ = program;
-  program_fd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
-  started_ = true;
+// False: nobody wants it any more.
+bool Supervised::wait_to_begin(Supervisor& supervisor) {
+  std::unique_lock lock(mutex_);
+  prepared_ = &supervisor;
+  // The program waits for us, so its number is its own still.
+  program_ = supervisor.program();
+  program_fd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, program_, 0)));
   changed_.notify_all();
+  changed_.wait(lock, [this] { return begun_ || dropped_; });
+  prepared_ = nullptr;
+  return begun_;
+}
+
+Status Supervised::give(int number, int fd) {
+  const std::lock_guard lock(mutex_);
+  return prepared_->give(number, fd);
+}
+
+Status Supervised::begin() {
+  const std::lock_guard lock(mutex_);
+  if (!prepared_->waits())
+    return Error{"cannot start the compartment that was prepared: its program was killed", ESRCH};
+  begun_ = true;
+  changed_.notify_all();
+  return {};
 }
 
 Supervised::~Supervised() {
   end();
+  {
+    const std::lock_guard lock(mutex_);
+    dropped_ = true;
+    changed_.notify_all();
+  }
   if (thread_.joinable()) thread_.join();
 }
 

@@ -22,13 +22,19 @@ namespace bulkhead {
 
 class Supervised {
  public:
-  // Returns when the program is about to begin. `given` are the descriptors that the plan names.
-  static Result<std::unique_ptr<Supervised>> start(Plan plan, std::shared_ptr<Judge> judge,
-                                                   std::string name_server, std::vector<Fd> given);
+  // Returns when the program waits to begin. `given` are the descriptors that the plan names.
+  static Result<std::unique_ptr<Supervised>> prepare(Plan plan, std::shared_ptr<Judge> judge,
+                                                     std::string name_server,
+                                                     std::vector<Fd> given);
   // Ends it, and waits for that.
   ~Supervised();
   Supervised(const Supervised&) = delete;
   Supervised& operator=(const Supervised&) = delete;
+
+  // A descriptor of those that the plan has as given later. Before begin().
+  Status give(int number, int fd);
+  // Lets the program begin; ESRCH where it has been killed. Once.
+  Status begin();
 
   pid_t program() const { return program_; }
   // What became of it, for as long as this object lives; null: the deadline came first. No
@@ -43,9 +49,9 @@ class Supervised {
  private:
   Supervised(Plan plan, std::shared_ptr<Judge> judge, std::string name_server);
   Status open();
-  Status begin();
+  Status start_thread();
   void run();
-  void note_started(pid_t program);
+  bool wait_to_begin(Supervisor& supervisor);
 
   const Plan plan_;
   const std::shared_ptr<Judge> judge_;
@@ -58,8 +64,9 @@ class Supervised {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool started_ = false;
-  std::optional<Error> failed_;  // before it started
+  Supervisor* prepared_ = nullptr;  // the thread's, while it waits to begin
+  std::optional<Error> failed_;     // before that
+  bool begun_ = false, dropped_ = false;
   std::optional<RunReport> report_;
   std::thread thread_;  // last: it uses all else
 };

@@ -28,6 +28,7 @@ TEST(LimitKeeper, WhatCannotBeWatchedIsBreached) {
   target.init = target.program = ::getpid();
   target.proc = proc.get();
   ASSERT_TRUE((*keeper)->attach(target).ok());
+  (*keeper)->begin();
   EXPECT_FALSE((*keeper)->poll().has_value());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

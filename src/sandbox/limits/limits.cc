@@ -149,9 +149,12 @@ class Keeper final : public LimitKeeper {
     if (socket_diag_ && limits_.memory) unlisted_.emplace();
     taken_ = target.taken;
     if (samples_memory_) least_unreclaimable_ = unreclaimable_bytes();
+    return {};
+  }
+
+  void begin() override {
     start_ = Clock::now();
     set_timer(kFastest);
-    return {};
   }
 
   int fd() const override { return timer_.get(); }

@@ -105,8 +105,10 @@ class LimitKeeper {
                                                       const LimitOptions& options = {});
   virtual ~LimitKeeper() = default;  // removes the cgroups; the compartment must have ended
 
-  // Before the program's execve is answered. The wall time starts here.
+  // Before the program's execve is answered.
   virtual Status attach(const LimitTarget& target) = 0;
+  // The program is let go: the wall time starts here, and looking.
+  virtual void begin() = 0;
 
   // Readable when poll() wants to be called (a timer); -1 where nothing is to be watched.
   virtual int fd() const = 0;

@@ -10,13 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "sandbox/caller/walker.h"
-#include "sandbox/home/home_size.h"
 #include "sandbox/kernel/process_stat.h"
-#include "sandbox/kernel/processes.h"
 #include "sandbox/launch/report.h"
-#include "sandbox/limits/limits.h"
-#include "sandbox/network/name_cache.h"
 #include "sandbox/network/resolver.h"
 #include "sandbox/run/server.h"
 #include "sandbox/run/signals.h"
@@ -193,77 +188,112 @@ class Killing {
 
 }  // namespace
 
-Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options) {
-  BULKHEAD_TRY(auto limits, LimitKeeper::prepare(plan.limits));
-  Fd places;  // until all that is mounted there has gone
-  if (plan.home) {
-    BULKHEAD_TRY(places, make_places(*plan.home));
+Supervisor::Supervisor(const Plan& plan, Judge& judge, SupervisorOptions options)
+    : plan_(plan), judge_(judge), options_(std::move(options)) {}
+
+Supervisor::~Supervisor() {
+  { const Ending ending(prepared_.compartment, judge_, options_.requests); }
+  kill_compartment(prepared_.compartment);
+}
+
+Result<std::unique_ptr<Supervisor>> Supervisor::prepare(const Plan& plan, Judge& judge,
+                                                        SupervisorOptions options) {
+  std::unique_ptr<Supervisor> self(new Supervisor(plan, judge, std::move(options)));
+  BULKHEAD_CHECK(self->launch());
+  BULKHEAD_CHECK(self->limit());
+  return self;
+}
+
+Status Supervisor::launch() {
+  BULKHEAD_TRY(limits_, LimitKeeper::prepare(plan_.limits));
+  if (plan_.home) {
+    BULKHEAD_TRY(places_, make_places(*plan_.home));
   }
-  NameCache names;
   std::vector<std::string> foreign_proc;
-  // Before signals are blocked: the program inherits this thread's mask.
-  BULKHEAD_TRY(Compartment compartment, launch(plan, [&](const Compartment& inside) -> Status {
-                 (void)names.load_hosts_file(kHosts);  // without it, names are resolved upstream
+  BULKHEAD_TRY(prepared_, bulkhead::prepare(plan_, [&](const Compartment& inside) -> Status {
+                 (void)names_.load_hosts_file(kHosts);  // without it, names are resolved upstream
                  BULKHEAD_TRY(const std::string mounts,
                               read_file(fmt::format("/proc/{}/mountinfo", inside.init), 16U << 20));
                  foreign_proc = foreign_proc_mounts(mounts);
                  return {};
                }));
-  const Killing killing(compartment);
-  Listener listener(std::move(compartment.listener));
-  Processes processes(compartment.proc.get());
-  Walker walker(compartment.root.get(), processes, std::move(foreign_proc));
-  if (plan.home) BULKHEAD_CHECK(walker.has_home(*plan.home));
-  RenameLock own_renames;
-  RenameLock& renames = options.renames != nullptr ? *options.renames : own_renames;
-  std::optional<HomeSize> home_size;
-  if (plan.home)
-    home_size.emplace(plan.home->store(), plan.limits.home.value_or(kMostOfHome),
-                      options.home_bytes);
-  Service service{plan, compartment, listener, judge, walker, names, processes, renames};
-  service.home_size = home_size ? &*home_size : nullptr;
+  Compartment& compartment = prepared_.compartment;
+  processes_.emplace(compartment.proc.get());
+  walker_.emplace(compartment.root.get(), *processes_, std::move(foreign_proc));
+  if (!plan_.home) return {};
+  home_size_.emplace(plan_.home->store(), plan_.limits.home.value_or(kMostOfHome),
+                     options_.home_bytes);
+  return walker_->has_home(*plan_.home);
+}
+
+Status Supervisor::limit() {
+  const Compartment& compartment = prepared_.compartment;
+  const Fd tmp = private_folder(compartment, "tmp", plan_.private_tmp);
+  const Fd shm = private_folder(compartment, "dev/shm", plan_.private_shm);
+  return limits_->attach({compartment.init,
+                          compartment.program,
+                          compartment.proc.get(),
+                          tmp.get(),
+                          shm.get(),
+                          {compartment.system_v[0].get(), compartment.system_v[1].get(),
+                           compartment.system_v[2].get()},
+                          compartment.socket_diag.get(),
+                          &processes_->taken()});
+}
+
+Status Supervisor::give(int number, int fd) { return bulkhead::give(prepared_, plan_, number, fd); }
+
+Result<RunReport> Supervisor::run() {
+  Compartment& compartment = prepared_.compartment;
+  Service service{plan_,
+                  compartment,
+                  *prepared_.listener,
+                  judge_,
+                  *walker_,
+                  names_,
+                  *processes_,
+                  options_.renames != nullptr ? *options_.renames : own_renames_};
+  service.home_size = home_size_ ? &*home_size_ : nullptr;
 
   // From here on, in the order of their destruction: kill, then join, then wait.
+  const Killing killing(compartment);
   std::optional<Signals> signals;
   Server server(service);
   std::unique_ptr<Resolver> resolver;
   RunReport report;
   {
-    const Ending ending(compartment, judge, options.requests);
-    if (options.pass_signals) {
+    const Ending ending(compartment, judge_, options_.requests);
+    if (options_.pass_signals) {
       BULKHEAD_TRY(Signals taken, Signals::take());
       signals.emplace(std::move(taken));
     }
-    const Fd tmp = private_folder(compartment, "tmp", plan.private_tmp);
-    const Fd shm = private_folder(compartment, "dev/shm", plan.private_shm);
-    BULKHEAD_CHECK(limits->attach({compartment.init,
-                                   compartment.program,
-                                   compartment.proc.get(),
-                                   tmp.get(),
-                                   shm.get(),
-                                   {compartment.system_v[0].get(), compartment.system_v[1].get(),
-                                    compartment.system_v[2].get()},
-                                   compartment.socket_diag.get(),
-                                   &processes.taken()}));
-    if (options.started) options.started(compartment.proc.get(), compartment.program);
-    // The program waits for the server; what it asks the resolver can wait in the sockets.
-    BULKHEAD_CHECK(server.start());
+    if (options_.started) options_.started(compartment.proc.get(), compartment.program);
+    limits_->begin();
+    // What the program asks the resolver can wait in the sockets.
+    BULKHEAD_CHECK(server.start(prepared_.execve));
     ResolverOptions resolving;
-    resolving.server = options.dns_server;
-    BULKHEAD_TRY(resolver, Resolver::start(compartment, judge, names, resolving));
-    report.outcome = Watch(plan, judge, service, server, *limits, home_size ? &*home_size : nullptr,
-                           signals ? &*signals : nullptr, options)
-                         .run();
+    resolving.server = options_.dns_server;
+    BULKHEAD_TRY(resolver, Resolver::start(compartment, judge_, names_, resolving));
+    report.outcome =
+        Watch(plan_, judge_, service, server, *limits_, service.home_size ? &*home_size_ : nullptr,
+              signals ? &*signals : nullptr, options_)
+            .run();
   }
   server.stop();
   resolver->stop();
   kill_compartment(compartment);
   // The kernel kills by itself at the memory limit, which looks like any other end.
   if (!std::holds_alternative<LimitBreached>(report.outcome))
-    if (auto breach = limits->ended_by_kernel()) report.outcome = std::move(*breach);
+    if (auto breach = limits_->ended_by_kernel()) report.outcome = std::move(*breach);
   report.notifications = server.notifications();
-  report.peak_memory = limits->peak_memory();
+  report.peak_memory = limits_->peak_memory();
   return report;
+}
+
+Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options) {
+  // Before signals are blocked: the program inherits this thread's mask.
+  BULKHEAD_TRY(const auto supervisor, Supervisor::prepare(plan, judge, options));
+  return supervisor->run();
 }
 
 }  // namespace bulkhead

@@ -13,9 +13,14 @@
 #include <string>
 
 #include "policy/judge.h"
+#include "sandbox/caller/walker.h"
 #include "sandbox/calls/rename_lock.h"
-#include "sandbox/launch/compartment.h"
+#include "sandbox/home/home_size.h"
+#include "sandbox/kernel/processes.h"
+#include "sandbox/launch/prepared.h"
+#include "sandbox/limits/limits.h"
 #include "sandbox/limits/outcome.h"
+#include "sandbox/network/name_cache.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/requests.h"
 
@@ -49,7 +54,43 @@ struct RunReport {
   uint64_t peak_memory = 0;  // bytes, 0 where not measured
 };
 
-// Blocks until the compartment has ended. The judge outlives it.
+// One compartment. For one thread, and give() for any one until run() is called; the thread that
+// prepares it outlives it (see launch()), and so do plan and judge.
+class Supervisor {
+ public:
+  // Returns when the program waits to begin: launched, confined and limited.
+  static Result<std::unique_ptr<Supervisor>> prepare(const Plan& plan, Judge& judge,
+                                                     SupervisorOptions options);
+  ~Supervisor();  // ends it
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  pid_t program() const { return prepared_.compartment.program; }
+  // A descriptor of those that the plan has as given later (prepared.h).
+  Status give(int number, int fd);
+  bool waits() const { return prepared_.listener->still_valid(prepared_.execve); }
+  // Lets the program begin, and blocks until the compartment has ended. Once.
+  Result<RunReport> run();
+
+ private:
+  Supervisor(const Plan& plan, Judge& judge, SupervisorOptions options);
+  Status launch();
+  Status limit();
+
+  const Plan& plan_;
+  Judge& judge_;
+  const SupervisorOptions options_;
+  std::unique_ptr<LimitKeeper> limits_;
+  Fd places_;  // until all that is mounted there has gone
+  NameCache names_;
+  Prepared prepared_;
+  std::optional<Processes> processes_;
+  std::optional<Walker> walker_;
+  RenameLock own_renames_;
+  std::optional<HomeSize> home_size_;
+};
+
+// Both, of one compartment: blocks until it has ended.
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options);
 
 }  // namespace bulkhead

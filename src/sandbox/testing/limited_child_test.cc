@@ -121,6 +121,7 @@ Outcomes supervise_limits(const Limits& limits, const LimitOptions& options,
                                          .tmp = tmp.get(),
                                          .shm = -1});
   if (!attached.ok()) return give_up(attached.error().message);
+  keeper.begin();
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, init, 0)));
   if (::write(go[0], "g", 1) != 1) return give_up("go");
   std::optional<LimitBreached> breach;

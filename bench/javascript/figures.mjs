@@ -1,0 +1,123 @@
+// Figures of the JavaScript sandbox that have no peer, in turns where they are ratios:
+//   node bench/javascript/figures.mjs cold [ROUNDS]         to a first result, in ms, and a worker's memory
+//   node bench/javascript/figures.mjs prettier [ROUNDS]     formatting 1,000 lines inside, as a ratio to plain Node
+//   node bench/javascript/figures.mjs many [SANDBOXES] [TENANTS]   what they all take, their supervisors included
+//   taskset -c 0 node bench/javascript/figures.mjs core     crossings, beside two processes and a futex (bench/ping.c)
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Sandbox } from '../../js/index.mjs';
+
+const require = createRequire(import.meta.url);
+const here = fileURLToPath(new URL('.', import.meta.url));
+const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
+const shown = (list, digits) => `${Math.min(...list).toFixed(digits)}; ${median(list).toFixed(digits)}`;
+const memory = (pid, name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0) / 1024;
+
+async function cold(rounds = 21) {
+  const taken = [], ofOne = [], ofTwo = [];
+  for (let i = 0; i < rounds; i++) {
+    const begin = performance.now();
+    const sandbox = await Sandbox.create({ tenant: `cold ${i}` });
+    await sandbox.run('1');
+    taken.push(performance.now() - begin);
+    ofOne.push(memory(sandbox.pid, 'Private_Dirty'));
+    const second = await Sandbox.create({ tenant: `cold ${i}` });
+    await second.run('1');
+    ofTwo.push(memory(sandbox.pid, 'Private_Dirty'));
+    await second.dispose();
+    await sandbox.dispose();
+  }
+  console.log(`cold, to a first result, ms: ${shown(taken, 1)}\nprivate memory of a worker with one, with two, MB: ${shown(ofOne, 2)}, ${shown(ofTwo, 2)}`);
+}
+
+async function prettier(rounds = 15) {
+  const files = ['standalone.js', 'plugins/babel.js', 'plugins/estree.js'].map((name) => readFileSync(require.resolve(`prettier/${name.replace(/\.js$/, '')}`), 'utf8'));
+  const lib = join(here, '../../js/lib');
+  const text = readdirSync(lib).sort().map((name) => readFileSync(join(lib, name), 'utf8')).join('\n').split('\n').slice(0, 1000).join('\n');
+  // Cut in the middle of something, perhaps: what is not whole is left out.
+  const source = text.slice(0, text.lastIndexOf('\nmodule.exports'));
+  const task = '(text) => prettier.format(text, { parser: "babel", plugins: [prettierPlugins.babel, prettierPlugins.estree] })';
+  const sandbox = await Sandbox.create({ memory: '512 MiB', time: '60 s', output: '16 MiB' });
+  for (const file of files) await sandbox.run(`${file}\n;0`);
+  const inside = await sandbox.run(task);
+  (0, eval)(files.map((file) => `(function () {${file}\n}).call(globalThis);`).join('\n'));
+  const plain = (0, eval)(task);
+  const timed = async (run) => {
+    const begin = performance.now();
+    const result = await run(source);
+    return [performance.now() - begin, result];
+  };
+  if ((await inside(source)) !== (await plain(source))) throw new Error('prettier gives something else inside');
+  for (let i = 0; i < 25; i++) await inside(source), await plain(source);
+  const ratios = [], times = { plain: [], inside: [] };
+  for (let i = 0; i < rounds; i++) {
+    const [a] = await timed(plain), [b] = await timed(inside), [c] = await timed(plain);
+    times.plain.push(a, c);
+    times.inside.push(b);
+    ratios.push(b / ((a + c) / 2));
+  }
+  console.log(`prettier, ${source.split('\n').length} lines, ms: plain ${shown(times.plain, 1)}, inside ${shown(times.inside, 1)}; ratio ${median(ratios).toFixed(3)}`);
+  await sandbox.dispose();
+}
+
+function below(pid) {
+  const found = [pid];
+  for (const task of readdirSync(`/proc/${pid}/task`))
+    for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean)) found.push(...below(Number(child)));
+  return found;
+}
+async function many(sandboxes = 1000, tenants = 50) {
+  const base = memory(process.pid, 'Pss');
+  const all = [];
+  const begin = performance.now();
+  for (let i = 0; i < sandboxes; i++) {
+    const sandbox = await Sandbox.create({ tenant: `t${i % tenants}`, memory: '8 MiB' });
+    await sandbox.run('globalThis.rule = (x) => x * 2; 1');
+    all.push(sandbox);
+  }
+  const took = performance.now() - begin;
+  const workers = [...new Set(all.map((sandbox) => sandbox.pid))];
+  const processes = below(process.pid).slice(1);
+  const sum = (list, name) => list.reduce((total, pid) => total + memory(pid, name), 0);
+  console.log(`${sandboxes} sandboxes of ${tenants} tenants, made in ${(took / 1000).toFixed(1)} s: ${workers.length} workers ${sum(workers, 'Pss').toFixed(0)} MB, ` +
+    `all ${processes.length} processes ${sum(processes, 'Pss').toFixed(0)} MB (Pss), and the host ${(memory(process.pid, 'Pss') - base).toFixed(0)} MB more than before`);
+  await Promise.all(all.map((sandbox) => sandbox.dispose()));
+}
+
+async function core(rounds = 11) {
+  const folder = mkdtempSync(join(tmpdir(), 'bulkhead-bench-'));
+  const ping = join(folder, 'ping');
+  try {
+    execFileSync('cc', ['-O2', '-o', ping, join(here, '../ping.c')]);
+    const sandbox = await Sandbox.create({ time: '60 s' });
+    const o = sandbox.runSync('globalThis.o = { x: 1, f(a, b) { return a + b } }; o');
+    const { f } = o;
+    const timed = (body) => {
+      const begin = process.hrtime.bigint();
+      for (let i = 0; i < 2000; i++) body(i);
+      return Number(process.hrtime.bigint() - begin) / 2000;
+    };
+    const all = { ping: [], get: [], call: [] };
+    timed(() => o.x);
+    timed((i) => f(i, 2));
+    for (let i = 0; i < rounds; i++) {
+      all.ping.push(Number(execFileSync(ping)));
+      all.get.push(timed(() => o.x));
+      all.call.push(timed((j) => f(j, 2)));
+    }
+    console.log(`bare futex there and back, ns: ${shown(all.ping, 0)}; get ${shown(all.get, 0)}; call ${shown(all.call, 0)}`);
+    await sandbox.dispose();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const tasks = { cold, prettier, many, core };
+const [name, ...rest] = process.argv.slice(2);
+if (!(name in tasks)) throw new Error(`one of ${Object.keys(tasks).join(', ')}`);
+await tasks[name](...rest.map(Number));
+process.exit(0);
