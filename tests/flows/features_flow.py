@@ -69,15 +69,15 @@ class Both:
 
 
 class Layers:
-    """Rulesets of Landlock that this process is under already. They deny abstract sockets outside, no more."""
+    """Rulesets of Landlock that this process is under already. They deny making block devices, no more."""
 
     def __init__(self, count):
         self.count = count
 
     def install(self):
         libc = ctypes.CDLL(None, use_errno=True)
-        no_new_privs, restrict_self, abstract_sockets = 38, 446, 1
-        attributes = struct.pack("QQQ", 0, 0, abstract_sockets)
+        no_new_privs, restrict_self, make_block = 38, 446, 1 << 11
+        attributes = struct.pack("Q", make_block)
         if libc.prctl(no_new_privs, 1, 0, 0, 0):
             raise OSError(ctypes.get_errno(), "prctl")
         for _ in range(self.count):
