@@ -109,6 +109,7 @@ class HostLink {
     }
     if (thread_.joinable()) thread_.join();
     turn_.kill();
+    turn_.forget();
     channel_.detach();
     close_memory();
   }

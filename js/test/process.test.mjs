@@ -126,6 +126,17 @@ test('a worker that was taken over starts no process and opens no flood of files
   }
 });
 
+test('what is disposed leaves no descriptor behind, collected or not', async () => {
+  const held = () => readdirSync('/proc/self/fd').map((fd) => { try { return readlinkSync(`/proc/self/fd/${fd}`); } catch { return ''; } }).filter((what) => /pidfd|statm|memfd/.test(what)).length;
+  const before = held();
+  for (let i = 0; i < 5; i++) {
+    const sandbox = await Sandbox.create();
+    assert.ok(held() > before);
+    await sandbox.dispose();
+  }
+  assert.equal(held(), before);
+});
+
 test('create and dispose, again and again', { timeout: 120000 }, async () => {
   await using keep = await Sandbox.create({ tenant: 'churn' });
   const resident = () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${keep.pid}/status`, 'latin1'))[1]) / 1024;

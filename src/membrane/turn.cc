@@ -28,9 +28,12 @@ uint64_t read_clock(clockid_t clock) {
 
 }  // namespace
 
-Turn::~Turn() {
+Turn::~Turn() { forget(); }
+
+void Turn::forget() {
   if (keeper_fd_ >= 0) ::close(keeper_fd_);
   if (statm_ >= 0) ::close(statm_);
+  keeper_fd_ = statm_ = -1;
 }
 
 bool Turn::watch(pid_t keeper, pid_t worker) {

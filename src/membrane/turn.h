@@ -45,6 +45,8 @@ class Turn {
 
   void kill();
   bool gone() const;
+  // Looks after nobody any more, and holds no descriptor of theirs.
+  void forget();
   // Nanoseconds of processor time that the worker has used in all; 0 where nobody can tell.
   uint64_t processor_time() const;
 
