@@ -148,7 +148,7 @@ class MissingFeatures(Flow):
         self.assertIn("`bulkhead run` refuses here: 1 required feature is missing.", done.stdout)
 
     def test_who_has_used_up_descriptors_is_not_told_of_a_kernel(self):
-        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))  # noqa: E731
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))  # noqa: E731
         done = self.run_program("--", "true", preexec_fn=few)
         self.assertEqual(done.returncode, 125)
         self.assertIn("Too many open files (too many descriptors; see ulimit -n)", done.stderr)
