@@ -24,7 +24,9 @@
 //     and descriptors stay as they are.
 //   - A compartment's first process is a child of the host, so its end raises SIGCHLD like another
 //     child's. A host that waits for whatever child there is may do so.
-//   - A compartment has threads of its own in the host. The host's code runs there in Judge alone.
+//   - Two threads of ours serve all compartments, and one more each that is busy; an idle one costs
+//     none. The first start makes them: credentials, Landlock domain and processors are of whoever
+//     called that. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
 //   - A host that forks without executing leaves its compartments to the parent. One that changes
 //     its user or its capabilities does that before it starts one.
@@ -134,9 +136,9 @@ struct Access {
 };
 
 // Decides what the policy leaves open: whatever its manifest neither grants nor blocks, where it
-// says "otherwise": "ask". Called by threads of the compartment, several at a time, and never by
-// the host's own; not after the compartment has ended. It may ask the compartment for its usage or
-// change its limits, but not wait for its end or destroy it.
+// says "otherwise": "ask". Called by threads of ours, several at a time, and never by the host's
+// own; not after the compartment has ended. It may ask the compartment for its usage or change its
+// limits, but not wait for its end or destroy it.
 class BULKHEAD_API Judge {
  public:
   virtual ~Judge();

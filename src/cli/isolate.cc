@@ -2,8 +2,6 @@
 // memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
 #include <fcntl.h>
 
-#include <CLI/App.hpp>
-
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
@@ -70,14 +68,14 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
 
 }  // namespace
 
-Action add_isolate(CLI::App& app) {
+Action add_isolate(CommandLine& line) {
   auto options = std::make_shared<WorkerOptions>();
-  app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
-  app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
-  app.add_option("--preload", options->preload, "a library in the working folder")
-      ->type_name("NAME");
-  app.add_option("--for", options->version, "of which version the Node package is")
-      ->type_name("VERSION");
+  line.add_option("--read", options->read, "what the worker is made of").type_name("PATH");
+  line.add_option("--memory", options->memory, "memory of the whole process").type_name("SIZE");
+  line.add_option("--preload", options->preload, "a library in the working folder")
+      .type_name("NAME");
+  line.add_option("--for", options->version, "of which version the Node package is")
+      .type_name("VERSION");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 

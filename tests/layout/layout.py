@@ -24,7 +24,7 @@ BELOW = {"base": [],
          "cli": ["base", "policy", "sandbox", "trace", "session", "vscode", "terminal"]}
 # The rooms of a folder, in the order in which data go through them: each includes its own headers and
 # those of the rooms before it. A room's tests may use what stands in `testing`, and ask what the kernel can do.
-ROOMS = {"sandbox": ["kernel", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "library", "testing"]}
+ROOMS = {"sandbox": ["kernel", "threads", "limits", "home", "plan", "launch", "network", "caller", "calls", "run", "library", "testing"]}
 MAX_LINES = 700
 MAX_BYTES = 1 << 20
 

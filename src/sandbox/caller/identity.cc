@@ -1,6 +1,5 @@
 #include "sandbox/caller/identity.h"
 
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,9 +53,6 @@ bool set_groups(const std::vector<gid_t>& groups) {
 }
 
 }  // namespace
-
-// Needs no privilege; without it the umask of one call would leak into another's.
-bool own_thread_settings() { return ::unshare(CLONE_FS) == 0; }
 
 void borrow_umask(mode_t mask) { ::umask(mask); }
 

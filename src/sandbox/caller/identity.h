@@ -7,12 +7,8 @@
 
 namespace bulkhead {
 
-// Gives this thread an umask (and working folder) of its own. Call once in every serving thread.
-// False: it cannot have them, so it must not serve.
-[[nodiscard]] bool own_thread_settings();
-
-// From here on this thread creates files with that umask (default ACLs need the
-// kernel to apply it).
+// From here on this thread, which is one of the workers and has an umask of its own, creates files
+// with that umask (default ACLs need the kernel to apply it).
 void borrow_umask(mode_t mask);
 
 // From here to the end of its life, this thread opens files as `as` would, who may have dropped

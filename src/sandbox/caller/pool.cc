@@ -1,11 +1,8 @@
 #include "sandbox/caller/pool.h"
 
-#include <sys/resource.h>
+#include <chrono>
+#include <utility>
 
-#include <algorithm>
-#include <system_error>
-
-#include "sandbox/caller/identity.h"
 #include "sandbox/kernel/interrupt.h"
 
 namespace bulkhead {
@@ -13,126 +10,98 @@ namespace bulkhead {
 namespace {
 
 struct Here {
-  Pool* pool = nullptr;
-  void* worker = nullptr;
   std::mutex* mutex = nullptr;
   bool* waiting = nullptr;
   const bool* stopping = nullptr;
 };
 thread_local Here here;
 
-constexpr auto kIdle = std::chrono::seconds(2);  // an unused thread ends after this
-
-uint64_t own_descriptors() {
-  rlimit limit{};
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
 }  // namespace
 
-size_t Pool::most_threads(uint64_t descriptors) noexcept {
-  // A rename holds both folders, and waits for its turn; others less. The rest is for questions to
-  // name servers (resolver.cc), the folders of a tree that is looked through (symlinks.cc), /proc.
-  constexpr uint64_t kEach = 4;
-  constexpr uint64_t kRest = 600;
-  return std::clamp<uint64_t>((std::max(descriptors, kRest) - kRest) / kEach, 16, kMostThreads);
+Pool::Pool(Workers& workers, Listener& listener, Job job)
+    : workers_(workers), listener_(listener), job_(std::move(job)) {
+  workers_.join_waiting();
 }
 
-Pool::Pool(Listener& listener, Job job) : listener_(listener), job_(std::move(job)) {}
+Pool::~Pool() {
+  stop();
+  workers_.leave_waiting();
+}
 
 void Pool::submit(const Notification& notification) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   queue_.push_back(notification);
-  grow();
-  wake_.notify_one();
+  start_more();
 }
 
-void Pool::grow() {
-  if (ended_ > 0)
-    workers_.remove_if([](Worker& worker) {
-      if (!worker.ended) return false;
-      worker.thread.join();
-      return true;
-    });
-  ended_ = 0;
-  const size_t most = most_threads(own_descriptors());
-  while (idle_ < queue_.size() && workers_.size() < most) {
-    Worker& worker = workers_.emplace_back();
-    try {
-      worker.thread = std::thread([this, &worker] { run(worker); });
-    } catch (const std::system_error&) {
-      workers_.pop_back();
-      return;
-    }
-    ++idle_;
+void Pool::start_more() {
+  while (!queue_.empty() && workers_.take_waiting(under_way_.size())) {
+    const auto self = under_way_.insert(under_way_.end(), UnderWay{queue_.front()});
+    queue_.pop_front();
+    self->ticket = workers_.submit([this, self] { run(self); });
   }
 }
 
-void Pool::run(Worker& self) {
-  const bool serves = own_thread_settings();
+void Pool::run(std::list<UnderWay>::iterator self) {
   std::unique_lock lock(mutex_);
-  here = {this, &self, &mutex_, &self.waiting, &stopping_};
-  while (serves && !stopping_) {
-    if (queue_.empty() && wake_.wait_for(lock, kIdle) == std::cv_status::timeout && queue_.empty())
-      break;
-    if (stopping_ || queue_.empty()) continue;
-    self.notification = queue_.front();
-    queue_.pop_front();
-    self.busy = true;
-    --idle_;
+  self->thread = ::pthread_self();
+  here = {&mutex_, &self->waiting, &stopping_};
+  while (!stopping_) {
     lock.unlock();
-    job_(self.notification);
+    job_(self->notification);
     lock.lock();
-    self.busy = false;
-    ++idle_;
+    // What waits for a thread has this one, as long as others do not wait for theirs.
+    if (queue_.empty() || !workers_.may_keep_waiting(under_way_.size())) break;
+    self->notification = queue_.front();
+    queue_.pop_front();
   }
   here = {};
-  self.ended = true;
-  --idle_;
-  ++ended_;
+  under_way_.erase(self);
+  workers_.give_back_waiting();
+  ended_.notify_all();
+}
+
+void Pool::interrupt_lost() {
+  for (const UnderWay& one : under_way_) {
+    if (!one.thread) continue;
+    // At the end whatever blocks: that a close does not wait (SO_LINGER), say, nobody promises.
+    if (stopping_ || (one.waiting && !listener_.still_valid(one.notification)))
+      interrupt(*one.thread);
+  }
+}
+
+// Those that have no thread yet.
+void Pool::drop_waiting() {
+  for (auto each = under_way_.begin(); each != under_way_.end();) {
+    const auto self = each++;
+    if (self->thread || !workers_.cancel(self->ticket)) continue;
+    under_way_.erase(self);
+    workers_.give_back_waiting();
+  }
 }
 
 void Pool::tick() {
   const std::lock_guard lock(mutex_);
-  if (!stopping_) grow();
-  for (Worker& worker : workers_) {
-    if (!worker.busy) continue;
-    // At the end whatever blocks: that a close does not wait (SO_LINGER), say, nobody promises.
-    if (stopping_ || (worker.waiting && !listener_.still_valid(worker.notification)))
-      interrupt(worker.thread.native_handle());
-  }
+  if (!stopping_) start_more();
+  interrupt_lost();
 }
 
 void Pool::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-    queue_.clear();
-    wake_.notify_all();
-  }
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  queue_.clear();
+  drop_waiting();
   // A signal that arrives just before the system call does not interrupt it: again until all ended.
-  for (;;) {
-    tick();
-    {
-      std::unique_lock lock(mutex_);
-      bool all = true;
-      for (const Worker& worker : workers_) all = all && worker.ended;
-      if (all) break;
-      wake_.wait_for(lock, std::chrono::milliseconds(2));
-      wake_.notify_all();
-    }
+  while (!under_way_.empty()) {
+    interrupt_lost();
+    ended_.wait_for(lock, std::chrono::milliseconds(2));
   }
-  for (Worker& worker : workers_)
-    if (worker.thread.joinable()) worker.thread.join();
-  workers_.clear();
 }
 
 bool Pool::idle() const {
   const std::lock_guard lock(mutex_);
-  for (const Worker& worker : workers_)
-    if (worker.busy) return false;
-  return queue_.empty();
+  return under_way_.empty() && queue_.empty();
 }
 
 Waiting::Waiting() {

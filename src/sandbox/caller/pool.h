@@ -1,42 +1,38 @@
-// Pool: threads for calls that wait: for a person, a FIFO's other end, a connection. The serving
-// thread never does.
+// Pool: a compartment's calls that wait: for a person, a FIFO's other end, a connection. The thread
+// that serves its other calls never does.
 #pragma once
 
-#include <chrono>
+#include <pthread.h>
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <list>
-#include <memory>
 #include <mutex>
-#include <thread>
+#include <optional>
 
 #include "sandbox/kernel/notification.h"
+#include "sandbox/threads/workers.h"
 
 namespace bulkhead {
 
 class Pool {
  public:
   using Job = std::function<void(const Notification&)>;
-  // Each costs some 25 KB, and holds descriptors while it waits. Programs with more calls waiting
-  // than this see some of them wait longer, and only those that wait for one of the latter without
-  // end.
-  static constexpr size_t kMostThreads = 4096;
-  // As many of them as `descriptors` (RLIMIT_NOFILE) suffice for, with enough left for all else
-  // that the supervisor opens: without any it would not see what the program uses.
-  static size_t most_threads(uint64_t descriptors) noexcept;
 
-  // `job` runs on a thread of the pool, for each submitted notification. take_interrupt() first.
-  Pool(Listener& listener, Job job);
-  ~Pool() { stop(); }
+  // `job` runs on a thread of the workers, for each submitted notification.
+  Pool(Workers& workers, Listener& listener, Job job);
+  ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   // Never blocks. Every notification has a thread of its own, since what one waits for may be
-  // another; beyond most_threads(), or where the system gives no more, it waits for one.
+  // another; beyond this compartment's share of them, or where the system gives no more, it waits
+  // for one. Programs with more calls waiting than that see some of them wait longer, and only
+  // those that wait for one of the latter without end.
   void submit(const Notification& notification);
-  // Interrupts system calls whose caller is gone (see Waiting), and starts threads that could not
-  // be had before. Call about every 100 ms.
+  // Interrupts system calls whose caller is gone (see Waiting), and starts what could not be
+  // started before. Call about every 100 ms.
   void tick();
   // Jobs under way are interrupted until they end, in a Waiting or not; waiting ones are dropped.
   void stop();
@@ -44,24 +40,24 @@ class Pool {
 
  private:
   friend class Waiting;
-  struct Worker {
-    std::thread thread;
-    Notification notification;  // under way
-    bool waiting = false;       // inside a Waiting
-    bool busy = false;
-    bool ended = false;
+  struct UnderWay {
+    Notification notification;
+    Workers::Ticket ticket = 0;
+    std::optional<pthread_t> thread = {};  // once it has begun
+    bool waiting = false;                  // inside a Waiting
   };
-  void run(Worker& self);
-  void grow();  // until every notification in the queue has a thread, if they can be had
+  void run(std::list<UnderWay>::iterator self);
+  void start_more();  // all that this compartment may have under way
+  void interrupt_lost();
+  void drop_waiting();
 
+  Workers& workers_;
   Listener& listener_;
-  Job job_;
+  const Job job_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable ended_;
   std::deque<Notification> queue_;
-  std::list<Worker> workers_;
-  size_t idle_ = 0;   // of them, those that are there for the queue
-  size_t ended_ = 0;  // of them, those to be joined
+  std::list<UnderWay> under_way_;
   bool stopping_ = false;
 };
 

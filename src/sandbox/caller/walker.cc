@@ -203,15 +203,27 @@ bool Walker::is_named(int fd, const std::string& canonical, uint64_t before) con
 
 bool Walker::ClearPaths::holds(std::string_view text, const Since& since) const {
   const std::lock_guard lock(mutex_);
+  if (entries_.empty()) return false;
   const Entry& entry = entries_[index_of(text)];
   return entry.since == since && entry.text == text;
 }
 
 void Walker::ClearPaths::add(std::string_view text, const Since& since) {
   const std::lock_guard lock(mutex_);
+  if (entries_.empty()) entries_.resize(kEntries);
   Entry& entry = entries_[index_of(text)];
   entry.text = text;
   entry.since = since;
+}
+
+void Walker::ClearPaths::clear() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry>().swap(entries_);
+}
+
+void Walker::FolderLinks::clear() {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) entry = {};
 }
 
 Walker::Way Walker::way_to(const Spelling& spelling, Follow last) const {

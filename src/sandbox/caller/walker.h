@@ -115,6 +115,12 @@ class Walker {
   uint64_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   void note_change() const noexcept { changes_.fetch_add(1, std::memory_order_relaxed); }
 
+  // Gives back what is kept for calls that follow soon: none does.
+  void rest() const {
+    clear_.clear();
+    folders_.clear();
+  }
+
   // Inside a proc file system of somebody else.
   bool is_foreign_proc(std::string_view canonical) const noexcept;
   int root() const noexcept { return root_; }
@@ -148,17 +154,19 @@ class Walker {
     };
     bool holds(std::string_view text, const Since& since) const;
     void add(std::string_view text, const Since& since);
+    void clear();
 
    private:
+    static constexpr size_t kEntries = 1024;
     struct Entry {
       std::string text;
       Since since;
     };
-    size_t index_of(std::string_view text) const {
-      return std::hash<std::string_view>()(text) % entries_.size();
+    static size_t index_of(std::string_view text) {
+      return std::hash<std::string_view>()(text) % kEntries;
     }
     mutable std::mutex mutex_;
-    std::array<Entry, 1024> entries_;
+    std::vector<Entry> entries_;  // none until the first is added
   };
   mutable std::atomic<uint64_t> changes_ = 0;
   mutable ClearPaths clear_;
@@ -169,6 +177,7 @@ class Walker {
   class FolderLinks {
    public:
     int read(pid_t tid, std::string* text);  // as read_proc_link()
+    void clear();
 
    private:
     struct Entry {

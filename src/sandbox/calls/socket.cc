@@ -295,7 +295,7 @@ Reply bind_unix(Call& call, const TargetSocket& socket, const SocketAddress& add
   std::memcpy(target.sun_path, entry.name.data(), entry.name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + entry.name.size());
   // One component, relative to the folder that was decided on: no path is walked again, and none is
-  // too long. Working folder and umask are this thread's own (own_thread_settings). The kernel
+  // too long. Working folder and umask are this thread's own (threads/workers.h). The kernel
   // then knows the last name only: serve_own_name tells the path.
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (::fchdir(entry.folder.get()) != 0) return Reply::error(errno);

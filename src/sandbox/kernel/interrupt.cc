@@ -48,4 +48,13 @@ int interrupt_signal() noexcept { return taken.load(std::memory_order_relaxed); 
 
 void interrupt(pthread_t thread) noexcept { ::pthread_kill(thread, interrupt_signal()); }
 
+MaskForThreads::MaskForThreads() {
+  sigset_t all;
+  ::sigfillset(&all);
+  if (interrupt_signal() != 0) ::sigdelset(&all, interrupt_signal());
+  ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+MaskForThreads::~MaskForThreads() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 }  // namespace bulkhead

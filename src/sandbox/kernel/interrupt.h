@@ -9,6 +9,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 
 #include "base/result.h"
 
@@ -20,5 +21,17 @@ Status take_interrupt();
 int interrupt_signal() noexcept;
 // Interrupts what this thread does now, if that blocks; again, where it began to block just after.
 void interrupt(pthread_t thread) noexcept;
+
+// While one lives, a thread that this one starts handles no signal but that: it inherits the mask.
+class MaskForThreads {
+ public:
+  MaskForThreads();
+  ~MaskForThreads();
+  MaskForThreads(const MaskForThreads&) = delete;
+  MaskForThreads& operator=(const MaskForThreads&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace bulkhead

@@ -287,7 +287,7 @@ Status check_reach(const Compartment& compartment) {
 
 }  // namespace
 
-Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile) {
+Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile, Parent* parent) {
   const bool all_ids = maps_all_ids();
   std::vector<int> descriptors = {-1, -1};  // kControl, kOrders
   BULKHEAD_TRY(Orders<Written> orders, orders_of(plan, all_ids, descriptors));
@@ -310,7 +310,12 @@ Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile) {
 
   Compartment compartment;
   const auto spawn = std::make_unique<Spawn>(image, std::move(descriptors));
-  const auto init = spawn->start(compartment.init_pidfd);
+  Result<pid_t> init = pid_t{-1};
+  const auto start = [&] { init = spawn->start(compartment.init_pidfd); };
+  if (parent != nullptr)
+    parent->run(start);
+  else
+    start();
   if (!init.ok())
     return with_what_is_missing(setup_error(init.error().message, init.error().errno_value));
   compartment.init = *init;

@@ -20,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sandbox/launch/parent.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/limits/usage.h"
 #include "sandbox/plan/plan.h"
@@ -43,12 +44,13 @@ struct Compartment {
 
 // Starts the tree; returns once the program's filter is installed and its execve is about to be
 // notified. Takes the same time whatever the caller's memory and threads, any of which may call
-// it at once; nothing of the process changes. The calling thread must outlive the compartment:
-// the kernel takes its end for the supervisor's (PR_SET_PDEATHSIG in prctl(2)).
+// it at once; nothing of the process changes. `parent`, or where there is none the calling thread,
+// must outlive the compartment: the kernel takes its end for the supervisor's (parent.h).
 // `meanwhile` is called once the compartment's mounts stand, while its program confines itself:
 // everything but `program` and `listener` is known by then. Its error ends the compartment.
 using Meanwhile = std::function<Status(const Compartment&)>;
-Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile = {});
+Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile = {},
+                           Parent* parent = nullptr);
 
 // Kills the whole tree without waiting for its end.
 void begin_to_kill(const Compartment& compartment) noexcept;

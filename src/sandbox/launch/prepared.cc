@@ -27,9 +27,9 @@ Result<Notification> first_call(Listener& listener, const Compartment& compartme
 
 }  // namespace
 
-Result<Prepared> prepare(const Plan& plan, const Meanwhile& meanwhile) {
+Result<Prepared> prepare(const Plan& plan, const Meanwhile& meanwhile, Parent* parent) {
   Prepared prepared;
-  BULKHEAD_TRY(prepared.compartment, launch(plan, meanwhile));
+  BULKHEAD_TRY(prepared.compartment, launch(plan, meanwhile, parent));
   prepared.listener.emplace(std::move(prepared.compartment.listener));
   auto call = first_call(*prepared.listener, prepared.compartment);
   if (!call.ok()) {

@@ -22,7 +22,8 @@ struct Prepared {
 };
 
 // As launch(); returns once the program waits.
-Result<Prepared> prepare(const Plan& plan, const Meanwhile& meanwhile = {});
+Result<Prepared> prepare(const Plan& plan, const Meanwhile& meanwhile = {},
+                         Parent* parent = nullptr);
 
 // Makes `fd` the program's `number`, which is one that plan.stdio has as kGivenLater. Once more
 // replaces it. The caller keeps its own. Takes a few microseconds.

@@ -1,16 +1,14 @@
 #include "sandbox/library/supervised.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+#include <future>
+#include <mutex>
 #include <utility>
-
-#include "sandbox/kernel/interrupt.h"
 
 namespace bulkhead {
 namespace {
@@ -28,133 +26,82 @@ void tell(const Fd& event) {
   (void)!::write(event.get(), &one, sizeof one);
 }
 
-// A thread inherits its maker's mask: ours handle no signal of the host's.
-class MaskForThreads {
+// By a thread of ours: no handler of the host's runs there, and nothing depends on its stack.
+class Launch final : private Task {
  public:
-  MaskForThreads() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigdelset(&all, interrupt_signal());
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  Launch(const Plan& plan, Judge& judge, Loop& loop, SupervisorOptions options)
+      : plan_(plan),
+        judge_(judge),
+        loop_(loop),
+        options_(std::move(options)),
+        key_(loop.add(*this)) {}
+  ~Launch() override { loop_.remove(key_); }
+  Launch(const Launch&) = delete;
+  Launch& operator=(const Launch&) = delete;
+
+  Result<std::unique_ptr<Supervisor>> wait() {
+    loop_.call(key_);
+    return launched_.get_future().get();
   }
-  ~MaskForThreads() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  MaskForThreads(const MaskForThreads&) = delete;
-  MaskForThreads& operator=(const MaskForThreads&) = delete;
 
  private:
-  sigset_t before_{};
+  Clock::time_point turn(bool briefly) override {
+    launched_.set_value(briefly ? errno_error("start a compartment: no thread can be had", EAGAIN)
+                                : Supervisor::prepare(plan_, judge_, loop_, options_));
+    return kNever;
+  }
+
+  const Plan& plan_;
+  Judge& judge_;
+  Loop& loop_;
+  const SupervisorOptions options_;
+  const Loop::Key key_;
+  std::promise<Result<std::unique_ptr<Supervisor>>> launched_;
 };
 
 }  // namespace
 
-Supervised::Supervised(Plan plan, std::shared_ptr<Judge> judge, std::string name_server)
-    : plan_(std::move(plan)), judge_(std::move(judge)), name_server_(std::move(name_server)) {}
+Result<std::shared_ptr<SharedThreads>> SharedThreads::get() {
+  // For good: compartments may be ended by destructors that run after ours would.
+  static auto& mutex = *new std::mutex;
+  static auto& shared = *new std::weak_ptr<SharedThreads>;
+  const std::lock_guard lock(mutex);
+  auto threads = shared.lock();
+  if (threads != nullptr && threads->process_ == ::getpid()) return threads;
+  BULKHEAD_TRY(threads, make());
+  shared = threads;
+  return threads;
+}
+
+Result<std::shared_ptr<SharedThreads>> SharedThreads::make() {
+  std::shared_ptr<SharedThreads> self(new SharedThreads);
+  BULKHEAD_TRY(self->loop_, Loop::make());
+  BULKHEAD_TRY(self->parent_, Parent::make());
+  return self;
+}
 
 Result<std::unique_ptr<Supervised>> Supervised::prepare(Plan plan, std::shared_ptr<Judge> judge,
                                                         std::string name_server,
                                                         std::vector<Fd> given) {
-  std::unique_ptr<Supervised> self(
-      new Supervised(std::move(plan), std::move(judge), std::move(name_server)));
-  self->given_ = std::move(given);
-  BULKHEAD_CHECK(self->open());
-  BULKHEAD_CHECK(self->start_thread());
+  std::unique_ptr<Supervised> self(new Supervised(std::move(plan), std::move(judge)));
+  BULKHEAD_TRY(self->threads_, SharedThreads::get());
+  BULKHEAD_TRY(self->ended_fd_, event());
+  BULKHEAD_CHECK(self->launch(std::move(name_server)));
+  given.clear();  // the program has its own
+  // It waits for us, so its number is its own still.
+  self->program_fd_ =
+      Fd(static_cast<int>(::syscall(SYS_pidfd_open, self->supervisor_->program(), 0)));
   return self;
 }
 
-Status Supervised::open() {
-  BULKHEAD_CHECK(take_interrupt());
-  BULKHEAD_TRY(requests_, Requests::make());
-  BULKHEAD_TRY(end_fd_, event());
-  BULKHEAD_TRY(ended_fd_, event());
-  return {};
-}
-
-Status Supervised::start_thread() {
-  try {
-    const MaskForThreads mask;
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    return errno_error("start a compartment's thread", error.code().value());
-  }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return prepared_ != nullptr || failed_; });
-  if (!failed_) return {};
-  return *failed_;
-}
-
-void Supervised::run() {
+Status Supervised::launch(std::string name_server) {
   SupervisorOptions options;
-  options.dns_server = name_server_;
-  options.end_fd = end_fd_.get();
-  options.requests = requests_.get();
-  options.pass_signals = false;
-  auto supervisor = Supervisor::prepare(plan_, *judge_, options);
-  given_.clear();  // the program has its own
-  if (!supervisor.ok()) {
-    const std::lock_guard lock(mutex_);
-    failed_ = std::move(supervisor).error();
-    changed_.notify_all();
-    return;
-  }
-  if (!wait_to_begin(**supervisor)) return;
-  auto report = (*supervisor)->run();
-  requests_->end();
-  const std::lock_guard lock(mutex_);
-  report_ = report.ok() ? std::move(*report)
-                        : RunReport{.outcome = SupervisorFailed{report.error().message}};
-  tell(ended_fd_);
-  changed_.notify_all();
-}
-
-// False: nobody wants it any more.
-bool Supervised::wait_to_begin(Supervisor& supervisor) {
-  std::unique_lock lock(mutex_);
-  prepared_ = &supervisor;
-  // The program waits for us, so its number is its own still.
-  program_ = supervisor.program();
-  program_fd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, program_, 0)));
-  changed_.notify_all();
-  changed_.wait(lock, [this] { return begun_ || dropped_; });
-  prepared_ = nullptr;
-  return begun_;
-}
-
-Status Supervised::give(int number, int fd) {
-  const std::lock_guard lock(mutex_);
-  return prepared_->give(number, fd);
-}
-
-Status Supervised::begin() {
-  const std::lock_guard lock(mutex_);
-  if (!prepared_->waits())
-    return Error{"cannot start the compartment that was prepared: its program was killed", ESRCH};
-  begun_ = true;
-  changed_.notify_all();
+  options.dns_server = std::move(name_server);
+  options.ended = [this] { tell(ended_fd_); };
+  options.parent = &threads_->parent();
+  Launch launch(plan_, *judge_, threads_->loop(), std::move(options));
+  BULKHEAD_TRY(supervisor_, launch.wait());
   return {};
-}
-
-Supervised::~Supervised() {
-  end();
-  {
-    const std::lock_guard lock(mutex_);
-    dropped_ = true;
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-const RunReport* Supervised::wait(std::optional<std::chrono::steady_clock::time_point> deadline) {
-  std::unique_lock lock(mutex_);
-  const auto ended = [this] { return report_.has_value(); };
-  if (!deadline)
-    changed_.wait(lock, ended);
-  else
-    changed_.wait_until(lock, *deadline, ended);
-  return report_ ? &*report_ : nullptr;
-}
-
-void Supervised::end() noexcept {
-  if (end_fd_) tell(end_fd_);
 }
 
 Status Supervised::signal(int number) {

@@ -1,24 +1,42 @@
-// Supervised: one compartment, with the thread that launches it, watches it and lives as long.
+// Supervised: one compartment, and what all of a host's compartments have together.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
 #include "policy/judge.h"
+#include "sandbox/launch/parent.h"
 #include "sandbox/plan/plan.h"
-#include "sandbox/run/requests.h"
 #include "sandbox/run/supervisor.h"
+#include "sandbox/threads/loop.h"
 
 namespace bulkhead {
+
+// There for as long as a compartment is: two threads, however many there are, and those that are
+// busy.
+class SharedThreads {
+ public:
+  // Those of this process; of a process that was forked they are not.
+  static Result<std::shared_ptr<SharedThreads>> get();
+
+  Loop& loop() { return *loop_; }
+  Parent& parent() { return *parent_; }
+
+ private:
+  SharedThreads() = default;
+  static Result<std::shared_ptr<SharedThreads>> make();
+
+  const pid_t process_ = ::getpid();
+  std::unique_ptr<Parent> parent_;
+  std::unique_ptr<Loop> loop_;
+};
 
 class Supervised {
  public:
@@ -26,49 +44,30 @@ class Supervised {
   static Result<std::unique_ptr<Supervised>> prepare(Plan plan, std::shared_ptr<Judge> judge,
                                                      std::string name_server,
                                                      std::vector<Fd> given);
-  // Ends it, and waits for that.
-  ~Supervised();
   Supervised(const Supervised&) = delete;
   Supervised& operator=(const Supervised&) = delete;
 
-  // A descriptor of those that the plan has as given later. Before begin().
-  Status give(int number, int fd);
-  // Lets the program begin; ESRCH where it has been killed. Once.
-  Status begin();
-
-  pid_t program() const { return program_; }
-  // What became of it, for as long as this object lives; null: the deadline came first. No
-  // deadline: waits.
-  const RunReport* wait(std::optional<std::chrono::steady_clock::time_point> deadline);
-  int ended_fd() const { return ended_fd_.get(); }  // readable from then on
-
-  void end() noexcept;
+  Status give(int number, int fd) { return supervisor_->give(number, fd); }
+  Status begin() { return supervisor_->begin(); }
+  pid_t program() const { return supervisor_->program(); }
+  const RunReport* wait(std::optional<std::chrono::steady_clock::time_point> deadline) {
+    return supervisor_->wait(deadline);
+  }
+  int ended_fd() const { return ended_fd_.get(); }  // readable once it has ended
+  void end() noexcept { supervisor_->end(); }
   Status signal(int number);
-  Requests& requests() { return *requests_; }
+  Requests& requests() { return supervisor_->requests(); }
 
  private:
-  Supervised(Plan plan, std::shared_ptr<Judge> judge, std::string name_server);
-  Status open();
-  Status start_thread();
-  void run();
-  bool wait_to_begin(Supervisor& supervisor);
+  Supervised(Plan plan, std::shared_ptr<Judge> judge)
+      : plan_(std::move(plan)), judge_(std::move(judge)) {}
+  Status launch(std::string name_server);
 
+  std::shared_ptr<SharedThreads> threads_;
   const Plan plan_;
   const std::shared_ptr<Judge> judge_;
-  const std::string name_server_;
-  std::vector<Fd> given_;
-  std::unique_ptr<Requests> requests_;
-  Fd end_fd_, ended_fd_;
-  pid_t program_ = -1;
-  Fd program_fd_;
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Supervisor* prepared_ = nullptr;  // the thread's, while it waits to begin
-  std::optional<Error> failed_;     // before that
-  bool begun_ = false, dropped_ = false;
-  std::optional<RunReport> report_;
-  std::thread thread_;  // last: it uses all else
+  Fd ended_fd_, program_fd_;
+  std::unique_ptr<Supervisor> supervisor_;  // last: it uses all else
 };
 
 }  // namespace bulkhead

@@ -117,16 +117,14 @@ class Keeper final : public LimitKeeper {
     if (limits_.cpu_time) choose_cpu_time(options);
     if (limits_.wall_time) how_.wall_time = Mechanism::kTimer;
     if (limits_.written) BULKHEAD_CHECK(choose_written());
-    const bool watched = limits_.memory || limits_.cpu_time || limits_.wall_time || limits_.written;
-    if (!watched) return {};
+    if (!limits_.memory && !limits_.cpu_time && !limits_.wall_time && !limits_.written) return {};
     timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     if (!timer_) return errno_error("make the timer of the limits");
     return {};
   }
 
   Status attach(const LimitTarget& target) override {
-    // The program waits in its first execve, so neither process can have
-    // children that stay outside.
+    // Neither process has children that would stay outside: the program waits in its first execve.
     for (const Cgroup& cgroup : cgroups_)
       for (const pid_t pid : {target.init, target.program}) {
         if (const Status added = cgroup.add(pid); !added.ok())
@@ -364,9 +362,8 @@ class Keeper final : public LimitKeeper {
 
   void set_timer(Microseconds when) {
     if (!timer_) return;
-    itimerspec spec{};
-    spec.it_value.tv_sec = when.count() / 1'000'000;
-    spec.it_value.tv_nsec = std::max<int64_t>(1, when.count() % 1'000'000 * 1000);
+    const int64_t nanoseconds = std::max<int64_t>(1, when.count() % 1'000'000 * 1000);
+    const itimerspec spec{{}, {when.count() / 1'000'000, nanoseconds}};
     ::timerfd_settime(timer_.get(), 0, &spec, nullptr);
   }
 

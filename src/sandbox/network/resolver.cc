@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -91,50 +91,35 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 
 }  // namespace
 
-class Resolver::Loop {
+class Resolver::Answerer final : private Task {
  public:
-  Loop(Judge& judge, NameCache& names, ResolverOptions options, std::vector<Upstream> upstreams,
-       Fd wake)
+  Answerer(Judge& judge, NameCache& names, Loop& loop, ResolverOptions options,
+           std::vector<Upstream> upstreams)
       : judge_(judge),
         names_(names),
+        loop_(loop),
         options_(std::move(options)),
         upstreams_(std::move(upstreams)),
-        wake_(std::move(wake)) {}
-  ~Loop() { stop(); }
+        key_(loop.add(*this)) {}
+  ~Answerer() { stop(); }
+  Answerer(const Answerer&) = delete;
+  Answerer& operator=(const Answerer&) = delete;
 
-  void listen_on(const Compartment& compartment);
-  Status start() {
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& error) {
-      return errno_error("start the resolver's thread", error.code().value());
-    }
-    return {};
-  }
-  void stop() {
-    if (!thread_.joinable()) return;
-    stopping_ = true;
-    judge_.stop_asking();
-    wake();
-    thread_.join();
-  }
+  Status listen_on(const Compartment& compartment);
+  void stop();
 
  private:
-  enum class Watch : uint8_t { kWake, kUdp, kAccept, kClient, kPending };
+  enum class Watch : uint8_t { kUdp, kAccept, kClient, kPending };
   struct Watched {
     Watch what;
     uint64_t key;  // descriptor, client or query
   };
 
-  void run();
-  void wake() {
-    const uint64_t one = 1;
-    while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {
-    }
-  }
+  Clock::time_point turn(bool briefly) override;
+  bool serve_ready();
   void collect_rulings();
   void expire(Clock::time_point now);
-  int wait_time(Clock::time_point now) const;
+  Clock::time_point next_deadline() const;
 
   void receive(int socket);
   void accept(int socket);
@@ -157,104 +142,114 @@ class Resolver::Loop {
 
   Judge& judge_;
   NameCache& names_;
+  Loop& loop_;
   const ResolverOptions options_;
   const std::vector<Upstream> upstreams_;
-  const Fd wake_;
+  const Loop::Key key_;
   std::vector<int> udp_, tcp_;  // the compartment's
   std::atomic<bool> stopping_ = false;
-  std::thread thread_;
 
   std::mutex mutex_;  // guards rulings_
   std::vector<std::pair<uint64_t, Judge::Ruling>> rulings_;
 
-  // The loop's thread only:
+  // Turns only:
   std::map<uint64_t, Pending> pending_;
   std::map<uint64_t, Client> clients_;
   uint64_t next_key_ = 1;
   size_t asking_ = 0;
 };
 
-void Resolver::Loop::listen_on(const Compartment& compartment) {
-  const auto take = [](const Fd& fd, std::vector<int>& into) {
-    if (!fd) return;
+Status Resolver::Answerer::listen_on(const Compartment& compartment) {
+  const auto take = [this](const Fd& fd, std::vector<int>& into) {
     ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
     into.push_back(fd.get());
+    return loop_.watch(key_, fd.get(), EPOLLIN);
   };
-  for (const Fd& fd : compartment.dns_udp) take(fd, udp_);
+  for (const Fd& fd : compartment.dns_udp)
+    if (fd) BULKHEAD_CHECK(take(fd, udp_));
   for (const Fd& fd : compartment.dns_tcp) {
     // Listening already, or only bound: both are fine.
-    if (fd && ::listen(fd.get(), 16) == 0) take(fd, tcp_);
+    if (fd && ::listen(fd.get(), 16) == 0) BULKHEAD_CHECK(take(fd, tcp_));
   }
+  return {};
 }
 
-void Resolver::Loop::run() {
-  std::vector<pollfd> polled;
-  std::vector<Watched> watched;
-  while (!stopping_) {
-    polled.clear();
-    watched.clear();
-    const auto watch = [&](int fd, short events, Watch what, uint64_t key) {
-      polled.push_back({fd, events, 0});
-      watched.push_back({what, key});
-    };
-    watch(wake_.get(), POLLIN, Watch::kWake, 0);
-    for (const int fd : udp_) watch(fd, POLLIN, Watch::kUdp, static_cast<uint64_t>(fd));
-    if (clients_.size() < kMaxClients)
-      for (const int fd : tcp_) watch(fd, POLLIN, Watch::kAccept, static_cast<uint64_t>(fd));
-    for (const auto& [key, client] : clients_) {
-      short events = 0;
-      if (client.out.size() < kMaxBacklog) events |= POLLIN;
-      if (!client.out.empty()) events |= POLLOUT;
-      watch(client.fd.get(), events, Watch::kClient, key);
-    }
-    for (const auto& [key, pending] : pending_) {
-      if (!pending.socket) continue;
-      const bool writes = pending.connecting || !pending.out.empty();
-      watch(pending.socket.get(), writes ? POLLOUT : POLLIN, Watch::kPending, key);
-    }
-    const int ready = ::poll(polled.data(), polled.size(), wait_time(Clock::now()));
-    if (ready < 0 && errno != EINTR) return;  // only ENOMEM and bugs: lookups end, nothing opens
-    for (size_t i = 0; ready > 0 && i < polled.size(); ++i) {
-      if (polled[i].revents == 0) continue;
-      const uint64_t key = watched[i].key;
-      switch (watched[i].what) {
-        case Watch::kWake:
-          collect_rulings();
-          break;
-        case Watch::kUdp:
-          receive(static_cast<int>(key));
-          break;
-        case Watch::kAccept:
-          accept(static_cast<int>(key));
-          break;
-        case Watch::kClient:
-          serve_client(key, polled[i].revents);
-          break;
-        case Watch::kPending:
-          serve_upstream(key);
-          break;
-      }
-    }
-    expire(Clock::now());
-  }
-  // stop() has ended asking, so these end by themselves.
+void Resolver::Answerer::stop() {
+  if (stopping_.exchange(true)) return;
+  judge_.stop_asking();
+  loop_.remove(key_);
+  for (const auto* sockets : {&udp_, &tcp_})
+    for (const int fd : *sockets) loop_.forget(fd);
+  // Asking has ended, so these end by themselves.
   for (auto& [key, pending] : pending_)
     if (pending.asking.joinable()) pending.asking.join();
   pending_.clear();
   clients_.clear();
 }
 
-int Resolver::Loop::wait_time(Clock::time_point now) const {
+Task::Clock::time_point Resolver::Answerer::turn(bool briefly) {
+  // What is ready is told once: until nothing is.
+  for (;;) {
+    if (stopping_) return kNever;
+    collect_rulings();
+    expire(Clock::now());
+    if (!serve_ready()) return next_deadline();
+    if (briefly) return Clock::now();
+  }
+}
+
+// False: there was nothing.
+bool Resolver::Answerer::serve_ready() {
+  std::vector<pollfd> polled;
+  std::vector<Watched> watched;
+  const auto watch = [&](int fd, short events, Watch what, uint64_t key) {
+    polled.push_back({fd, events, 0});
+    watched.push_back({what, key});
+  };
+  for (const int fd : udp_) watch(fd, POLLIN, Watch::kUdp, static_cast<uint64_t>(fd));
+  if (clients_.size() < kMaxClients)
+    for (const int fd : tcp_) watch(fd, POLLIN, Watch::kAccept, static_cast<uint64_t>(fd));
+  for (const auto& [key, client] : clients_) {
+    short events = 0;
+    if (client.out.size() < kMaxBacklog) events |= POLLIN;
+    if (!client.out.empty()) events |= POLLOUT;
+    watch(client.fd.get(), events, Watch::kClient, key);
+  }
+  for (const auto& [key, pending] : pending_) {
+    if (!pending.socket) continue;
+    const bool writes = pending.connecting || !pending.out.empty();
+    watch(pending.socket.get(), writes ? POLLOUT : POLLIN, Watch::kPending, key);
+  }
+  if (::poll(polled.data(), polled.size(), 0) <= 0) return false;  // else ENOMEM: lookups fail
+  for (size_t i = 0; i < polled.size(); ++i) {
+    if (polled[i].revents == 0) continue;
+    const uint64_t key = watched[i].key;
+    switch (watched[i].what) {
+      case Watch::kUdp:
+        receive(static_cast<int>(key));
+        break;
+      case Watch::kAccept:
+        accept(static_cast<int>(key));
+        break;
+      case Watch::kClient:
+        serve_client(key, polled[i].revents);
+        break;
+      case Watch::kPending:
+        serve_upstream(key);
+        break;
+    }
+  }
+  return true;
+}
+
+Clock::time_point Resolver::Answerer::next_deadline() const {
   auto first = Clock::time_point::max();
   for (const auto& [key, pending] : pending_) first = std::min(first, pending.deadline);
   for (const auto& [key, client] : clients_) first = std::min(first, client.last + kClientPatience);
-  if (first == Clock::time_point::max()) return -1;
-  if (first <= now) return 0;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - now).count();
-  return static_cast<int>(std::min<int64_t>(left, 60'000));
+  return first;
 }
 
-void Resolver::Loop::expire(Clock::time_point now) {
+void Resolver::Answerer::expire(Clock::time_point now) {
   std::vector<uint64_t> late;
   for (const auto& [key, pending] : pending_)
     if (pending.deadline <= now) late.push_back(key);
@@ -276,10 +271,7 @@ void Resolver::Loop::expire(Clock::time_point now) {
   for (const uint64_t key : idle) close_client(key);
 }
 
-void Resolver::Loop::collect_rulings() {
-  uint64_t count = 0;
-  while (::read(wake_.get(), &count, sizeof count) < 0 && errno == EINTR) {
-  }
+void Resolver::Answerer::collect_rulings() {
   std::vector<std::pair<uint64_t, Judge::Ruling>> rulings;
   {
     const std::lock_guard lock(mutex_);
@@ -294,7 +286,7 @@ void Resolver::Loop::collect_rulings() {
   }
 }
 
-void Resolver::Loop::receive(int socket) {
+void Resolver::Answerer::receive(int socket) {
   Bytes buffer(kMaxMessage);
   for (int i = 0; i < kMessagesPerTurn; ++i) {
     Origin origin;
@@ -307,16 +299,17 @@ void Resolver::Loop::receive(int socket) {
   }
 }
 
-void Resolver::Loop::accept(int socket) {
+void Resolver::Answerer::accept(int socket) {
   Fd fd(::accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!fd || clients_.size() >= kMaxClients) return;
+  if (!loop_.watch(key_, fd.get(), EPOLLIN | EPOLLOUT).ok()) return;
   clients_[next_key_++] = Client{std::move(fd), {}, {}, Clock::now()};
 }
 
 // Queries stay with a closed client: their answers find nobody.
-void Resolver::Loop::close_client(uint64_t key) { clients_.erase(key); }
+void Resolver::Answerer::close_client(uint64_t key) { clients_.erase(key); }
 
-void Resolver::Loop::serve_client(uint64_t key, short events) {
+void Resolver::Answerer::serve_client(uint64_t key, short events) {
   auto found = clients_.find(key);
   if (found == clients_.end()) return;
   Client& client = found->second;
@@ -351,7 +344,7 @@ void Resolver::Loop::serve_client(uint64_t key, short events) {
   for (Bytes& message : messages) handle(std::move(message), origin);  // may close the client
 }
 
-void Resolver::Loop::handle(Bytes message, const Origin& origin) {
+void Resolver::Answerer::handle(Bytes message, const Origin& origin) {
   const auto query = dns::parse_query(message);
   if (!query) {
     if (const auto error = dns::build_format_error(message))
@@ -395,7 +388,7 @@ void Resolver::Loop::handle(Bytes message, const Origin& origin) {
   rule(key, judge_.lookup(pending.name, attempt, false));
 }
 
-void Resolver::Loop::rule(uint64_t key, Judge::Ruling ruling) {
+void Resolver::Answerer::rule(uint64_t key, Judge::Ruling ruling) {
   switch (ruling) {
     case Judge::Ruling::kWouldAsk:
       return ask(key);
@@ -413,7 +406,7 @@ void Resolver::Loop::rule(uint64_t key, Judge::Ruling ruling) {
   forward(key);
 }
 
-void Resolver::Loop::ask(uint64_t key) {
+void Resolver::Answerer::ask(uint64_t key) {
   if (asking_ >= kMaxAsking) return fail(key, Rcode::kServerFailure);
   Pending& pending = pending_.at(key);
   const auto wait_for_ruling = [this, key, name = pending.name] {
@@ -426,7 +419,7 @@ void Resolver::Loop::ask(uint64_t key) {
       rulings_.emplace_back(key,
                             ruling == Judge::Ruling::kWouldAsk ? Judge::Ruling::kDeny : ruling);
     }
-    wake();
+    loop_.call(key_);
   };
   try {
     pending.asking = std::thread(wait_for_ruling);
@@ -437,7 +430,7 @@ void Resolver::Loop::ask(uint64_t key) {
 }
 
 // From the hosts file, and for localhost; false where the upstream servers must be asked.
-bool Resolver::Loop::answer_here(const Pending& pending) {
+bool Resolver::Answerer::answer_here(const Pending& pending) {
   const uint16_t type = pending.query.question.type;
   const bool loopback = is_loopback_name(pending.name);
   std::vector<IpAddress> known = names_.hosts(pending.name);
@@ -458,8 +451,8 @@ bool Resolver::Loop::answer_here(const Pending& pending) {
   return true;
 }
 
-void Resolver::Loop::answer_reverse(const Bytes& message, const dns::Query& query,
-                                    const IpAddress& address, const Origin& origin) {
+void Resolver::Answerer::answer_reverse(const Bytes& message, const dns::Query& query,
+                                        const IpAddress& address, const Origin& origin) {
   // The hosts file may name what nobody granted.
   std::vector<std::string> names = names_.names(address);
   std::erase_if(
@@ -473,7 +466,7 @@ void Resolver::Loop::answer_reverse(const Bytes& message, const dns::Query& quer
 }
 
 // The next try, or the end of trying.
-void Resolver::Loop::forward(uint64_t key) {
+void Resolver::Answerer::forward(uint64_t key) {
   Pending& pending = pending_.at(key);
   const size_t most = upstreams_.size() * static_cast<size_t>(std::max(1, options_.rounds));
   while (pending.tries < most) {
@@ -489,7 +482,7 @@ void Resolver::Loop::forward(uint64_t key) {
 
 // A fresh socket for each try: the kernel picks the port at random, and a connected one takes
 // answers from that server only (RFC 5452).
-bool Resolver::Loop::send_upstream(Pending& pending, const Upstream& upstream) {
+bool Resolver::Answerer::send_upstream(Pending& pending, const Upstream& upstream) {
   const bool tcp = pending.origin.udp < 0;
   pending.socket.reset();
   pending.in.clear();
@@ -501,6 +494,8 @@ bool Resolver::Loop::send_upstream(Pending& pending, const Upstream& upstream) {
   const auto* address = reinterpret_cast<const sockaddr*>(&upstream.address);
   const int connected = ::connect(socket.get(), address, upstream.size);
   if (connected != 0 && errno != EINPROGRESS) return false;
+  const uint32_t events = tcp ? uint32_t{EPOLLIN | EPOLLOUT} : uint32_t{EPOLLIN};
+  if (!loop_.watch(key_, socket.get(), events).ok()) return false;
   pending.id = random_id();
   Bytes query = dns::build_query(pending.id, pending.query, pending.name);
   if (tcp) {
@@ -515,7 +510,7 @@ bool Resolver::Loop::send_upstream(Pending& pending, const Upstream& upstream) {
 }
 
 // A whole message, nullopt where there is none yet; `failed` where this try is over.
-std::optional<Bytes> Resolver::Loop::read_upstream(Pending& pending, bool* failed) {
+std::optional<Bytes> Resolver::Answerer::read_upstream(Pending& pending, bool* failed) {
   const int fd = pending.socket.get();
   if (pending.origin.udp >= 0) {
     Bytes buffer(kMaxMessage);
@@ -554,7 +549,7 @@ std::optional<Bytes> Resolver::Loop::read_upstream(Pending& pending, bool* faile
   return Bytes(pending.in.begin() + 2, pending.in.begin() + static_cast<ptrdiff_t>(2 + size));
 }
 
-void Resolver::Loop::serve_upstream(uint64_t key) {
+void Resolver::Answerer::serve_upstream(uint64_t key) {
   const auto found = pending_.find(key);
   if (found == pending_.end() || !found->second.socket) return;
   Pending& pending = found->second;
@@ -580,20 +575,20 @@ void Resolver::Loop::serve_upstream(uint64_t key) {
   finish(key, *answer);
 }
 
-void Resolver::Loop::finish(uint64_t key, const Bytes& answer) {
+void Resolver::Answerer::finish(uint64_t key, const Bytes& answer) {
   const auto found = pending_.find(key);
   const Pending& pending = found->second;
   reply(pending.origin, &pending.query, pending.message, answer);
   pending_.erase(found);
 }
 
-void Resolver::Loop::fail(uint64_t key, Rcode rcode) {
+void Resolver::Answerer::fail(uint64_t key, Rcode rcode) {
   const Pending& pending = pending_.at(key);
   finish(key, dns::build_error(pending.message, pending.query, rcode));
 }
 
-void Resolver::Loop::reply(const Origin& origin, const dns::Query* query, const Bytes& message,
-                           const Bytes& answer) {
+void Resolver::Answerer::reply(const Origin& origin, const dns::Query* query, const Bytes& message,
+                               const Bytes& answer) {
   if (origin.udp >= 0) {
     const bool fits = query == nullptr || answer.size() <= query->payload_limit;
     const Bytes& sent = fits ? answer : dns::build_truncated(message, *query);
@@ -611,12 +606,12 @@ void Resolver::Loop::reply(const Origin& origin, const dns::Query* query, const 
   client.out.insert(client.out.end(), answer.begin(), answer.end());
 }
 
-Resolver::Resolver(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Resolver::Resolver(std::unique_ptr<Answerer> answerer) : answerer_(std::move(answerer)) {}
 Resolver::~Resolver() = default;
-void Resolver::stop() { loop_->stop(); }
+void Resolver::stop() { answerer_->stop(); }
 
 Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment, Judge& judge,
-                                                  NameCache& names,
+                                                  NameCache& names, Loop& loop,
                                                   const ResolverOptions& options) {
   std::vector<Upstream> upstreams;
   if (!options.server.empty()) {
@@ -626,12 +621,9 @@ Result<std::unique_ptr<Resolver>> Resolver::start(const Compartment& compartment
     const auto text = read_file(options.configuration, size_t{1} << 20U);
     if (text.ok()) upstreams = parse_resolv_conf(text.value());
   }
-  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!wake) return errno_error("make an event descriptor for the resolver");
-  auto loop = std::make_unique<Loop>(judge, names, options, std::move(upstreams), std::move(wake));
-  loop->listen_on(compartment);
-  BULKHEAD_CHECK(loop->start());
-  return std::unique_ptr<Resolver>(new Resolver(std::move(loop)));
+  auto answerer = std::make_unique<Answerer>(judge, names, loop, options, std::move(upstreams));
+  BULKHEAD_CHECK(answerer->listen_on(compartment));
+  return std::unique_ptr<Resolver>(new Resolver(std::move(answerer)));
 }
 
 }  // namespace bulkhead

@@ -17,6 +17,7 @@
 #include "policy/judge.h"
 #include "sandbox/launch/compartment.h"
 #include "sandbox/network/name_cache.h"
+#include "sandbox/threads/loop.h"
 
 namespace bulkhead {
 
@@ -29,10 +30,12 @@ struct ResolverOptions {
 
 class Resolver {
  public:
-  // Starts the serving thread. The compartment's sockets, the judge and the names outlive it.
-  // An unreadable configuration leaves no upstream servers: the hosts file still answers.
+  // Begins to answer, by turns of the loop's. The compartment's sockets, the judge, the names and
+  // the loop outlive it. An unreadable configuration leaves no upstream servers: the hosts file
+  // still answers.
   static Result<std::unique_ptr<Resolver>> start(const Compartment& compartment, Judge& judge,
-                                                 NameCache& names, const ResolverOptions& options);
+                                                 NameCache& names, Loop& loop,
+                                                 const ResolverOptions& options);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
@@ -42,9 +45,9 @@ class Resolver {
   void stop();
 
  private:
-  class Loop;
-  explicit Resolver(std::unique_ptr<Loop> loop);
-  std::unique_ptr<Loop> loop_;
+  class Answerer;
+  explicit Resolver(std::unique_ptr<Answerer> answerer);
+  std::unique_ptr<Answerer> answerer_;
 };
 
 }  // namespace bulkhead

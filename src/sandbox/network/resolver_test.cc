@@ -200,7 +200,7 @@ class ResolverTest : public ::testing::Test {
     options.server = server;
     options.configuration = configuration_;
     options.patience = std::chrono::milliseconds(patience_);
-    auto resolver = Resolver::start(compartment_, *judge_, names_, options);
+    auto resolver = Resolver::start(compartment_, *judge_, names_, *loop_, options);
     ASSERT_TRUE(resolver.ok()) << to_string(resolver.error());
     resolver_ = std::move(*resolver);
   }
@@ -247,6 +247,7 @@ class ResolverTest : public ::testing::Test {
   Compartment compartment_;
   NameCache names_;
   std::unique_ptr<PersonsJudge> judge_;
+  std::unique_ptr<Loop> loop_ = std::move(Loop::make()).value();
   std::unique_ptr<Resolver> resolver_;
   std::string configuration_ = "/nonexistent";
   int patience_ = 10'000;
@@ -505,10 +506,7 @@ TEST_F(ResolverTest, AWrongServerIsAnError) {
   PolicyJudge judge(*policy);
   ResolverOptions options;
   options.server = "dns.example";
-  EXPECT_FALSE(Resolver::start(compartment_, judge, names_, options).ok());
-  options.server.clear();
-  const NoMoreThreads none;
-  EXPECT_FALSE(Resolver::start(compartment_, judge, names_, options).ok());
+  EXPECT_FALSE(Resolver::start(compartment_, judge, names_, *loop_, options).ok());
 }
 
 }  // namespace

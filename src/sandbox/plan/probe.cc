@@ -23,7 +23,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <string_view>
 
@@ -31,6 +30,7 @@
 #include "sandbox/kernel/kernel.h"
 #include "sandbox/kernel/landlock.h"
 #include "sandbox/limits/limits.h"
+#include "sandbox/plan/remedy.h"
 
 namespace bulkhead {
 namespace {
@@ -213,34 +213,9 @@ bool by_cgroup(const Limits& limits, Mechanism LimitMechanisms::*which) {
 
 // ---- what mends a refusal ----
 
-constexpr std::string_view kContainerOptions =
-    "a filter of system calls is in force, a container's mostly: start that with --security-opt "
-    "seccomp=unconfined --security-opt systempaths=unconfined (docs/containers.md has less wide "
-    "ones)";
+bool is_filtered() { return find_refuser().filter; }
 
-// The first line of a file of /proc; empty where there is none.
-std::string line_of(const char* path, std::string_view before = "") {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(before)) return line.substr(before.size());
-  return {};
-}
-
-bool is_filtered() { return line_of("/proc/self/status", "Seccomp:\t") == "2"; }
-
-std::string mend_of_namespaces() {
-  if (is_filtered()) return std::string(kContainerOptions);
-  if (line_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
-    return "AppArmor lets only programs with a profile make namespaces, as on Ubuntu: sudo "
-           "apparmor_parser --replace /etc/apparmor.d/bulkhead, which the package has for "
-           "/usr/bin/bulkhead; for a program elsewhere sudo sysctl -w "
-           "kernel.apparmor_restrict_unprivileged_userns=0";
-  if (line_of("/proc/sys/kernel/unprivileged_userns_clone") == "0")
-    return "sudo sysctl -w kernel.unprivileged_userns_clone=1";
-  if (line_of("/proc/sys/user/max_user_namespaces") == "0")
-    return "sudo sysctl -w user.max_user_namespaces=15000";
-  return "the kernel refuses namespaces to this process, as it does in a chroot";
-}
+std::string mend_of_namespaces() { return remedy_for_namespaces(find_refuser()); }
 
 }  // namespace
 

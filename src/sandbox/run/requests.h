@@ -1,22 +1,20 @@
-// Requests: what other threads want of the one that watches a compartment. That one does it,
-// between two looks, so that nobody else touches what it watches with.
+// Requests: what other threads want of the turns in which a compartment is watched. One of these
+// does it, so that nobody else touches what they watch with.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "sandbox/limits/limits.h"
 
 namespace bulkhead {
 
-// What the watching thread has.
+// What a turn has.
 struct Watched {
   LimitKeeper& limits;
   std::atomic<uint32_t>& most_processes;  // Service::most_processes
@@ -24,18 +22,17 @@ struct Watched {
 
 class Requests {
  public:
-  static Result<std::unique_ptr<Requests>> make();
+  // `call` has a turn come.
+  explicit Requests(std::function<void()> call) : call_(std::move(call)) {}
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
 
-  // Any thread, for as long as the compartment lives: has `what` done, and waits for it. ESRCH
-  // where the compartment has ended.
+  // Any thread: has `what` done, and waits for it. ESRCH where the compartment has ended.
   Status ask(const std::function<Status(Watched&)>& what);
 
-  // For who watches: readable when something is wanted.
-  int fd() const { return wanted_.get(); }
+  // In a turn.
   void serve(Watched watched);
-  // Nobody watches any more.
+  // No turn comes any more.
   void end() noexcept;
 
  private:
@@ -43,9 +40,8 @@ class Requests {
     const std::function<Status(Watched&)>* what;
     std::optional<Status> answer;
   };
-  explicit Requests(Fd wanted) : wanted_(std::move(wanted)) {}
 
-  const Fd wanted_;
+  const std::function<void()> call_;
   std::mutex mutex_;
   std::condition_variable answered_;
   std::deque<Request*> requests_;

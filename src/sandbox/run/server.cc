@@ -3,19 +3,15 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <sys/epoll.h>
 
 #include <cerrno>
-#include <cstring>
-#include <optional>
-#include <system_error>
+#include <utility>
 
 #include "sandbox/caller/identity.h"
 #include "sandbox/caller/walker.h"
 #include "sandbox/kernel/interrupt.h"
 #include "sandbox/kernel/processes.h"
-#include "sandbox/launch/image.h"
 #include "sandbox/limits/usage.h"
 
 namespace bulkhead {
@@ -35,50 +31,33 @@ uint64_t own_written() {
 
 }  // namespace
 
-Server::Server(Service& service)
-    : service_(service), pool_(service.listener, [this](const Notification& notification) {
-        serve(notification, true);
-      }) {}
+Server::Server(Service& service, Loop& loop, Loop::Key watcher)
+    : service_(service),
+      loop_(loop),
+      watcher_(watcher),
+      pool_(loop.workers(), service.listener,
+            [this](const Notification& notification) { serve(notification, true); }) {}
 
 Status Server::start(std::optional<Notification> first) {
-  BULKHEAD_CHECK(take_interrupt());
-  ended_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!ended_) return errno_error("make an eventfd");
-  BULKHEAD_TRY(ended_, above_stdio(std::move(ended_)));
-  // A new thread inherits the mask.
-  sigset_t all;
-  sigset_t old;
-  sigfillset(&all);
-  sigdelset(&all, interrupt_signal());
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  Status status;
-  try {
-    thread_ = std::thread([this, first] {
-      if (own_thread_settings())
-        loop(first);
-      else
-        fail("a thread cannot have a umask of its own");
-      finished_.store(true);
-      const uint64_t one = 1;
-      (void)!::write(ended_.get(), &one, sizeof one);
-    });
-  } catch (const std::system_error& error) {
-    status = errno_error("start the serving thread", error.code().value());
-  }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
-  return status;
+  first_ = first;
+  key_ = loop_.add(*this);
+  if (!first) return wait_for_calls();
+  loop_.call(key_);
+  return {};
 }
 
 void Server::stop() {
   stopping_.store(true);
-  if (thread_.joinable()) {
+  {
     // A signal that comes just before the thread sleeps does not wake it: again.
-    for (pollfd ended = {ended_.get(), POLLIN, 0}; !finished_.load();) {
-      interrupt(thread_.native_handle());
-      (void)::poll(&ended, 1, 1);
+    std::unique_lock lock(mutex_);
+    while (thread_) {
+      interrupt(*thread_);
+      served_.wait_for(lock, std::chrono::milliseconds(1));
     }
-    thread_.join();
   }
+  if (key_ != 0) loop_.remove(key_);
+  loop_.forget(service_.listener.fd());
   pool_.stop();
 }
 
@@ -90,29 +69,97 @@ std::string Server::failure() const {
 void Server::fail(const std::string& why) {
   const std::lock_guard lock(mutex_);
   failure_ = why;
+  ended_.store(true);
 }
 
-void Server::loop(const std::optional<Notification>& first) {
-  if (first) {
-    notifications_.fetch_add(1, std::memory_order_relaxed);
-    serve(*first, false);
+bool Server::busy() const {
+  const std::lock_guard lock(mutex_);
+  return thread_ || !pool_.idle();
+}
+
+void Server::tick() {
+  pool_.tick();
+  service_.processes.forget_dead();
+  const auto now = Clock::now();
+  if (now - looked_ < kTick) return;
+  looked_ = now;
+  const uint64_t before = std::exchange(seen_, notifications());
+  const std::lock_guard lock(mutex_);
+  if (!thread_ || !receiving_.load() || seen_ != before) return;
+  // One that begins to serve at this very moment is interrupted in that: nothing that it does
+  // waits.
+  rests_.store(true);
+  interrupt(*thread_);
+}
+
+// The next call gives us a turn.
+Status Server::wait_for_calls() {
+  return loop_.watch(key_, service_.listener.fd(), EPOLLIN | EPOLLONESHOT);
+}
+
+Task::Clock::time_point Server::turn(bool briefly) {
+  if (stopping_.load() || ended_.load()) return kNever;
+  loop_.forget(service_.listener.fd());
+  {
+    const std::lock_guard lock(mutex_);
+    thread_ = ::pthread_self();
   }
-  while (!stopping_.load(std::memory_order_relaxed)) {
-    auto received = service_.listener.receive();
-    if (!received.ok()) return fail(received.error().message);
-    if (!received->has_value()) {
-      // Interrupted, or that caller died, or all of them did.
-      pollfd state = {service_.listener.fd(), POLLIN, 0};
-      if (::poll(&state, 1, 0) > 0 && (state.revents & (POLLHUP | POLLERR)) != 0) return;
-      continue;
-    }
+  loop_.call_by(watcher_, Clock::now() + kTick);  // which sees that we are busy
+  serve_calls(briefly);
+  if (!briefly) rest();
+  {
+    const std::lock_guard lock(mutex_);
+    thread_.reset();
+    served_.notify_all();
+  }
+  if (!stopping_.load() && !ended_.load())
+    if (const Status status = wait_for_calls(); !status.ok()) fail(status.error().message);
+  if (ended_.load()) loop_.call(watcher_);
+  return kNever;
+}
+
+// What is kept for calls that follow soon holds for no longer than a second.
+void Server::rest() {
+  settled_.reset();
+  service_.walker.rest();
+}
+
+void Server::serve_calls(bool briefly) {
+  constexpr int kBriefly = 32;
+  if (first_) {
     notifications_.fetch_add(1, std::memory_order_relaxed);
-    if (repeats_settled_open(**received)) {
-      (void)service_.listener.send(**received, Reply::go_on());
-      continue;
-    }
+    serve(*std::exchange(first_, std::nullopt), false);
+  }
+  if (look() == Calls::kNoMore) return ended_.store(true);
+  for (int i = 0; !stopping_.load(std::memory_order_relaxed) && !(briefly && i == kBriefly); ++i) {
+    if (briefly && look() == Calls::kNone) return;
+    if (serve_next()) continue;
+    // Interrupted, or that caller died, or all of them did.
+    const Calls calls = look();
+    if (calls == Calls::kNoMore) ended_.store(true);
+    if (ended_.load() || (rests_.exchange(false) && calls == Calls::kNone)) return;
+  }
+}
+
+Server::Calls Server::look() const {
+  pollfd state = {service_.listener.fd(), POLLIN, 0};
+  if (::poll(&state, 1, 0) <= 0) return Calls::kNone;
+  return (state.revents & (POLLHUP | POLLERR)) != 0 ? Calls::kNoMore : Calls::kSome;
+}
+
+// False: there was none.
+bool Server::serve_next() {
+  receiving_.store(true, std::memory_order_relaxed);
+  auto received = service_.listener.receive();
+  receiving_.store(false, std::memory_order_relaxed);
+  if (!received.ok()) return fail(received.error().message), false;
+  if (!received->has_value()) return false;
+  notifications_.fetch_add(1, std::memory_order_relaxed);
+  if (repeats_settled_open(**received))
+    (void)service_.listener.send(**received, Reply::go_on());
+  else
     serve(**received, false);
-  }
+  return true;
 }
 
 SettledOpens::Epoch Server::epoch() const {
@@ -120,7 +167,7 @@ SettledOpens::Epoch Server::epoch() const {
 }
 
 bool Server::repeats_settled_open(const Notification& notification) {
-  return !service_.processes.expects_any() && settled_.repeats(notification, epoch());
+  return settled_ && !service_.processes.expects_any() && settled_->repeats(notification, epoch());
 }
 
 void Server::serve(const Notification& notification, bool may_block) {
@@ -166,7 +213,10 @@ void Server::serve(const Notification& notification, bool may_block) {
       (void)listener.send(notification, Reply::error(EAGAIN));
     return;
   }
-  if (call.settled() && !may_block) settled_.keep(notification, *call.settled(), before);
+  if (call.settled() && !may_block) {
+    if (!settled_) settled_ = std::make_unique<SettledOpens>();
+    settled_->keep(notification, *call.settled(), before);
+  }
   (void)listener.send(notification, std::move(reply));
 }
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <signal.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,16 +12,12 @@
 
 #include "sandbox/kernel/process_stat.h"
 #include "sandbox/launch/report.h"
-#include "sandbox/network/resolver.h"
-#include "sandbox/run/server.h"
-#include "sandbox/run/signals.h"
 
 namespace bulkhead {
 
 namespace {
 
-constexpr int kQuiet = 1000;  // milliseconds between looks when nothing waits
-constexpr int kTick = 100;
+constexpr std::chrono::seconds kQuiet{1};  // between looks at what nobody tells of
 
 constexpr const char* kHosts = "/etc/hosts";
 
@@ -59,146 +55,35 @@ Fd private_folder(const Compartment& compartment, const char* path, bool is_priv
                     : Fd();
 }
 
-// Watches one compartment until its outcome is known. The first final outcome wins.
-class Watch {
- public:
-  Watch(const Plan& plan, Judge& judge, Service& service, Server& server, LimitKeeper& limits,
-        HomeSize* home, const Signals* signals, const SupervisorOptions& options)
-      : plan_(plan),
-        judge_(judge),
-        service_(service),
-        compartment_(service.compartment),
-        server_(server),
-        limits_(limits),
-        home_(home),
-        signals_(signals),
-        options_(options) {}
-
-  Outcome run() {
-    std::optional<Outcome> outcome;
-    while (!outcome) outcome = step();
-    return *outcome;
-  }
-
- private:
-  std::optional<Outcome> step() {
-    pollfd fds[] = {{compartment_.status.get(), POLLIN, 0},
-                    {compartment_.init_pidfd.get(), POLLIN, 0},
-                    {signals_ != nullptr ? signals_->fd() : -1, POLLIN, 0},
-                    {limits_.fd(), POLLIN, 0},
-                    {server_ended_ ? -1 : server_.ended_fd(), POLLIN, 0},
-                    {options_.end_fd, POLLIN, 0},
-                    {options_.requests != nullptr ? options_.requests->fd() : -1, POLLIN, 0}};
-    const int ready = ::poll(fds, std::size(fds), server_.idle() ? kQuiet : kTick);
-    if (ready < 0 && errno != EINTR)
-      return SupervisorFailed{
-          fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
-    if (ready == 0 && !started_) {
-      started_ = true;
-      if (options_.settled) options_.settled();
-    }
-    server_.tick();
-    // A breach first: what it did to the program is its consequence.
-    if (fds[3].revents != 0)
-      if (auto breach = limits_.poll()) return std::move(*breach);
-    if (home_ != nullptr)
-      if (auto breach = home_->look()) return std::move(*breach);
-    if (fds[0].revents != 0)
-      if (auto outcome = read_status()) return outcome;
-    if (fds[5].revents != 0) return Ended{};
-    if (fds[6].revents != 0) options_.requests->serve({limits_, service_.most_processes});
-    // A program that waits for an answer sees no signal but SIGKILL. What it does on its way out is
-    // not asked about either.
-    if (fds[2].revents != 0 && signals_->pass_on(compartment_.program) && judge_.asking())
-      judge_.stop_asking();
-    if (fds[4].revents != 0) {
-      if (const std::string failure = server_.failure(); !failure.empty())
-        return SupervisorFailed{"serving system calls failed: " + failure};
-      server_ended_ = true;  // every process with the filter is dead: init is about to tell
-    }
-    if (fds[1].revents != 0) {
-      if (auto outcome = read_status()) return outcome;
-      if (auto breach = limits_.poll()) return std::move(*breach);
-      return SupervisorFailed{"the compartment's first process was killed from outside"};
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Outcome> read_status() {
-    for (;;) {
-      ProgramEvent event{};
-      const ssize_t n = ::recv(compartment_.status.get(), &event, sizeof event, MSG_DONTWAIT);
-      if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
-      if (auto outcome = outcome_of(event, plan_)) return outcome;
-      // By now it may have been continued: what counts is whether it is stopped still.
-      if (event.kind == ProgramEvent::Kind::kStopped && options_.stopped && is_stopped())
-        options_.stopped(event.value);
-    }
-  }
-
-  bool is_stopped() const {
-    const auto stat = stat_of(fmt::format("/proc/{}", compartment_.program));
-    return stat && stat->state == 'T';
-  }
-
-  const Plan& plan_;
-  Judge& judge_;
-  Service& service_;
-  Compartment& compartment_;
-  Server& server_;
-  LimitKeeper& limits_;
-  HomeSize* home_;          // null: there is none
-  const Signals* signals_;  // null: they are the caller's own
-  const SupervisorOptions& options_;
-  bool server_ended_ = false;
-  bool started_ = false;  // and lived through a quiet moment since
-};
-
-// Begins to kill the compartment on every way out, before the threads that serve it are joined.
-class Ending {
- public:
-  Ending(const Compartment& compartment, Judge& judge, Requests* requests)
-      : compartment_(compartment), judge_(judge), requests_(requests) {}
-  ~Ending() {
-    // First: a judge that waits for an answer about the compartment would be waited for.
-    if (requests_ != nullptr) requests_->end();
-    judge_.stop_asking();
-    begin_to_kill(compartment_);
-  }
-  Ending(const Ending&) = delete;
-  Ending& operator=(const Ending&) = delete;
-
- private:
-  const Compartment& compartment_;
-  Judge& judge_;
-  Requests* requests_;  // null: nobody wants anything
-};
-
-// And waits for its end, once they are: it takes as long as they do.
-class Killing {
- public:
-  explicit Killing(Compartment& compartment) : compartment_(compartment) {}
-  ~Killing() { kill_compartment(compartment_); }
-  Killing(const Killing&) = delete;
-  Killing& operator=(const Killing&) = delete;
-
- private:
-  Compartment& compartment_;
-};
-
 }  // namespace
 
-Supervisor::Supervisor(const Plan& plan, Judge& judge, SupervisorOptions options)
-    : plan_(plan), judge_(judge), options_(std::move(options)) {}
+Supervisor::Supervisor(const Plan& plan, Judge& judge, Loop& loop, SupervisorOptions options)
+    : plan_(plan),
+      judge_(judge),
+      loop_(loop),
+      options_(std::move(options)),
+      key_(loop.add(*this)),
+      requests_([this] { loop_.call(key_); }) {}
 
 Supervisor::~Supervisor() {
-  { const Ending ending(prepared_.compartment, judge_, options_.requests); }
-  kill_compartment(prepared_.compartment);
+  bool begun = false;
+  {
+    const std::lock_guard lock(mutex_);
+    begun = begun_;
+  }
+  if (begun) {
+    end();
+    wait();
+  }
+  loop_.remove(key_);
+  if (begun) return;
+  begin_to_end();
+  stop_serving();
 }
 
-Result<std::unique_ptr<Supervisor>> Supervisor::prepare(const Plan& plan, Judge& judge,
+Result<std::unique_ptr<Supervisor>> Supervisor::prepare(const Plan& plan, Judge& judge, Loop& loop,
                                                         SupervisorOptions options) {
-  std::unique_ptr<Supervisor> self(new Supervisor(plan, judge, std::move(options)));
+  std::unique_ptr<Supervisor> self(new Supervisor(plan, judge, loop, std::move(options)));
   BULKHEAD_CHECK(self->launch());
   BULKHEAD_CHECK(self->limit());
   return self;
@@ -210,20 +95,26 @@ Status Supervisor::launch() {
     BULKHEAD_TRY(places_, make_places(*plan_.home));
   }
   std::vector<std::string> foreign_proc;
-  BULKHEAD_TRY(prepared_, bulkhead::prepare(plan_, [&](const Compartment& inside) -> Status {
-                 (void)names_.load_hosts_file(kHosts);  // without it, names are resolved upstream
-                 BULKHEAD_TRY(const std::string mounts,
-                              read_file(fmt::format("/proc/{}/mountinfo", inside.init), 16U << 20));
-                 foreign_proc = foreign_proc_mounts(mounts);
-                 return {};
-               }));
+  const auto inside = [&](const Compartment& compartment) -> Status {
+    (void)names_.load_hosts_file(kHosts);  // without it, names are resolved upstream
+    BULKHEAD_TRY(const std::string mounts,
+                 read_file(fmt::format("/proc/{}/mountinfo", compartment.init), 16U << 20));
+    foreign_proc = foreign_proc_mounts(mounts);
+    return {};
+  };
+  BULKHEAD_TRY(prepared_, bulkhead::prepare(plan_, inside, options_.parent));
   Compartment& compartment = prepared_.compartment;
   processes_.emplace(compartment.proc.get());
   walker_.emplace(compartment.root.get(), *processes_, std::move(foreign_proc));
-  if (!plan_.home) return {};
-  home_size_.emplace(plan_.home->store(), plan_.limits.home.value_or(kMostOfHome),
-                     options_.home_bytes);
-  return walker_->has_home(*plan_.home);
+  if (plan_.home) {
+    BULKHEAD_CHECK(walker_->has_home(*plan_.home));
+    home_size_.emplace(plan_.home->store(), plan_.limits.home.value_or(kMostOfHome),
+                       options_.home_bytes);
+  }
+  RenameLock& renames = options_.renames != nullptr ? *options_.renames : own_renames_;
+  service_.reset(new Service{plan_, compartment, *prepared_.listener, judge_, *walker_, names_,
+                             *processes_, renames, home_size_ ? &*home_size_ : nullptr});
+  return {};
 }
 
 Status Supervisor::limit() {
@@ -243,57 +134,181 @@ Status Supervisor::limit() {
 
 Status Supervisor::give(int number, int fd) { return bulkhead::give(prepared_, plan_, number, fd); }
 
-Result<RunReport> Supervisor::run() {
-  Compartment& compartment = prepared_.compartment;
-  Service service{plan_,
-                  compartment,
-                  *prepared_.listener,
-                  judge_,
-                  *walker_,
-                  names_,
-                  *processes_,
-                  options_.renames != nullptr ? *options_.renames : own_renames_};
-  service.home_size = home_size_ ? &*home_size_ : nullptr;
-
-  // From here on, in the order of their destruction: kill, then join, then wait.
-  const Killing killing(compartment);
-  std::optional<Signals> signals;
-  Server server(service);
-  std::unique_ptr<Resolver> resolver;
-  RunReport report;
+Status Supervisor::begin(const Signals* signals) {
+  const Compartment& compartment = prepared_.compartment;
+  if (!prepared_.listener->still_valid(prepared_.execve))
+    return Error{"cannot begin in the compartment: its program was killed while it waited", ESRCH};
+  signals_ = signals;
+  if (options_.started) options_.started(compartment.proc.get(), compartment.program);
+  ResolverOptions resolving;
+  resolving.server = options_.dns_server;
+  BULKHEAD_TRY(resolver_, Resolver::start(compartment, judge_, names_, loop_, resolving));
+  server_.emplace(*service_, loop_, key_);
+  BULKHEAD_CHECK(watch());
+  limits_->begin();
+  quiet_since_ = Clock::now();
+  BULKHEAD_CHECK(server_->start(prepared_.execve));
   {
-    const Ending ending(compartment, judge_, options_.requests);
-    if (options_.pass_signals) {
-      BULKHEAD_TRY(Signals taken, Signals::take());
-      signals.emplace(std::move(taken));
-    }
-    if (options_.started) options_.started(compartment.proc.get(), compartment.program);
-    limits_->begin();
-    // What the program asks the resolver can wait in the sockets.
-    BULKHEAD_CHECK(server.start(prepared_.execve));
-    ResolverOptions resolving;
-    resolving.server = options_.dns_server;
-    BULKHEAD_TRY(resolver, Resolver::start(compartment, judge_, names_, resolving));
-    report.outcome =
-        Watch(plan_, judge_, service, server, *limits_, service.home_size ? &*home_size_ : nullptr,
-              signals ? &*signals : nullptr, options_)
-            .run();
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
   }
-  server.stop();
-  resolver->stop();
-  kill_compartment(compartment);
+  // What came before that had no turn.
+  loop_.call_by(key_, quiet_since_ + Server::kTick);
+  return {};
+}
+
+Status Supervisor::watch() {
+  for (const int fd : {prepared_.compartment.status.get(), prepared_.compartment.init_pidfd.get(),
+                       signals_ != nullptr ? signals_->fd() : -1, limits_->fd(), options_.end_fd})
+    if (fd >= 0) BULKHEAD_CHECK(loop_.watch(key_, fd, EPOLLIN));
+  return {};
+}
+
+void Supervisor::end() noexcept {
+  end_wanted_.store(true);
+  loop_.call(key_);
+}
+
+const RunReport* Supervisor::wait(std::optional<std::chrono::steady_clock::time_point> deadline) {
+  std::unique_lock lock(mutex_);
+  const auto ended = [this] { return report_.has_value(); };
+  if (!deadline)
+    changed_.wait(lock, ended);
+  else
+    changed_.wait_until(lock, *deadline, ended);
+  return report_ ? &*report_ : nullptr;
+}
+
+// ---- In turns ----
+
+Task::Clock::time_point Supervisor::turn(bool /*briefly*/) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!begun_ || report_) return kNever;
+  }
+  auto outcome = look();
+  if (!outcome) return next_look();
+  finish(std::move(*outcome));
+  return kNever;
+}
+
+// The outcome, once it is known. The first final one wins.
+std::optional<Outcome> Supervisor::look() {
+  Compartment& compartment = prepared_.compartment;
+  pollfd fds[] = {{compartment.status.get(), POLLIN, 0},
+                  {compartment.init_pidfd.get(), POLLIN, 0},
+                  {signals_ != nullptr ? signals_->fd() : -1, POLLIN, 0},
+                  {limits_->fd(), POLLIN, 0},
+                  {options_.end_fd, POLLIN, 0}};
+  const int ready = ::poll(fds, std::size(fds), 0);
+  if (ready < 0 && errno != EINTR)
+    return SupervisorFailed{
+        fmt::format("cannot wait for the compartment: {}", std::strerror(errno))};
+  const auto now = Clock::now();
+  if (ready > 0) quiet_since_ = now;
+  if (!settled_ && now - quiet_since_ >= kQuiet) {
+    settled_ = true;
+    if (options_.settled) options_.settled();
+  }
+  server_->tick();
+  // A breach first: what it did to the program is its consequence.
+  if (fds[3].revents != 0)
+    if (auto breach = limits_->poll()) return std::move(*breach);
+  if (home_size_)
+    if (auto breach = home_size_->look()) return std::move(*breach);
+  if (fds[0].revents != 0)
+    if (auto outcome = read_status()) return outcome;
+  if (fds[4].revents != 0 || end_wanted_.load()) return Ended{};
+  requests_.serve({*limits_, service_->most_processes});
+  // A program that waits for an answer sees no signal but SIGKILL. What it does on its way out is
+  // not asked about either.
+  if (fds[2].revents != 0 && signals_->pass_on(compartment.program) && judge_.asking())
+    judge_.stop_asking();
+  if (!server_ended_ && server_->ended()) {
+    if (const std::string failure = server_->failure(); !failure.empty())
+      return SupervisorFailed{"serving system calls failed: " + failure};
+    server_ended_ = true;  // every process with the filter is dead: init is about to tell
+  }
+  if (fds[1].revents != 0) {
+    if (auto outcome = read_status()) return outcome;
+    if (auto breach = limits_->poll()) return std::move(*breach);
+    return SupervisorFailed{"the compartment's first process was killed from outside"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Outcome> Supervisor::read_status() {
+  for (;;) {
+    ProgramEvent event{};
+    const ssize_t n =
+        ::recv(prepared_.compartment.status.get(), &event, sizeof event, MSG_DONTWAIT);
+    if (n != static_cast<ssize_t>(sizeof event)) return std::nullopt;
+    if (auto outcome = outcome_of(event, plan_)) return outcome;
+    // By now it may have been continued: what counts is whether it is stopped still.
+    if (event.kind == ProgramEvent::Kind::kStopped && options_.stopped && is_stopped())
+      options_.stopped(event.value);
+  }
+}
+
+bool Supervisor::is_stopped() const {
+  const auto stat = stat_of(fmt::format("/proc/{}", program()));
+  return stat && stat->state == 'T';
+}
+
+// All else is told.
+Task::Clock::time_point Supervisor::next_look() {
+  auto next = kNever;
+  const auto now = Clock::now();
+  if (server_->busy()) next = now + Server::kTick;
+  if (home_size_ || processes_->expects_any()) next = std::min(next, now + kQuiet);
+  if (!settled_ && options_.settled) next = std::min(next, quiet_since_ + kQuiet);
+  return next;
+}
+
+void Supervisor::begin_to_end() {
+  // First: a judge that waits for an answer about the compartment would be waited for.
+  requests_.end();
+  judge_.stop_asking();
+  begin_to_kill(prepared_.compartment);
+}
+
+// Then, before what serves is joined, and waits for its end once that is: it takes as long as they
+// do.
+void Supervisor::stop_serving() {
+  if (server_) server_->stop();
+  if (resolver_) resolver_->stop();
+  const Compartment& compartment = prepared_.compartment;
+  for (const int fd : {compartment.status.get(), compartment.init_pidfd.get(),
+                       signals_ != nullptr ? signals_->fd() : -1,
+                       limits_ != nullptr ? limits_->fd() : -1, options_.end_fd})
+    loop_.forget(fd);
+  kill_compartment(prepared_.compartment);
+}
+
+void Supervisor::finish(Outcome outcome) {
+  begin_to_end();
+  stop_serving();
   // The kernel kills by itself at the memory limit, which looks like any other end.
-  if (!std::holds_alternative<LimitBreached>(report.outcome))
-    if (auto breach = limits_->ended_by_kernel()) report.outcome = std::move(*breach);
-  report.notifications = server.notifications();
-  report.peak_memory = limits_->peak_memory();
-  return report;
+  if (!std::holds_alternative<LimitBreached>(outcome))
+    if (auto breach = limits_->ended_by_kernel()) outcome = std::move(*breach);
+  RunReport report{std::move(outcome), server_->notifications(), limits_->peak_memory()};
+  const std::lock_guard lock(mutex_);
+  report_ = std::move(report);
+  if (options_.ended) options_.ended();
+  changed_.notify_all();
 }
 
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options) {
+  BULKHEAD_TRY(const auto loop, Loop::make());
+  std::optional<Signals> signals;  // outlives the supervisor
   // Before signals are blocked: the program inherits this thread's mask.
-  BULKHEAD_TRY(const auto supervisor, Supervisor::prepare(plan, judge, options));
-  return supervisor->run();
+  BULKHEAD_TRY(const auto supervisor, Supervisor::prepare(plan, judge, *loop, options));
+  if (options.pass_signals) {
+    BULKHEAD_TRY(Signals taken, Signals::take());
+    signals.emplace(std::move(taken));
+  }
+  BULKHEAD_CHECK(supervisor->begin(signals ? &*signals : nullptr));
+  return *supervisor->wait();
 }
 
 }  // namespace bulkhead

@@ -1,14 +1,17 @@
 // Supervisor: owns one compartment, serves its system calls, keeps its limits, ends with it.
 //
-// Threads: the caller's (signals, limits, the program's end), one that serves notifications,
-// the resolver's, and up to 64 short-lived ones for calls that may block. All of them end
-// before run() returns.
+// It has turns of the loop's: one kind for the program's end, the limits and what others want (this
+// class), one for notifications (Server), one for names (Resolver). While nothing happens it has no
+// thread.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -21,31 +24,38 @@
 #include "sandbox/limits/limits.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/network/name_cache.h"
+#include "sandbox/network/resolver.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/requests.h"
+#include "sandbox/run/server.h"
+#include "sandbox/run/signals.h"
+#include "sandbox/threads/loop.h"
 
 namespace bulkhead {
 
 struct SupervisorOptions {
-  // Signals that this process gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH, CONT, TSTP)
-  // reach the program: for a process that is there for it alone.
+  // supervise(): signals that this process gets meanwhile (INT, TERM, HUP, QUIT, USR1, USR2, WINCH,
+  // CONT, TSTP) reach the program: for a process that is there for it alone.
   bool pass_signals = true;
   std::string dns_server;  // "ADDRESS:PORT"; empty: those of /etc/resolv.conf
   int end_fd = -1;         // ends the compartment (Ended) once it is readable
   // Called before the program runs, with the compartment's /proc (O_PATH), which lives until
-  // supervise() returns, and the program's number outside.
+  // the compartment has ended, and the program's number outside.
   std::function<void(int proc, pid_t program)> started = {};
-  // Called when the program has stopped, with the signal that did it. The supervisor goes on, and
-  // the program does when somebody continues it.
+  // The following are called in turns, by threads of the loop's.
+  // When the program has stopped, with the signal that did it. The supervisor goes on, and the
+  // program does when somebody continues it.
   std::function<void(int signal)> stopped = {};
-  // Called once, when the program has run and nothing waits.
+  // Once, when the program has run and nothing waits.
   std::function<void()> settled = {};
-  // What other threads want meanwhile; null: nothing. Outlives supervise().
-  Requests* requests = nullptr;
-  // Shared with who acts for the compartment outside; null: nobody does. Outlives supervise().
+  // At the end, when there is a report.
+  std::function<void()> ended = {};
+  // Shared with who acts for the compartment outside; null: nobody does. Outlives the supervisor.
   RenameLock* renames = nullptr;
-  // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives supervise().
+  // Kept at what is in a private home, in bytes; null: nobody wants to know. Outlives it too.
   std::atomic<uint64_t>* home_bytes = nullptr;
+  // Null: the thread that calls prepare(). Outlives the supervisor.
+  Parent* parent = nullptr;
 };
 
 struct RunReport {
@@ -54,32 +64,50 @@ struct RunReport {
   uint64_t peak_memory = 0;  // bytes, 0 where not measured
 };
 
-// One compartment. For one thread, and give() for any one until run() is called; the thread that
-// prepares it outlives it (see launch()), and so do plan and judge.
-class Supervisor {
+// One compartment. Plan, judge and loop outlive it.
+class Supervisor final : private Task {
  public:
   // Returns when the program waits to begin: launched, confined and limited.
-  static Result<std::unique_ptr<Supervisor>> prepare(const Plan& plan, Judge& judge,
+  static Result<std::unique_ptr<Supervisor>> prepare(const Plan& plan, Judge& judge, Loop& loop,
                                                      SupervisorOptions options);
-  ~Supervisor();  // ends it
+  ~Supervisor() override;  // ends it, and waits for that
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
   pid_t program() const { return prepared_.compartment.program; }
-  // A descriptor of those that the plan has as given later (prepared.h).
+  // Until begin(): a descriptor of those that the plan has as given later (prepared.h).
   Status give(int number, int fd);
-  bool waits() const { return prepared_.listener->still_valid(prepared_.execve); }
-  // Lets the program begin, and blocks until the compartment has ended. Once.
-  Result<RunReport> run();
+  // Lets the program begin; ESRCH where it has been killed. Once. `signals`, where given, outlives
+  // the supervisor and is passed on to the program.
+  Status begin(const Signals* signals = nullptr);
+
+  // From then on, and from any thread.
+  void end() noexcept;  // does not wait
+  // What became of it, for as long as this object lives; null: the deadline came first. No
+  // deadline: waits.
+  const RunReport* wait(std::optional<std::chrono::steady_clock::time_point> deadline = {});
+  Requests& requests() { return requests_; }
 
  private:
-  Supervisor(const Plan& plan, Judge& judge, SupervisorOptions options);
+  Supervisor(const Plan& plan, Judge& judge, Loop& loop, SupervisorOptions options);
   Status launch();
   Status limit();
+  Status watch();
+  Clock::time_point turn(bool briefly) override;
+  std::optional<Outcome> look();
+  std::optional<Outcome> read_status();
+  bool is_stopped() const;
+  Clock::time_point next_look();
+  void finish(Outcome outcome);
+  void begin_to_end();
+  void stop_serving();
 
   const Plan& plan_;
   Judge& judge_;
+  Loop& loop_;
   const SupervisorOptions options_;
+  const Loop::Key key_;
+  Requests requests_;
   std::unique_ptr<LimitKeeper> limits_;
   Fd places_;  // until all that is mounted there has gone
   NameCache names_;
@@ -88,9 +116,24 @@ class Supervisor {
   std::optional<Walker> walker_;
   RenameLock own_renames_;
   std::optional<HomeSize> home_size_;
+  std::unique_ptr<Service> service_;
+  std::optional<Server> server_;
+  std::unique_ptr<Resolver> resolver_;
+  const Signals* signals_ = nullptr;
+  std::atomic<bool> end_wanted_ = false;
+
+  // Turns only:
+  bool server_ended_ = false;
+  bool settled_ = false;  // it has lived through a quiet moment
+  Clock::time_point quiet_since_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false;
+  std::optional<RunReport> report_;
 };
 
-// Both, of one compartment: blocks until it has ended.
+// One compartment alone, with a loop of its own: blocks until it has ended.
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options);
 
 }  // namespace bulkhead

@@ -245,7 +245,8 @@ std::string serve(const Grants& grants, const std::function<std::string()>& code
   std::string text;
   int status = 0;
   {
-    Server server(service);
+    const auto loop = std::move(Loop::make()).value();
+    Server server(service, *loop);
     EXPECT_TRUE(server.start().ok());
     (void)!::write(sockets[0], "g", 1);
     char buffer[65536];

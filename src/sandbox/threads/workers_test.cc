@@ -1,0 +1,118 @@
+#include "sandbox/threads/workers.h"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "sandbox/kernel/interrupt.h"
+
+namespace bulkhead {
+namespace {
+
+size_t threads() {
+  size_t count = 0;
+  DIR* const dir = ::opendir("/proc/self/task");
+  while (const dirent* const entry = ::readdir(dir)) count += entry->d_name[0] != '.' ? 1 : 0;
+  ::closedir(dir);
+  return count;
+}
+
+TEST(Workers, EachJobHasAThreadAndNoneIsLeft) {
+  const size_t before = threads();
+  {
+    const auto workers = std::move(Workers::make()).value();
+    std::promise<void> let_go;
+    const std::shared_future<void> gone = let_go.get_future().share();
+    std::atomic<int> under_way = 0, done = 0;
+    for (int i = 0; i < 20; ++i)
+      ASSERT_TRUE(workers->run([&, gone] {
+        ++under_way;
+        gone.wait();
+        ++done;
+      }));
+    while (under_way < 20) ::usleep(1000);  // each waits for all
+    EXPECT_EQ(threads(), before + 20);
+    let_go.set_value();
+    while (done < 20) ::usleep(1000);
+    // Those that are there do what comes next.
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(workers->run([&] { ++done; }));
+      while (done < 21 + i) std::this_thread::yield();
+    }
+    EXPECT_LE(threads(), before + 21);  // one that is done may not be idle yet
+  }
+  EXPECT_EQ(threads(), before);
+}
+
+TEST(Workers, OnesThatNobodyNeedsEnd) {
+  const size_t before = threads();
+  const auto workers = std::move(Workers::make()).value();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(workers->run([] {}));
+  for (int i = 0; i < 1000 && threads() > before; ++i) ::usleep(10'000);
+  EXPECT_EQ(threads(), before);
+}
+
+// What one call needs must not reach another, nor the host.
+TEST(Workers, UmaskFolderAndSignalsAreTheirOwn) {
+  const mode_t mask = ::umask(022);
+  char folder[4096];
+  ASSERT_NE(::getcwd(folder, sizeof folder), nullptr);
+  const auto workers = std::move(Workers::make()).value();
+  std::atomic<int> blocked = -1;
+  ASSERT_TRUE(workers->run([&] {
+    ::umask(0777);
+    const bool went = ::chdir("/") == 0;
+    sigset_t now;
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
+    blocked = went && ::sigismember(&now, SIGTERM) == 1 && ::sigismember(&now, SIGCHLD) == 1 &&
+              ::sigismember(&now, interrupt_signal()) == 0;
+  }));
+  while (blocked < 0) ::usleep(1000);
+  EXPECT_EQ(blocked, 1);
+  EXPECT_EQ(::umask(mask), 022U);
+  char after[4096];
+  EXPECT_STREQ(::getcwd(after, sizeof after), folder);
+}
+
+// One thread makes them all; to the others those are given that are there.
+TEST(Workers, OnlyTheMakerMakesThreads) {
+  const auto workers = std::move(Workers::make()).value();
+  std::atomic<int> woken = 0, done = 0;
+  bool ran = true;
+  Workers::Ticket dropped = 0;
+  workers->become_maker([&] { ++woken; });
+  std::thread([&] {
+    ran = workers->run([&] { ++done; });
+    workers->submit([&] { ++done; });
+    dropped = workers->submit([&] { done = 1000; });
+  }).join();
+  EXPECT_FALSE(ran);
+  EXPECT_EQ(woken, 2);
+  EXPECT_EQ(done, 0);
+  EXPECT_TRUE(workers->is_short());
+  EXPECT_TRUE(workers->cancel(dropped));
+  EXPECT_FALSE(workers->cancel(dropped));
+  workers->make_more();
+  EXPECT_FALSE(workers->is_short());
+  while (done < 1) ::usleep(1000);
+  for (bool there = false; !there;)  // once it is idle
+    std::thread([&] { there = workers->run([&] { ++done; }); }).join();
+  while (done < 2) ::usleep(1000);
+  EXPECT_EQ(done, 2);
+}
+
+TEST(Workers, LeaveDescriptorsForAllElse) {
+  EXPECT_EQ(Workers::most_waiting(0), Workers::kAssured);
+  EXPECT_LE(Workers::most_waiting(1024) * 4, 1024U - 600);
+  EXPECT_EQ(Workers::most_waiting(1U << 20U), Workers::kMostWaiting);
+}
+
+}  // namespace
+}  // namespace bulkhead
