@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdlib>
 
@@ -383,27 +382,27 @@ int review_it(const ReviewOptions& options) {
 
 }  // namespace
 
-Action add_review(CLI::App& app) {
+Action add_review(CommandLine& line) {
   auto options = std::make_shared<ReviewOptions>();
-  auto* folder = app.add_option("FOLDER", options->folder, "an extension's folder")->type_name("");
-  auto* approve = app.add_flag("--approve", options->approve,
-                               "agree to this package and its manifest, as they are now");
-  auto* list = app.add_flag("--list", options->list, "list what you have approved");
-  auto* forget = app.add_option("--forget", options->forget, "take an approval back")
-                     ->type_name("ID")
-                     ->check(not_empty);
-  app.add_option("--workspace", options->workspace, "what ${workspace} stands for")
-      ->type_name("FOLDER")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty);
-  auto* details = app.add_flag("--details", options->details, "all of it, not only what matters");
-  app.add_flag("--json", options->json, "all of it as JSON");
-  details->excludes(list)->excludes(forget);
-  list->excludes(folder)->excludes(forget)->excludes(approve);
-  forget->excludes(folder)->excludes(approve);
-  app.footer(
+  const Option folder =
+      line.add_option("FOLDER", options->folder, "an extension's folder").type_name("");
+  const Option approve = line.add_flag("--approve", options->approve,
+                                       "agree to this package and its manifest, as they are now");
+  const Option list = line.add_flag("--list", options->list, "list what you have approved");
+  const Option forget = line.add_option("--forget", options->forget, "take an approval back")
+                            .type_name("ID")
+                            .check(not_empty);
+  line.add_option("--workspace", options->workspace, "what ${workspace} stands for")
+      .type_name("FOLDER")
+      .repeatable()
+      .check(not_empty);
+  const Option details =
+      line.add_flag("--details", options->details, "all of it, not only what matters");
+  line.add_flag("--json", options->json, "all of it as JSON");
+  details.excludes(list).excludes(forget);
+  list.excludes(folder).excludes(forget).excludes(approve);
+  forget.excludes(folder).excludes(approve);
+  line.footer(
       "Exit code: 0 approved (or forgotten), 1 to be reviewed (or not known), 125 bulkhead itself "
       "failed.");
   return [options](const std::vector<std::string>&) { return review_it(*options); };
