@@ -62,9 +62,9 @@ bool Guest::start() {
   const v8::Context::Scope entered(context);
   const v8::TryCatch caught(isolate_);
   v8::Local<v8::String> source;
-  if (!v8::String::NewExternalOneByte(isolate_, new ProgramText(worker_.program()))
-           .ToLocal(&source))
-    return false;
+  auto program = std::make_unique<ProgramText>(worker_.program());
+  if (!v8::String::NewExternalOneByte(isolate_, program.get()).ToLocal(&source)) return false;
+  (void)program.release();  // V8's from now on
   v8::ScriptOrigin origin(text(isolate_, "bulkhead:membrane"));
   v8::ScriptCompiler::CachedData* cached = worker_.cached_code();
   v8::ScriptCompiler::Source unit(source, origin, cached);
