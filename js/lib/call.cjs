@@ -12,7 +12,7 @@ class Call {
   #parent;
   #listeners;
   #timer;
-  #controller;
+  #given;  // to functions of the host
   #signal;
   #late;  // of its own wall clock
 
@@ -71,13 +71,17 @@ class Call {
     this.#listeners = undefined;
   }
 
-  // For functions of the host that a guest called, and what they do besides.
+  // For functions of the host that a guest called, and what they do besides. Nothing tells when a call
+  // without a wall clock will not go on, so nothing that outlives it may hold what it gave: it has the
+  // signal of what it ends with, or one that follows those weakly.
   get signal() {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      this.onOver((error) => this.#controller.abort(error));
-    }
-    return this.#controller.signal;
+    if (!this.bounded && this.#parent !== undefined) return this.#parent.signal;
+    if (this.#given !== undefined) return this.#given;
+    if (this.wall === undefined && this.#parent !== undefined) return this.#given = AbortSignal.any([this.#signal, this.#parent.signal]);
+    const controller = new AbortController();
+    this.#given = controller.signal;
+    this.onOver((error) => controller.abort(error));
+    return this.#given;
   }
 
   // What `pending` gives, or why it is not waited for any longer.

@@ -2,6 +2,11 @@
 // What the sandbox itself says, as classes.
 
 class SandboxError extends Error {
+  #ours;
+  // By what no proxy answers: what was thrown may be a guest's.
+  static is(value) {
+    return typeof value === 'object' && value !== null && #ours in value;
+  }
   constructor(code, message) {
     super(message);
     this.code = code;

@@ -5,10 +5,12 @@
 //   node eval.cjs [--memory SIZE] [--time DURATION] [--wall DURATION] [--output SIZE] [--json] [-- FILE|-]
 
 const fs = require('node:fs');
+const path = require('node:path');
 const { inspect, parseArgs, types } = require('node:util');
 const { Sandbox } = require('./sandbox.cjs');
 const errors = require('./errors.cjs');
 const { readOptions } = require('./options.cjs');
+const { callProgram, journalsClosed } = require('./journal.cjs');
 
 const Exit = { THREW: 1, MEMORY: 120, TIME: 121, OUTPUT: 122, HANDLES: 123, WALL: 124, FAILED: 125, INTERRUPTED: 130 };
 
@@ -53,7 +55,7 @@ function exitCode(error) {
 }
 
 async function create(options, stdout = process.stdout) {
-  const sandbox = await Sandbox.create({ time: '10 s', ...options, globals: 'web' });
+  const sandbox = await Sandbox.create({ time: '10 s', name: 'prompt', ...options, globals: 'web' });
   sandbox.on('console', (level, args) => {
     const stream = level === 'warn' || level === 'error' || level === 'trace' ? process.stderr : stdout;
     stream.write(`${args.map((arg) => shown(arg, stream)).join(' ')}\n`);
@@ -74,7 +76,9 @@ const readAll = (fd, what) => {
 async function runFile(file, { json, ...options }) {
   const isInput = file === '-' || file === undefined;
   const source = readAll(isInput ? 0 : file, isInput ? 'standard input' : file);
-  const sandbox = await create(options, json ? process.stderr : process.stdout);
+  const name = isInput ? 'standard input' : path.resolve(file);
+  callProgram(name, `bulkhead eval ${file ?? '-'}`);
+  const sandbox = await create({ ...options, name }, json ? process.stderr : process.stdout);
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort());
   interrupt.signal.addEventListener('abort', () => {
@@ -128,8 +132,10 @@ async function main() {
     say(`--${error.message}`);
     process.exit(Exit.FAILED);
   }
+  process.once('beforeExit', journalsClosed);
   if (positionals.length === 0 && process.stdin.isTTY && process.stdout.isTTY && !json) {
     const { prompt } = require('./prompt.cjs');
+    callProgram('bulkhead eval', 'bulkhead eval');
     return prompt({ create: () => create(limits), shown, errorText });
   }
   return runFile(positionals[0], { ...limits, json });

@@ -46,13 +46,23 @@ makers.TextDecoder = (host) => class TextDecoder {
   decode(bytes) { return bytes === undefined ? '' : host.decodeText(bytes, this.#label); }
 };
 
+// What programs of Node's expect besides; its Buffer is made by guest.cjs.
+const ofNode = { __proto__: null };
+ofNode.global = () => globalThis;
+ofNode.setImmediate = (host) => (task, ...args) => timer(false)(host)(task, 0, ...args);
+ofNode.clearImmediate = clear;
+
 const installWeb = (names, host) => {
-  for (let i = 0; i < names.length; i++) if (makers[names[i]] !== undefined) hide(names[i], makers[names[i]](host));
+  for (let i = 0; i < names.length; i++) {
+    const make = makers[names[i]] ?? ofNode[names[i]];
+    if (make !== undefined) hide(names[i], make(host));
+  }
 };
 
-// globals: 'none', 'web', or the names of those that are wanted.
+// globals: 'none', 'web', 'node', or the names of those that are wanted.
 function keepGlobals(globals, install, host) {
-  if (globals === 'web') return install(P.ownKeys(makers), host);
+  if (globals === 'node') install(P.ownKeys(ofNode), host);
+  if (globals === 'web' || globals === 'node') return install(P.ownKeys(makers), host);
   // While every path still leads to what it names.
   intrinsics();
   const wanted = globals === 'none' ? [] : globals;
@@ -64,9 +74,24 @@ function keepGlobals(globals, install, host) {
   return install(wanted, host);
 }
 
+// Takes away what paths lead to ('eval', 'Array.prototype.sort'): a name that is not there is a mistake.
+function takeAway(paths) {
+  if (paths.length === 0) return;
+  intrinsics();
+  for (let i = 0; i < paths.length; i++) {
+    const names = P.StringSplit(paths[i], '.');
+    let object = globalThis;
+    for (let j = 0; j < names.length - 1 && isObject(object); j++) object = P.getOwnPropertyDescriptor(object, names[j])?.value;
+    const name = names[names.length - 1];
+    if (!isObject(object) || P.getOwnPropertyDescriptor(object, name) === undefined) throw new P.TypeError(`without: there is no ${paths[i]}`);
+    if (!P.deleteProperty(object, name)) throw new P.TypeError(`without: ${paths[i]} cannot be taken away`);
+  }
+}
+const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+
 // Nothing of the language can be changed any more, for whoever shares this realm.
 function freezeAll() {
   intrinsics().objects.forEach((object) => { P.ObjectFreeze(object); });
 }
 
-module.exports = { installWeb, keepGlobals, freezeAll };
+module.exports = { hide, installWeb, keepGlobals, takeAway, freezeAll };

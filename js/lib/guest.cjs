@@ -9,7 +9,7 @@ const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
 const { Limited } = require('./limited.cjs');
 const { moduleName } = require('./specifier.cjs');
-const { installWeb, freezeAll, keepGlobals } = require('./globals.cjs');
+const { hide, installWeb, freezeAll, keepGlobals, takeAway } = require('./globals.cjs');
 
 const noop = () => {};
 
@@ -19,6 +19,7 @@ class GuestPolicy {
     this.handles = 65536;
     this.guest = guest;
     this.limit = guest.limited.limit;
+    this.buffers = undefined;  // what a Buffer inherits from, where it has one
   }
   closedError() {
     return new P.Error('the sandbox is closed');
@@ -43,10 +44,11 @@ class GuestPolicy {
   copyError(text) {
     return new P.TypeError(text);
   }
-  isBuffer() {
-    return false;
+  isBuffer(value) {
+    return this.buffers !== undefined && P.getPrototypeOf(value) === this.buffers;
   }
   makeBuffer(bytes) {
+    if (this.buffers !== undefined) P.setPrototypeOf(bytes, this.buffers);
     return bytes;
   }
   onPromise(promise, record) {
@@ -101,7 +103,8 @@ class GuestPolicy {
 }
 
 class GuestLink {
-  constructor(io) {
+  constructor(guest, io) {
+    this.guest = guest;
     this.io = io;
     this.reader = new Reader();
     this.reader.use(io.in);
@@ -113,14 +116,28 @@ class GuestLink {
     this.whenSettled = io.whenSettled;
     this.outcome = io.outcome;
     this.encoding = null;
+    this.flushing = io.flushing;
   }
   broken(error) {
     return error;
   }
-  enter() {}
+  // A finalizer runs when the turn's reply is written, which a request would overwrite.
+  enter() {
+    if (this.flushing[0] !== 0) throw new P.Error('a finalizer cannot call what is outside');
+  }
   leave() {}
   exchange(endpoint, length) {
-    return this.io.exchange(length);
+    // Calls in the middle of this one may be ended, and leave no trace.
+    const { guest } = this;
+    const { depth, byValue, copying } = endpoint;
+    const { outermost } = guest;
+    const received = this.io.exchange(length);
+    if (this.encoding !== null) guest.forgetMessage();
+    endpoint.depth = depth;
+    endpoint.byValue = byValue;
+    endpoint.copying = copying;
+    guest.outermost = outermost;
+    return received;
   }
   putText(text) {
     const { writer } = this;
@@ -152,16 +169,16 @@ class Guest {
     this.load = undefined;           // the host's, where it has modules
     this.resolve = (from, specifier) => this.modules.get(moduleName(specifier, this.names[from]))?.number;
     io.useImporter((specifier, from, attributes) => this.import(specifier, from, attributes));
-    this.link = new GuestLink(io);
+    this.link = new GuestLink(this, io);
     this.endpoint = new Endpoint(this.link, 0, new GuestPolicy(this));
   }
-  serve(length, outermost) {
+  // outermost: nothing of this worker's waits; alone: nothing of this guest's does.
+  serve(length, outermost, alone) {
     const { endpoint } = this;
     const saved = this.outermost;
-    // An ended turn leaves behind whatever it was in the middle of.
-    if (outermost) {
-      endpoint.journaled = 0;
-      this.link.encoding = null;
+    // A call that was ended leaves behind whatever it was in the middle of.
+    if (alone) {
+      this.forgetMessage();
       endpoint.depth = endpoint.nesting = 0;
       endpoint.byValue = false;
       if (this.ended) this.limited.reset();
@@ -174,7 +191,7 @@ class Guest {
     endpoint.copying = (header.flags & Flag.BY_VALUE) !== 0;
     try {
       const reply = serve(endpoint, header);
-      if (outermost) this.ended = false;
+      if (alone) this.ended = false;
       return reply;
     } finally {
       this.outermost = saved;
@@ -193,7 +210,11 @@ class Guest {
         endpoint.policy.handles = handles;
         if (output < this.io.out.length) this.link.writer.use(P.TypedArraySubarray(this.io.out, 0, output));
         const exposed = this.exposed();
+        // While the language has all that it is made of.
+        const Buffer = exposed.program === undefined ? undefined : this.io.run(exposed.program, 'bulkhead:buffer', 0, 0);
         if (globals !== 'ecmascript') keepGlobals(globals, installWeb, exposed.host);
+        if (Buffer !== undefined) this.useBuffer(Buffer, frozen);
+        takeAway(exposed.without);
         for (const [name, value] of exposed.list) define(name, value);
         if (frozen) freezeAll();
         return nothing;
@@ -203,8 +224,13 @@ class Guest {
         const column = reader.u32();
         const source = endpoint.decodeText();
         const file = endpoint.decodeText();
-        const result = this.io.run(source, file, line, column);
-        return (again) => again.encode(result);
+        const cached = reader.u32();
+        const result = this.io.run(source, file, line, column, reader.at, cached <= reader.end - reader.at ? cached : 0);
+        const stale = cached !== 0 && this.io.cacheRejected();
+        return (again) => {
+          if (stale) this.link.writer.bytes[1] |= Flag.STALE;
+          again.encode(result);
+        };
       }
       case Op.SETTLE: {
         const id = reader.u32();
@@ -236,6 +262,18 @@ class Guest {
           this.link.writer.f64(numbers[1]);
         };
       }
+      case Op.CACHE: {
+        const source = endpoint.decodeText();
+        const file = endpoint.decodeText();
+        return () => {
+          const { writer } = this.link;
+          writer.need(4);
+          const size = this.io.codeCache(source, file, writer.at + 4, writer.bytes.length);
+          if (size === undefined) writer.room();
+          writer.u32(size);
+          writer.at += size;
+        };
+      }
       case Op.PUMP:
         return nothing;
       case Op.COMPILE: {
@@ -264,15 +302,22 @@ class Guest {
     this.limited.run(settled?.account, settled?.settle);
   }
 
+  // What was being written and will not be sent.
+  forgetMessage() {
+    const { endpoint, link } = this;
+    const { encoding } = link;
+    link.encoding = null;
+    if (encoding !== null) endpoint.abort();
+    endpoint.journaled = 0;
+  }
   save() {
     const { depth, byValue, copying, view } = this.endpoint;
     return { __proto__: null, depth, byValue, copying, view, outermost: this.outermost };
   }
   restore({ depth, byValue, copying, view, outermost }) {
-    const { endpoint, link } = this;
+    const { endpoint } = this;
     this.outermost = outermost;
-    if (link.encoding !== null) endpoint.abort();
-    link.encoding = null;
+    this.forgetMessage();
     endpoint.depth = depth;
     endpoint.nesting = 0;
     endpoint.byValue = byValue;
@@ -338,13 +383,24 @@ class Guest {
       this.io.whenSettled(load(specifier, importer), () => resolve(this.evaluate(moduleName(specifier, importer))), reject);
     });
   }
+  // A Buffer of its own: what comes as one from the host is one, and back.
+  useBuffer(Buffer, frozen) {
+    const { prototype } = Buffer;
+    hide('Buffer', Buffer);
+    this.endpoint.policy.buffers = prototype;
+    if (!frozen) return;
+    P.ObjectFreeze(Buffer);
+    P.ObjectFreeze(prototype);
+  }
   exposed() {
     const { endpoint } = this;
     const host = endpoint.decode();
+    const program = endpoint.decode();
+    const without = endpoint.decode();
     const count = this.link.reader.count(2);
     const list = [];
     for (let i = 0; i < count; i++) P.ArrayPush(list, [endpoint.decodeText(), endpoint.decode()]);
-    return { host, list };
+    return { __proto__: null, host, program, without, list };
   }
 }
 
@@ -358,5 +414,5 @@ module.exports = (io) => {
   // V8's own, which says nothing to anybody here.
   P.deleteProperty(globalThis, 'console');
   const guest = new Guest(io);
-  return (length, outermost) => guest.serve(length, outermost);
+  return (length, outermost, alone) => guest.serve(length, outermost, alone);
 };

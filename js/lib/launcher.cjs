@@ -63,16 +63,17 @@ function workerOf(keeper) {
   return pid;
 }
 
-// A worker's process. memory: the descriptor of its channel; most: bytes for all of it.
+// A worker's process. memory: the descriptor of its channel; most: bytes for all of it; journal: the
+// descriptor where its supervisor tells what it refuses, or undefined.
 //   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
-function launch(memory, { most, wasmPages }) {
+function launch(memory, { most, wasmPages, journal }) {
   const { bulkhead, worker, node } = parts();
   const folder = path.dirname(worker);
   // The first is of no program: should the library not be loaded, Node refuses to run.
   const flags = ['--bulkhead-worker', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--no-wasm-async-compilation'];
   const child = spawn(bulkhead, [
-    'isolate', '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,
-  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe'], env: environment(), cwd: folder, detached: true });
+    'isolate', ...(journal === undefined ? [] : ['--journal']), '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,
+  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe', ...(journal === undefined ? [] : [journal])], env: environment(), cwd: folder, detached: true });
   // In a session of its own: what is typed at the host's terminal is the host's to take.
   child.unref();
   // The pipe is what ends the worker when we end, however.
@@ -86,6 +87,19 @@ function launch(memory, { most, wasmPages }) {
       child.stdio[3].destroy();
       child.kill('SIGKILL');
     }, worker: () => workerOf(child.pid) };
+}
+
+// The process that keeps a journal (journal.cjs): what comes by `socket`, in `file` or where the user's is.
+//   { stop(), exited(): a promise, for which the event loop waits }
+function startKeeper(socket, file) {
+  const args = ['isolate', '--keep-journal', ...(file === '' ? [] : ['--journal-file', file])];
+  const child = spawn(parts().bulkhead, args, { stdio: [socket, 'ignore', 'inherit'], env: environment(), cwd: '/', detached: true });
+  child.unref();
+  const exited = new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.once('error', resolve);
+  });
+  return { stop: () => { child.kill('SIGKILL'); }, exited: () => { child.ref(); return exited; } };
 }
 
 // Of a worker that did not start, what the program itself says.
@@ -110,4 +124,4 @@ function environment() {
   return kept;
 }
 
-module.exports = { launch, native, whyNot };
+module.exports = { launch, startKeeper, native, whyNot };

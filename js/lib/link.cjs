@@ -16,8 +16,8 @@ const LAST_WORDS_MEMORY = 1;
 const LAST_TURN = 0xfffffffe;
 const encoder = new TextEncoder();
 
-// Of the guest that has called the function of the host which runs now.
-let calling;
+// Of the guest that has called the function of the host which runs now: its call, and its link.
+let calling, asking;
 // In a function of the host that a guest called, before it first waits: ends when that call does.
 const callSignal = () => calling?.signal;
 
@@ -29,6 +29,10 @@ class Link {
     this.endpoints = new Map();
     this.lost = undefined;
     this.turn = 0;
+    this.number = 0;       // of the last turn
+    this.inners = [];      // calls with limits of their own in the middle of the turn
+    this.outer = undefined;  // the link in the middle of whose turn this one's is
+    this.others = 0;       // milliseconds of processor time that other workers used for this one's guests
     this.fresh = false;    // the turn begins with the next message
     this.limits = undefined;
     this.level = 0;        // requests of ours that wait, or host code that a guest called
@@ -98,13 +102,44 @@ class Link {
   // ------------------------------------------------------------------- turns
 
   begin(sandbox, call) {
-    this.turn = this.turn === LAST_TURN ? 1 : this.turn + 1;
+    this.turn = this.newNumber();
     this.fresh = true;
     this.call = call;
     const limits = sandbox.turnLimits(call);
     if (limits === this.limits) return;
     this.limits = limits;
     this.native.limits(limits.time, limits.wall, limits.resident);
+  }
+  newNumber() {
+    return this.number = this.number === LAST_TURN ? 1 : this.number + 1;
+  }
+  // A call in the middle of this turn that may take less than what is in force.
+  beginInner(limits) {
+    const outer = this.inners.length === 0 ? this.limits : this.inners[this.inners.length - 1].limits;
+    if (limits.wall === 0 && limits.time >= outer.time) return;
+    this.inners.push({ level: this.level, turn: this.turn, limits });
+    this.turn = this.newNumber();
+    this.native.beginInner(this.turn, limits.time, limits.wall);
+  }
+  endInner() {
+    this.turn = this.inners.pop().turn;
+    this.native.endInner();
+  }
+  // This turn is in the middle of another worker's: it has no more than that has left, which pays for it.
+  beginWithin(outer) {
+    const { time, wall, resident } = this.limits;
+    const [timeLeft, wallLeft] = outer.native.left();
+    const most = Math.max(1, Math.min(time, timeLeft));
+    this.outer = outer;
+    this.limits = { time: most, wall: Math.max(1, Math.min(wall === 0 ? 10 * time + 1000 : wall, wallLeft)), resident };
+    this.native.limits(most, this.limits.wall, resident);
+  }
+  endWithin() {
+    const { outer } = this;
+    const used = this.native.used();
+    this.outer = undefined;
+    outer.others += used;
+    outer.native.add(used);
   }
   // What natives are told of a message: its length, negative where a turn begins with it.
   told(length) {
@@ -123,14 +158,21 @@ class Link {
     const call = sandbox.given();
     const begins = this.level === 0 && !this.serving;
     this.calls.push(begins ? undefined : this.call);
-    if (begins) this.begin(sandbox, call ?? sandbox.begin());
-    else if (call !== undefined) this.call = call;
+    if (begins) {
+      this.begin(sandbox, call ?? sandbox.begin());
+      if (asking !== undefined && asking !== this) this.beginWithin(asking);
+    } else if (call !== undefined && call !== this.call) {
+      this.call = call;
+      this.beginInner(sandbox.turnLimits(call));
+    }
     this.level++;
   }
   leave() {
     this.level--;
     this.call = this.calls.pop();
+    if (this.inners.length > 0 && this.inners[this.inners.length - 1].level === this.level) this.endInner();
     if (this.level > 0 || this.serving) return;
+    if (this.outer !== undefined) this.endWithin();
     this.next();
   }
 
@@ -159,7 +201,9 @@ class Link {
     if (endpoint === undefined) throw this.broken(new WireError('sandbox'));
     this.level++;
     const outer = calling;
+    const before = asking;
     calling = this.call;
+    asking = this;
     try {
       // Read all the same: it may tell what was let go of.
       const header = endpoint.closed ? undefined : endpoint.open(length);
@@ -176,6 +220,7 @@ class Link {
       throw this.lose(new errors.LostError('a request of the guest could not be answered'));
     } finally {
       calling = outer;
+      asking = before;
       this.level--;
     }
   }

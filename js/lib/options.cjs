@@ -1,6 +1,7 @@
 'use strict';
 // What a person writes as a size, a duration or a limit, as numbers; a mistake is an error that names it.
 
+const { resolve } = require('node:path');
 const { SandboxError } = require('./errors.cjs');
 
 const refuse = (text) => {
@@ -45,18 +46,24 @@ const modulesOf = (given) => {
 
 const MiB = 2 ** 20;
 const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'modules', 'globals',
-  'eval', 'frozen', 'tenant', 'runtime']);
+  'eval', 'frozen', 'without', 'tenant', 'name', 'journal', 'cacheKey', 'runtime']);
 
 function readOptions(given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
   for (const name of Object.keys(given))
     if (!known.has(name)) refuse(`unknown option "${name}"; known are ${[...known].join(', ')}`);
   const memory = between('memory', size('memory', given.memory ?? 64 * MiB), 8 * MiB, 2048 * MiB, "from '8 MiB' to '2 GiB'");
-  const { globals = 'ecmascript', tenant, runtime = 'isolate', expose = {} } = given;
-  if (!['none', 'ecmascript', 'web'].includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
-    refuse("globals: 'none', 'ecmascript', 'web' or a list of names");
+  const { globals = 'ecmascript', tenant, name = tenant ?? 'sandbox', journal = true, runtime = 'isolate', expose = {}, without = [], cacheKey } = given;
+  if (!['none', 'ecmascript', 'web', 'node'].includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
+    refuse("globals: 'none', 'ecmascript', 'web', 'node' or a list of names");
   if (runtime !== 'isolate') refuse(`runtime: "${runtime}" is not there yet; 'isolate' is`);
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) refuse('tenant: a name');
+  if (typeof name !== 'string' || name === '') refuse('name: a text, by which the journal calls it');
+  if (typeof journal !== 'boolean' && (typeof journal !== 'string' || journal === '')) refuse("journal: true, false or a file's path");
+  if (cacheKey !== undefined && !((typeof cacheKey === 'string' || cacheKey instanceof Uint8Array) && cacheKey.length >= 16))
+    refuse('cacheKey: a secret of 16 bytes or more');
+  if (!Array.isArray(without) || !without.every((path) => typeof path === 'string' && path !== ''))
+    refuse("without: a list of paths, such as 'WebAssembly' or 'Array.prototype.sort'");
   if (typeof expose !== 'object' || expose === null) refuse('expose: an object of names and values');
   for (const name of ['eval', 'frozen'])
     if (given[name] !== undefined && typeof given[name] !== 'boolean') refuse(`${name}: true or false`);
@@ -70,11 +77,23 @@ function readOptions(given = {}) {
     stack: between('stack', size('stack', given.stack ?? MiB), 64 << 10, MiB, "from '64 KiB' to '1 MiB'"),
     output: between('output', size('output', given.output ?? 16 * MiB), 64 << 10, 512 * MiB, "from '64 KiB' to '512 MiB'"),
     handles: count('handles', given.handles ?? 65536),
-    expose, globals, tenant,
+    expose, globals, without: [...without], tenant, name, cacheKey,
+    journal: typeof journal === 'string' ? resolve(journal) : journal,
     modules: modulesOf(given.modules),
     eval: given.eval ?? true,
     frozen: given.frozen ?? false,
   };
 }
 
-module.exports = { readOptions, duration, size, refuse };
+const ofRealms = new Set(['expose', 'modules', 'globals', 'eval', 'frozen', 'without', 'handles', 'name']);
+// A realm has the limits of the sandbox whose heap it is in, `options`.
+function realmOptions(options, given = {}) {
+  if (typeof given !== 'object' || given === null) refuse('the options of a realm are an object');
+  for (const name of Object.keys(given))
+    if (!ofRealms.has(name)) refuse(`realm: unknown option "${name}"; known are ${[...ofRealms].join(', ')}: limits are one for all realms of a sandbox`);
+  const { expose, modules, ...kept } = readOptions({ ...given });
+  const chosen = Object.fromEntries(Object.keys(given).map((name) => [name, kept[name]]));
+  return { ...options, ...chosen, expose, modules, realm: true };
+}
+
+module.exports = { readOptions, realmOptions, duration, size, refuse };

@@ -108,12 +108,12 @@ class HostPolicy {
   }
   endedError(endpoint, why) {
     const over = endpoint.link.over();
-    if (over !== undefined && why !== End.MEMORY) return over;
-    if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
-    if (why === End.TIME) return new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended');
+    if (over !== undefined && why !== End.MEMORY) return this.sandbox.ended(over);
+    if (why === End.MEMORY) return this.sandbox.ended(new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended'));
+    if (why === End.TIME) return this.sandbox.ended(new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended'));
     // Most often because its stack was full. What it had heard of names is not sure any more.
     endpoint.forgetKeys();
-    return new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up');
+    return this.sandbox.ended(new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up'));
   }
   thrown(endpoint, header) {
     if ((header.flags & Flag.LIMIT) === 0) return endpoint.decode();
@@ -200,7 +200,9 @@ class HostPolicy {
   beforeReply() {}
   finishReply() {}
   check(object) {
-    if (revoked.has(object)) throw new TypeError('this object was revoked');
+    if (!revoked.has(object)) return;
+    this.sandbox.note(false, 'revoked object', 'the host took it away (revoke)', '');
+    throw new TypeError('this object was revoked');
   }
   permits(view, key, item) {
     if ((view !== View.LIVE && view !== View.PROTECTED) || key === '__proto__') return false;

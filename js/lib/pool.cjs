@@ -2,6 +2,7 @@
 // Workers: one for each sandbox, shared by sandboxes of one tenant alone, and some kept warm.
 
 const { launch, native, whyNot } = require('./launcher.cjs');
+const { journalOf } = require('./journal.cjs');
 const { program } = require('./program.cjs');
 const { Link } = require('./link.cjs');
 const { Op } = require('./wire.cjs');
@@ -17,12 +18,13 @@ const WASM_PAGE = 65536;
 const EVAL = 1;
 const WASM = 2;
 // What a sandbox is made with, before anything of it is known: equal ones can be made in advance.
-const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }) => ({ link: { writer } }) => {
+// heap: of which sandbox's it is, its number and one; 0: its own.
+const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }, heap = 0) => ({ link: { writer } }) => {
   writer.f64(memory);
   writer.f64(buffers);
   writer.f64(stack);
   writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
-  writer.u32(0);
+  writer.u32(heap);
 };
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet.
@@ -31,18 +33,23 @@ const nobody = {
 };
 
 class Worker {
-  constructor({ output, most, wasm }) {
+  constructor({ output, most, wasm, journal }) {
     this.output = output;
     this.most = most;
     this.wasm = wasm;
+    this.named = journal;
+    this.journal = journalOf(journal);
     this.sandboxes = new Map();
     this.free = [];
     this.next = 0;
     this.tenant = undefined;
     this.prepared = undefined;
     this.native = native().link(output + 4096, program());
-    this.process = launch(this.native.memory(), { most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))) });
+    this.process = launch(this.native.memory(), {
+      most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))), journal: this.journal?.enter(),
+    });
     this.native.closeMemory();
+    this.journal?.start();
     this.native.watch(this.process.pid, 0);
     this.link = new Link(this.native, output);
     this.link.onlost = (error) => this.onlost(error);
@@ -79,7 +86,7 @@ class Worker {
   }
   // Its number, and whether it is made already.
   join(sandbox, options) {
-    const made = this.prepared?.key === keyOf(options);
+    const made = !options.realm && this.prepared?.key === keyOf(options);
     const number = made ? this.prepared.number : this.free.pop() ?? this.next++;
     if (made) this.prepared = undefined;
     this.sandboxes.set(number, sandbox);
@@ -102,6 +109,7 @@ class Worker {
   onlost(error) {
     forget(this);
     this.process.kill();
+    this.journal?.leave();
     const told = [...this.sandboxes.values()];
     this.sandboxes.clear();
     for (const sandbox of told) sandbox.workerLost(error);
@@ -123,8 +131,8 @@ const forget = (worker) => {
   const at = warmed.indexOf(worker);
   if (at >= 0) warmed.splice(at, 1);
 };
-const shapeOf = ({ output, memory, buffers, wasm }) => ({ output, wasm, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
-const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.most >= shape.most && worker.most <= 2 * shape.most;
+const shapeOf = ({ output, memory, buffers, wasm, journal }) => ({ output, wasm, journal, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
+const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.named === shape.journal && worker.most >= shape.most && worker.most <= 2 * shape.most;
 
 // A worker for these options: of the tenant, a warm one, or a new one.
 function take(options) {

@@ -2,20 +2,27 @@
 // Sandbox: what a user of the package holds. Workers are in pool.cjs, what crosses in membrane.cjs.
 
 const { EventEmitter } = require('node:events');
-const { Op, Tag, Kind, Settle } = require('./wire.cjs');
+const { Op, Flag, Tag, Kind, Settle } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { HostPolicy } = require('./policy-host.cjs');
 const { encodeArguments } = require('./standin.cjs');
-const { readOptions, duration } = require('./options.cjs');
+const { readOptions, realmOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
+const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
 const { Call } = require('./call.cjs');
 const { Modules, moduleName } = require('./modules.cjs');
+const codeCache = require('./code-cache.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
 
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
 const value = (endpoint) => endpoint.decode();
+const cacheBytes = ({ link: { reader } }) => {
+  const length = reader.count(1);
+  reader.at += length;
+  return Buffer.from(reader.bytes.subarray(reader.at - length, reader.at));
+};
 
 const alive = new Set();
 const endpoints = new WeakMap();  // for tests of the membrane
@@ -27,19 +34,27 @@ class Sandbox extends EventEmitter {
   #endpoint;
   #lost;
   #disposed = false;
-  #used = 0;
+  #budget = { used: 0 };  // processor time, of all realms
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
   #usual;              // limits of a turn
   #call;               // what a request that waits is of (link.cjs)
+  #realms = new Set();
+  #root;  // whose heap a realm is in
   #releasing = false;
+  #told = new WeakSet();  // errors that the journal has
 
   constructor(key, options) {
     if (key !== secret) throw new TypeError('a sandbox is made by Sandbox.create() or Sandbox.createSync()');
     super();
     this.#options = options;
-    if (options.modules !== undefined)
-      this.#modules = new Modules(options.modules, (name, importer, allowed) => this.emit('module', name, importer, allowed));
+    if (options.modules !== undefined) {
+      this.#modules = new Modules(options.modules, (name, importer, allowed) => {
+        this.note(allowed, `module ${name}`, allowed ? 'the host gave it (option modules)' : 'the host has none of that name (option modules)',
+          importer === '' ? 'import' : `imported by ${importer}`);
+        this.emit('module', name, importer, allowed);
+      });
+    }
   }
 
   static async create(given) {
@@ -51,10 +66,11 @@ class Sandbox extends EventEmitter {
       if (!sandbox.#made) await sandbox.#post(Op.CREATE, 0, pool.createMessage(options));
       await sandbox.#post(Op.INIT, 0, sandbox.#initMessage);
     } catch (error) {
+      sandbox.#tell(error);
       sandbox.disposeSync();
       throw error;
     }
-    return sandbox;
+    return sandbox.#begun('create');
   }
   static createSync(given) {
     const options = readOptions(given);
@@ -64,10 +80,50 @@ class Sandbox extends EventEmitter {
       if (!sandbox.#made) sandbox.#endpoint.ask(Op.CREATE, 0, pool.createMessage(options), nothing, true);
       sandbox.#endpoint.ask(Op.INIT, 0, sandbox.#initMessage, nothing, true);
     } catch (error) {
+      sandbox.#tell(error);
       sandbox.disposeSync();
       throw error;
     }
-    return sandbox;
+    return sandbox.#begun('create');
+  }
+
+  // Another realm in the same heap: a global object, intrinsics and handles of its own, and its own
+  // `expose`; the limits are one for all realms.
+  async realm(given) {
+    const realm = this.#newRealm(given);
+    try {
+      await realm.#post(Op.CREATE, 0, pool.createMessage(realm.#options, realm.#root.#endpoint.number + 1));
+      await realm.#post(Op.INIT, 0, realm.#initMessage);
+    } catch (error) {
+      realm.disposeSync();
+      throw error;
+    }
+    return realm.#begun('realm');
+  }
+  realmSync(given) {
+    const realm = this.#newRealm(given);
+    try {
+      realm.#endpoint.ask(Op.CREATE, 0, pool.createMessage(realm.#options, realm.#root.#endpoint.number + 1), nothing, true);
+      realm.#endpoint.ask(Op.INIT, 0, realm.#initMessage, nothing, true);
+    } catch (error) {
+      realm.disposeSync();
+      throw error;
+    }
+    return realm.#begun('realm');
+  }
+  #newRealm(given) {
+    if (this.#gone) throw this.failure();
+    const root = this.#root ?? this;
+    const realm = new Sandbox(secret, realmOptions(root.#options, given));
+    realm.#root = root;
+    realm.#budget = root.#budget;
+    root.#realms.add(realm);
+    realm.#attach(root.#worker);
+    return realm;
+  }
+  #begun(how) {
+    this.note(true, givenText(this.#options), 'what the host gave it', how);
+    return this;
   }
   #attach(worker) {
     this.#worker = worker;
@@ -77,9 +133,10 @@ class Sandbox extends EventEmitter {
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
     alive.add(this);
+    worker.journal?.belongs(worker.pid, this.#options.tenant ?? this.#options.name);
   }
   #initMessage = (endpoint) => {
-    const { handles, output, frozen, globals, expose } = this.#options;
+    const { handles, output, frozen, globals, without, expose } = this.#options;
     const { writer } = endpoint.link;
     writer.u32(handles);
     writer.u32(output);
@@ -99,6 +156,8 @@ class Sandbox extends EventEmitter {
       writer.u32(endpoint.exportHandle(webHost(this), 0, Kind.OBJECT));
       writer.u8(Kind.OBJECT);
     }
+    endpoint.encode(wantsBuffer(globals) ? bufferProgram() : undefined);
+    endpoint.encode(without);
     const names = Object.keys(expose);
     writer.u32(names.length);
     for (const name of names) {
@@ -110,19 +169,46 @@ class Sandbox extends EventEmitter {
   // ------------------------------------------------------------------- running
 
   async run(source, options = {}) {
-    return this.#within(this.begin(options), Op.RUN, 0, this.#runMessage(source, options));
+    return this.#within(this.begin(options), Op.RUN, 0, this.#runMessage(source, options), this.#ran);
   }
   runSync(source, options = {}) {
-    return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), value, false));
+    return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), this.#ran, false));
   }
-  #runMessage(source, { filename = 'sandbox.js', lineOffset = 0, columnOffset = 0 }) {
+  // What V8 makes of a script, for `run` with the option `cache`, of this process or, under a key of the
+  // host's, of any.
+  async cache(source, { filename = 'sandbox.js', ...options } = {}) {
+    if (typeof source !== 'string' || typeof filename !== 'string') throw new TypeError('cache: the source is a text, and filename');
+    const { cacheKey, tenant } = this.#options;
+    const bytes = await this.#within(this.begin(options), Op.CACHE, 0, (endpoint) => {
+      endpoint.encodeText(source);
+      endpoint.encodeText(filename);
+    }, cacheBytes);
+    return codeCache.seal(cacheKey, tenant, source, bytes);
+  }
+  #opened(source, sealed) {
+    if (sealed === undefined) return undefined;
+    if (!(sealed instanceof Uint8Array)) throw new TypeError('run: cache is what sandbox.cache() gave');
+    const { cacheKey, tenant } = this.#options;
+    const bytes = codeCache.open(cacheKey, tenant, source, Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength));
+    if (bytes === undefined) this.note(false, 'code cache', 'altered, or of another text, tenant or key; the text was compiled', 'run');
+    return bytes;
+  }
+  // A value, and whether V8 took the cache: it refuses those of another version of its own, or other flags.
+  #ran = (endpoint, header) => {
+    if ((header.flags & Flag.STALE) !== 0) this.note(false, 'code cache', 'of another engine or other flags of it; the text was compiled', 'run');
+    return endpoint.decode();
+  };
+  #runMessage(source, { filename = 'sandbox.js', lineOffset = 0, columnOffset = 0, cache }) {
     if (typeof source !== 'string') throw new TypeError('run: the source is a text');
     if (typeof filename !== 'string') throw new TypeError('run: filename is a text');
+    const cached = this.#opened(source, cache);
     return (endpoint) => {
       endpoint.link.writer.u32(lineOffset >>> 0);
       endpoint.link.writer.u32(columnOffset >>> 0);
       endpoint.encodeText(source);
       endpoint.encodeText(filename);
+      endpoint.link.writer.u32(cached?.length ?? 0);
+      if (cached !== undefined) endpoint.link.writer.raw(cached);
     };
   }
 
@@ -197,10 +283,31 @@ class Sandbox extends EventEmitter {
     return this.#endpoint.ask(Op.COPY, record.id, undefined, value, false);
   }
   async set(name, item) {
-    return this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
+    await this.#post(Op.EXPOSE, 0, exposeMessage(name, item));
+    this.note(true, `expose ${name}`, 'what the host gave it', 'set');
   }
   setSync(name, item) {
     this.#endpoint.ask(Op.EXPOSE, 0, exposeMessage(name, item), nothing, false);
+    this.note(true, `expose ${name}`, 'what the host gave it', 'set');
+  }
+
+  // ------------------------------------------------------------------- the journal
+
+  // A decision: whether it was allowed, what it was about, why, and by what.
+  note(allowed, what, why, how) {
+    this.#worker?.journal?.note(this.#options.name, allowed, what, why, how, this.#worker.pid);
+  }
+  // What of an error is a decision: limits, and the end of a worker. Once for each.
+  #tell(error) {
+    if (!errors.SandboxError.is(error)) return;
+    const what = error instanceof errors.LostError ? 'worker' : limitOf(error);
+    if (what === undefined || this.#told.has(error)) return;
+    this.#told.add(error);
+    this.note(false, what, error.message, '');
+  }
+  ended(error) {
+    this.#tell(error);
+    return error;
   }
 
   // ------------------------------------------------------------------- limits
@@ -211,7 +318,7 @@ class Sandbox extends EventEmitter {
     if (call === this.#life && this.#usual !== undefined) return this.#usual;
     const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
-    if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#used));
+    if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#budget.used));
     const limits = { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
     if (call === this.#life && cpu === 0) this.#usual = limits;
     return limits;
@@ -239,6 +346,9 @@ class Sandbox extends EventEmitter {
     const before = this.#clock();
     try {
       return task();
+    } catch (error) {
+      this.#tell(error);
+      throw error;
     } finally {
       this.#call = outer;
       this.#count(before);
@@ -250,6 +360,9 @@ class Sandbox extends EventEmitter {
     const before = this.#clock();
     try {
       return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
+    } catch (error) {
+      this.#tell(error);
+      throw error;
     } finally {
       this.#count(before);
     }
@@ -260,12 +373,16 @@ class Sandbox extends EventEmitter {
   // Only where a sum of all calls is limited, which costs a system call each.
   #clock() {
     if (this.#options.cpu === 0) return 0;
-    if (this.#used >= this.#options.cpu)
-      throw new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu');
-    return this.#worker.link.native.processorTime();
+    if (this.#budget.used >= this.#options.cpu)
+      throw this.ended(new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu'));
+    return this.#processorTime();
   }
   #count(before) {
-    if (this.#options.cpu > 0 && this.#lost === undefined) this.#used += this.#worker.link.native.processorTime() - before;
+    if (this.#options.cpu > 0 && this.#lost === undefined) this.#budget.used += this.#processorTime() - before;
+  }
+  #processorTime() {
+    const { native, others } = this.#worker.link;
+    return native.processorTime() + others;
   }
 
   async stats() {
@@ -345,6 +462,7 @@ class Sandbox extends EventEmitter {
   workerLost(error) {
     if (this.#gone) return;
     this.#lost = error;
+    this.#tell(error);
     this.#endpoint.close();
     this.#life.stop(error);
     alive.delete(this);
@@ -357,6 +475,8 @@ class Sandbox extends EventEmitter {
     if (this.#disposed) return;
     this.#disposed = true;
     alive.delete(this);
+    for (const realm of this.#realms) realm.disposeSync();
+    this.#root?.#realms.delete(this);
     if (this.#worker === undefined) return;
     this.#worker.leave(this, this.#endpoint);
     this.#endpoint.close();
@@ -369,6 +489,28 @@ class Sandbox extends EventEmitter {
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.disposeSync();
   }
+}
+
+// A limit as the journal calls it.
+function limitOf(error) {
+  if (error instanceof errors.TimeLimitError) return `limit ${error.limit}`;
+  if (error instanceof errors.MemoryLimitError) return 'limit memory';
+  if (error instanceof errors.OutputLimitError) return 'limit output';
+  if (error instanceof errors.HandleLimitError) return 'limit handles';
+  return error?.code === 'ERR_SANDBOX_STACK' && error instanceof errors.SandboxError ? 'limit stack' : undefined;
+}
+// What a sandbox has from the beginning.
+function givenText({ globals, without, expose, modules, eval: evaluates, wasm, frozen }) {
+  const names = Object.keys(expose).sort();
+  return [
+    `globals ${typeof globals === 'string' ? globals : globals.join(', ') || 'none'}`,
+    without.length === 0 ? undefined : `without ${without.join(', ')}`,
+    names.length === 0 ? undefined : `expose ${names.join(', ')}`,
+    modules === undefined ? undefined : 'modules',
+    evaluates ? undefined : 'no eval',
+    wasm > 0 ? undefined : 'no WebAssembly',
+    frozen ? 'frozen' : undefined,
+  ].filter((text) => text !== undefined).join('; ');
 }
 
 const applyMessage = (self, args) => (endpoint) => {

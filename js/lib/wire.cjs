@@ -3,14 +3,14 @@
 // and in every guest's own realm: everything that it uses of the language is taken before any
 // guest's code runs (primordials.cjs).
 
-const { StringCharCodeAt, DataViewOf, fixed, setPrototypeOf } = require('./primordials.cjs');
+const { StringCharCodeAt, TypedArraySet, DataViewOf, fixed, setPrototypeOf } = require('./primordials.cjs');
 
 const HEADER = 16;
 
 const Op = fixed({
   CREATE: 1, DISPOSE: 2,
   INIT: 3, RUN: 4, SETTLE: 5, EXPOSE: 6, GLOBAL: 7, STATS: 8, PUMP: 9,
-  COMPILE: 10, MODULE: 11, IMPORT: 12, PROGRAM: 13,
+  COMPILE: 10, MODULE: 11, IMPORT: 12, PROGRAM: 13, CACHE: 14,
   GET: 16, SET: 17, HAS: 18, DELETE: 19, KEYS: 20, GET_PROTOTYPE: 21, SET_PROTOTYPE: 22,
   DESCRIBE: 23, DEFINE: 24, IS_EXTENSIBLE: 25, PREVENT_EXTENSIONS: 26, APPLY: 27, CONSTRUCT: 28,
   COPY: 29, INVOKE: 30, INTRINSIC: 31,
@@ -19,7 +19,8 @@ const Op = fixed({
 
 const End = fixed({ TIME: 1, MEMORY: 2, UNKNOWN: 3 });
 
-const Flag = fixed({ BY_VALUE: 1, LIMIT: 2, SETTLED: 4 });
+// STALE: a code cache was of no use.
+const Flag = fixed({ BY_VALUE: 1, LIMIT: 2, SETTLED: 4, STALE: 8 });
 
 // How a promise of the host's was settled.
 const Settle = fixed({ REJECTED: 0, FULFILLED: 1, NEVER: 2 });
@@ -153,6 +154,11 @@ class Writer {
     this.need(8);
     this.view.setFloat64(this.at, value, true);
     this.at += 8;
+  }
+  raw(bytes) {
+    this.need(bytes.length);
+    TypedArraySet(this.bytes, bytes, this.at);
+    this.at += bytes.length;
   }
   // A short text of one-byte characters, or false and nothing written.
   short(text) {

@@ -17,6 +17,7 @@
 #include "isolate/message.h"
 #include "membrane/channel.h"
 #include "membrane/turn.h"
+#include "packets.h"
 
 namespace bulkhead {
 namespace {
@@ -351,6 +352,45 @@ napi_value limits(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
+// beginInner(turn, processor ms, wall ms), endInner(): of a call in the middle of a turn.
+napi_value begin_inner(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  const auto nanoseconds = [&](int i) {
+    return static_cast<uint64_t>(std::clamp(number_of(env, call.args[i]) * 1e6, 0.0, 1e18));
+  };
+  call.held->link.turn().begin_inner(static_cast<uint32_t>(number_of(env, call.args[0])),
+                                     {nanoseconds(1), nanoseconds(2), 0});
+  return nullptr;
+}
+
+napi_value end_inner(napi_env env, napi_callback_info info) {
+  call_of(env, info).held->link.turn().end_inner();
+  return nullptr;
+}
+
+// used(): milliseconds of processor time of the turn, or the last one.
+napi_value used(napi_env env, napi_callback_info info) {
+  return make(env, static_cast<double>(call_of(env, info).held->link.turn().used()) / 1e6);
+}
+
+// add(milliseconds): others used them on behalf of the turn.
+napi_value add(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  call.held->link.turn().add(
+      static_cast<uint64_t>(std::clamp(number_of(env, call.args[0]) * 1e6, 0.0, 1e18)));
+  return nullptr;
+}
+
+// left(): milliseconds that the turn has left, of processor time and by the clock.
+napi_value left(napi_env env, napi_callback_info info) {
+  const Turn::Left left = call_of(env, info).held->link.turn().left();
+  napi_value list = nullptr;
+  napi_create_array_with_length(env, 2, &list);
+  napi_set_element(env, list, 0, make(env, static_cast<double>(left.processor_ns) / 1e6));
+  napi_set_element(env, list, 1, make(env, static_cast<double>(left.wall_ns) / 1e6));
+  return list;
+}
+
 // watch(keeper, worker): process ids.
 napi_value watch(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
@@ -455,6 +495,11 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"listener", listener},
                    {"idle", idle},
                    {"limits", limits},
+                   {"beginInner", begin_inner},
+                   {"endInner", end_inner},
+                   {"used", used},
+                   {"add", add},
+                   {"left", left},
                    {"watch", watch},
                    {"ready", ready},
                    {"stop", stop},
@@ -482,5 +527,7 @@ NAPI_MODULE_INIT() {
   napi_value function = nullptr;
   napi_create_function(env, "link", NAPI_AUTO_LENGTH, bulkhead::link, nullptr, &function);
   napi_set_named_property(env, exports, "link", function);
+  napi_create_function(env, "packets", NAPI_AUTO_LENGTH, bulkhead::packets, nullptr, &function);
+  napi_set_named_property(env, exports, "packets", function);
   return exports;
 }

@@ -172,3 +172,24 @@ test('functions of the host are told when the call that called them is over', as
   assert.deepEqual(told, ['ERR_SANDBOX_TIME', 20, 'ERR_SANDBOX_DISPOSED']);
   assert.equal(callSignal(), undefined);
 });
+
+test('a call that is done leaves no signal with its sandbox, nor with the signal that it was given', async () => {
+  const given = [];
+  const told = new Set();
+  await using sandbox = await Sandbox.create({ expose: { listen: () => { const signal = callSignal(); told.add(signal); given.push(new WeakRef(signal)); } } });
+  for (let i = 0; i < 50; i++) await sandbox.run('listen()', { time: '50 ms' });
+  assert.equal(told.size, 1, 'calls that end with their sandbox have its signal');
+  told.clear();
+  given.length = 0;
+  const lasting = new AbortController();
+  for (let i = 0; i < 50; i++) await sandbox.run('listen()', { signal: lasting.signal });
+  told.clear();
+  await sleep(5);
+  for (let i = 0; i < 5; i++) {
+    globalThis.gc();
+    await sleep(5);
+  }
+  const held = given.filter((ref) => ref.deref() !== undefined).length;
+  assert.ok(held <= 2, `${held} of 50 signals are held`);
+  assert.ok(!lasting.signal.aborted);
+});

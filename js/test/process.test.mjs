@@ -189,3 +189,15 @@ test('eval, WebAssembly and frozen intrinsics', async () => {
   await assert.rejects(bare.run('"use strict"; Object.prototype.x = 1'), TypeError);
   assert.equal(await bare.run('[1, 2].map((x) => x * 2).join()'), '2,4');
 });
+
+test('parts of the language taken away', async () => {
+  await using sandbox = await Sandbox.create({ without: ['WebAssembly', 'Array.prototype.sort', 'Math.random'] });
+  assert.equal(await sandbox.run('typeof WebAssembly + typeof [].sort + typeof Math.random + typeof Math.max'), 'undefinedundefinedundefinedfunction');
+  // The membrane does not need them.
+  assert.deepEqual(await sandbox.run('[3, 1].map((x) => ({ x }))'), [{ x: 3 }, { x: 1 }]);
+  await assert.rejects(Sandbox.create({ without: ['Array.prototype.sorted'] }), /there is no Array.prototype.sorted/);
+  await assert.rejects(Sandbox.create({ without: ['Infinity'] }), /Infinity cannot be taken away/);
+  await assert.rejects(Sandbox.create({ without: 'eval' }), /a list of paths/);
+  await using realm = await sandbox.realm({ without: ['JSON'] });
+  assert.equal(await realm.run('typeof JSON + typeof [].sort'), 'undefinedfunction');
+});

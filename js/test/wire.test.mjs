@@ -48,7 +48,7 @@ function hostOf(answer, handles = 1000) {
   const link = new Link(native, 1 << 20);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, ended: (error) => error, note() {},
   };
   const endpoint = new membrane.Endpoint(link, 0, new policyModule.HostPolicy(sandbox, handles));
   link.endpoints.set(0, endpoint);

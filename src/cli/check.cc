@@ -1,8 +1,6 @@
 // bulkhead check: finds mistakes in manifests, policy files, sets, remembered answers and reviews.
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-
 #include "base/fd.h"
 #include "base/path.h"
 #include "cli/policy_options.h"
@@ -134,22 +132,20 @@ int check(const CheckOptions& options) {
 
 }  // namespace
 
-Action add_check(CLI::App& app) {
+Action add_check(CommandLine& line) {
   auto options = std::make_shared<CheckOptions>();
-  app.add_option("FILE", options->files,
-                 "manifests, policy files, sets, remembered answers or reviews")
-      ->type_name("FILE")
-      ->check(not_empty)
-      ->required();
-  app.add_option("--workspace", options->policy.workspace, "what ${workspace} stands for")
-      ->type_name("FOLDER")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty);
-  app.add_flag("--strict", options->strict, "warnings fail too");
-  app.add_flag("--json", options->json, "the findings as JSON");
-  app.footer(
+  line.add_option("FILE", options->files,
+                  "manifests, policy files, sets, remembered answers or reviews")
+      .type_name("FILE")
+      .check(not_empty)
+      .required();
+  line.add_option("--workspace", options->policy.workspace, "what ${workspace} stands for")
+      .type_name("FOLDER")
+      .repeatable()
+      .check(not_empty);
+  line.add_flag("--strict", options->strict, "warnings fail too");
+  line.add_flag("--json", options->json, "the findings as JSON");
+  line.footer(
       "Exit code: 0 nothing wrong, 1 warnings with --strict, 2 errors, 125 bulkhead itself "
       "failed.");
   return [options](const std::vector<std::string>&) { return check(*options); };

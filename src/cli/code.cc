@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +32,9 @@ struct CodeOptions {
 };
 
 bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+// Where an installed bulkhead keeps this user's editor, with the Node that it brings.
+std::string editors_folder(const Places& places) { return places.home + "/.local/share/bulkhead"; }
 
 // Why the folder that would be opened is no workspace by itself, as for `run`.
 Result<std::string> why_not_granted(const std::vector<std::string>& rest) {
@@ -71,8 +73,7 @@ std::string find_node(const Places& places) {
   std::string own = places.data + kNode;
   if (is_file(own)) return own;
   std::error_code failed;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(places.home + "/.local/share/bulkhead", failed))
+  for (const auto& entry : std::filesystem::directory_iterator(editors_folder(places), failed))
     if (entry.path().filename().string().starts_with("editor-") &&
         is_file(entry.path().string() + kNode))
       return entry.path().string() + kNode;
@@ -106,7 +107,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
   // Of an installed bulkhead each user has the editor's packages in a copy of their own.
   const std::string installed = places->data + "/scripts/editor";
   if (is_file(places->data + "/editor/package.json") && is_file(installed)) {
-    std::vector<std::string> words = {"/bin/sh", installed, "--start"};
+    std::vector<std::string> words = {"/bin/sh", installed, "--start", editors_folder(*places)};
     words.insert(words.end(), said.begin(), said.end());
     return fail(execute(words));
   }
@@ -125,33 +126,32 @@ int become_launcher(const std::vector<std::string>& arguments) {
   return fail(execute(words));
 }
 
-Action add_code(CLI::App& app) {
+Action add_code(CommandLine& line) {
   auto options = std::make_shared<CodeOptions>();
-  app.add_option("--port", options->port,
-                 "port on this machine (default: the last start's, if it is free)")
-      ->check(CLI::Range(1, 65535).description(""))
-      ->type_name("NUMBER");
-  app.add_flag(
+  line.add_option("--port", options->port,
+                  "port on this machine (default: the last start's, if it is free)")
+      .in_range(1, 65535)
+      .type_name("NUMBER");
+  line.add_flag(
       "--trace", options->trace,
       "record what the policy would refuse, and let it pass: for extensions that you trust");
-  app.add_option("--builtin", options->builtin,
-                 "put this built-in extension into a compartment too, such as vscode.git")
-      ->type_name("ID")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--data", options->data, "settings, state and logs of the editor")
-      ->type_name("FOLDER");
-  app.add_option("--extensions", options->extensions, "where extensions are installed")
-      ->type_name("FOLDER");
-  app.add_option("--workspace", options->workspace,
-                 "open this folder, and grant it whole even where it is a home folder or is shared "
-                 "by all of the machine")
-      ->type_name("FOLDER");
-  app.add_option("--server", options->server, "the lib/vscode of another code-server")
-      ->type_name("FOLDER");
-  app.add_flag("--json", options->json, "print the address as one line of JSON");
-  app.footer(
+  line.add_option("--builtin", options->builtin,
+                  "put this built-in extension into a compartment too, such as vscode.git")
+      .type_name("ID")
+      .repeatable();
+  line.add_option("--data", options->data, "settings, state and logs of the editor")
+      .type_name("FOLDER");
+  line.add_option("--extensions", options->extensions, "where extensions are installed")
+      .type_name("FOLDER");
+  line.add_option(
+          "--workspace", options->workspace,
+          "open this folder, and grant it whole even where it is a home folder or is shared "
+          "by all of the machine")
+      .type_name("FOLDER");
+  line.add_option("--server", options->server, "the lib/vscode of another code-server")
+      .type_name("FOLDER");
+  line.add_flag("--json", options->json, "print the address as one line of JSON");
+  line.footer(
       "FOLDER is a folder or a .code-workspace file; without one, the working folder, or none "
       "where that is or holds a home folder or is shared by all of the machine. No extension in a "
       "compartment runs in such a folder, unless --workspace names it. What follows FOLDER goes "

@@ -294,10 +294,10 @@ std::string fish() {
 
 }  // namespace
 
-Action add_completion(CLI::App& app) {
+Action add_completion(CommandLine& line) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "which shell")->type_name("bash|zsh|fish")->required();
-  app.footer("Exit code: 0 printed, 125 no such shell, or bulkhead itself failed.");
+  line.add_option("SHELL", *shell, "which shell").type_name("bash|zsh|fish").required();
+  line.footer("Exit code: 0 printed, 125 no such shell, or bulkhead itself failed.");
   return [shell](const std::vector<std::string>&) {
     std::string text;
     if (*shell == "bash")

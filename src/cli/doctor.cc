@@ -1,7 +1,6 @@
 // bulkhead doctor: what this machine can enforce, and what is missing.
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 
 #include "cli/code.h"
@@ -75,18 +74,18 @@ int doctor(bool as_json) {
 
 }  // namespace
 
-Action add_doctor(CLI::App& app) {
+Action add_doctor(CommandLine& line) {
   auto as_json = std::make_shared<bool>(false);
-  app.add_flag("--json", *as_json, "the features as JSON");
+  line.add_flag("--json", *as_json, "the features as JSON");
   auto editor = std::make_shared<bool>(false);
-  auto* code =
-      app.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
+  const Option code =
+      line.add_flag("--code", *editor, "whether `bulkhead code` knows the installed VS Code");
   auto server = std::make_shared<std::string>();
-  app.add_option("--server", *server, "with --code: the lib/vscode of another code-server")
-      ->type_name("FOLDER")
-      ->check(not_empty)
-      ->needs(code);
-  app.footer(
+  line.add_option("--server", *server, "with --code: the lib/vscode of another code-server")
+      .type_name("FOLDER")
+      .check(not_empty)
+      .needs(code);
+  line.footer(
       "Exit code: 0 where `bulkhead run` works, 1 where something required is missing, 125 "
       "bulkhead itself failed.");
   return [as_json, editor, server](const std::vector<std::string>&) {

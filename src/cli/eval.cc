@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <cstdlib>
 
 #include "base/path.h"
@@ -76,21 +75,21 @@ int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
 
 }  // namespace
 
-Action add_eval(CLI::App& app) {
+Action add_eval(CommandLine& line) {
   auto options = std::make_shared<EvalOptions>();
-  app.add_option("--memory", options->memory, "V8's heap (default: 64MiB)")->type_name("SIZE");
-  app.add_option("--time", options->time,
-                 "processor time (default: 10s; at a prompt for each line)")
-      ->type_name("DURATION");
-  app.add_option("--wall", options->wall, "time by the clock, promises and timers included")
-      ->type_name("DURATION");
-  app.add_option("--output", options->output, "the largest result or message (default: 16MiB)")
-      ->type_name("SIZE");
-  app.add_flag(
+  line.add_option("--memory", options->memory, "V8's heap (default: 64MiB)").type_name("SIZE");
+  line.add_option("--time", options->time,
+                  "processor time (default: 10s; at a prompt for each line)")
+      .type_name("DURATION");
+  line.add_option("--wall", options->wall, "time by the clock, promises and timers included")
+      .type_name("DURATION");
+  line.add_option("--output", options->output, "the largest result or message (default: 16MiB)")
+      .type_name("SIZE");
+  line.add_flag(
       "--json", options->json,
       "standard input is JSON, `input` in the script; the result or the error is a line of "
       "JSON");
-  app.footer(
+  line.footer(
       "FILE is a script; \"-\", or none where nobody types, is standard input. Its last value is "
       "printed, a promise once it is settled. It has the language, console, timers, TextEncoder "
       "and "

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
-
 #include "base/path.h"
 #include "base/spelling.h"
 #include "cli/policy_options.h"
@@ -196,18 +194,18 @@ int explain_it(const ExplainOptions& options) {
 
 }  // namespace
 
-Action add_explain(CLI::App& app) {
+Action add_explain(CommandLine& line) {
   auto options = std::make_shared<ExplainOptions>();
-  add_policy_options(app, options->policy);
-  app.add_option("--program", options->program, "decide as for this program")
-      ->type_name("PROGRAM")
-      ->check(not_empty);
-  app.add_flag("--json", options->json, "the explanation as JSON");
-  app.add_option("KIND", options->kind, "what is attempted")->type_name(kind_names())->required();
-  app.add_option("RESOURCE", options->resource, "a path, HOST:PORT, program or name")
-      ->type_name("PATH")
-      ->required();
-  app.footer("Exit code: 0 allowed, 1 denied, 3 asked, 125 error.");
+  add_policy_options(line, options->policy);
+  line.add_option("--program", options->program, "decide as for this program")
+      .type_name("PROGRAM")
+      .check(not_empty);
+  line.add_flag("--json", options->json, "the explanation as JSON");
+  line.add_option("KIND", options->kind, "what is attempted").type_name(kind_names()).required();
+  line.add_option("RESOURCE", options->resource, "a path, HOST:PORT, program or name")
+      .type_name("PATH")
+      .required();
+  line.footer("Exit code: 0 allowed, 1 denied, 3 asked, 125 error.");
   return [options](const std::vector<std::string>&) { return explain_it(*options); };
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 
-#include <CLI/App.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -110,21 +109,21 @@ int note_missing(const MissingHost& missing) {
 
 }  // namespace
 
-Action add_host(CLI::App& app) {
+Action add_host(CommandLine& line) {
   auto launch = std::make_shared<std::string>();
   auto missing = std::make_shared<MissingHost>();
-  auto* started = app.add_option("--launch", *launch, "what `bulkhead code` prepared");
-  started->type_name("FILE");
-  auto* absent = app.add_option("--missing", missing->id,
-                                "note in the journal that this extension's host never came");
-  absent->type_name("ID")->excludes(started);
-  app.add_option("--why", missing->why, "in words")->type_name("TEXT")->needs(absent);
-  app.add_option("--workspace", missing->workspace, "of the window")
-      ->type_name("FOLDER")
-      ->needs(absent);
+  const Option started = line.add_option("--launch", *launch, "what `bulkhead code` prepared");
+  started.type_name("FILE");
+  const Option absent = line.add_option(
+      "--missing", missing->id, "note in the journal that this extension's host never came");
+  absent.type_name("ID").excludes(started);
+  line.add_option("--why", missing->why, "in words").type_name("TEXT").needs(absent);
+  line.add_option("--workspace", missing->workspace, "of the window")
+      .type_name("FOLDER")
+      .needs(absent);
   return [launch, missing, started](const std::vector<std::string>& rest) {
     if (!missing->id.empty()) return note_missing(*missing);
-    if (started->count() > 0) return host(*launch, rest);
+    if (started.given()) return host(*launch, rest);
     complain("--launch is required");
     return kExitFailed;
   };

@@ -1,8 +1,7 @@
 // bulkhead isolate: a worker of the JavaScript sandbox in a compartment that holds one shared
-// memory and nothing else. Started by the Node package (js/lib/launcher.cjs), not by people.
+// memory and nothing else; or the process that keeps the journal of all workers of a program.
+// Started by the Node package (js/lib/launcher.cjs, journal.cjs), not by people.
 #include <fcntl.h>
-
-#include <CLI/App.hpp>
 
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -12,6 +11,7 @@
 #include "session/own_process.h"
 #include "session/session.h"
 #include "trace/arbiter.h"
+#include "trace/packets.h"
 
 namespace bulkhead {
 namespace {
@@ -19,10 +19,13 @@ namespace {
 // Standard input is the worker's memory. The pipe ends the compartment with the host that holds its
 // other end.
 constexpr int kHostPipe = 3;
+// Where decisions are told, with --journal; the compartment does not get it.
+constexpr int kJournalSocket = 4;
 
 struct WorkerOptions {
   std::vector<std::string> read;
-  std::string memory, preload, version;
+  std::string memory, preload, version, journal_file;
+  bool journal = false, keep_journal = false;
 };
 
 int fail(const Error& error) {
@@ -30,8 +33,25 @@ int fail(const Error& error) {
   return kExitFailed;
 }
 
+// Standard input is where packets come from.
+int keep(const std::string& named) {
+  std::string file = named;
+  if (file.empty()) {
+    const auto places = find_places();
+    if (!places.ok()) return fail(places.error());
+    file = places->journal();
+  }
+  const Status kept = keep_journal(STDIN_FILENO, file);
+  if (kept.ok()) return 0;
+  complain("decisions of JavaScript sandboxes are not recorded (option `journal`): " +
+           to_string(kept.error()));
+  return kExitFailed;
+}
+
 int isolate(const WorkerOptions& options, const std::vector<std::string>& command) {
-  if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0) {
+  if (options.keep_journal) return keep(options.journal_file);
+  if (command.empty() || ::fcntl(kHostPipe, F_SETFD, FD_CLOEXEC) != 0 ||
+      (options.journal && ::fcntl(kJournalSocket, F_SETFD, FD_CLOEXEC) != 0)) {
     complain("`bulkhead isolate` is started by the Node package");
     return kExitFailed;
   }
@@ -59,25 +79,31 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   if (!options.preload.empty()) environment.push_back("LD_PRELOAD=./" + options.preload);
   auto plan = make_plan(session->policy, found, std::move(environment), session->folder, {});
   if (!plan.ok()) return fail(plan.error());
-  Arbiter arbiter(session->policy, nullptr, nullptr, Enforcement::kEnforce,
-                  [](const Extra&) { return Status(); });
+  PacketJournal journal(kJournalSocket);
+  Arbiter arbiter(session->policy, options.journal ? &journal : nullptr, nullptr,
+                  Enforcement::kEnforce, [](const Extra&) { return Status(); });
   SupervisorOptions supervisor;
   supervisor.end_fd = kHostPipe;
   auto report = supervise(*plan, arbiter, serving_alone(supervisor));
+  if (options.journal) (void)journal.flush();
   if (!report.ok()) return fail(report.error());
   return exit_code(report->outcome);
 }
 
 }  // namespace
 
-Action add_isolate(CLI::App& app) {
+Action add_isolate(CommandLine& line) {
   auto options = std::make_shared<WorkerOptions>();
-  app.add_option("--read", options->read, "what the worker is made of")->type_name("PATH");
-  app.add_option("--memory", options->memory, "memory of the whole process")->type_name("SIZE");
-  app.add_option("--preload", options->preload, "a library in the working folder")
-      ->type_name("NAME");
-  app.add_option("--for", options->version, "of which version the Node package is")
-      ->type_name("VERSION");
+  line.add_option("--read", options->read, "what the worker is made of").type_name("PATH");
+  line.add_option("--memory", options->memory, "memory of the whole process").type_name("SIZE");
+  line.add_option("--preload", options->preload, "a library in the working folder")
+      .type_name("NAME");
+  line.add_option("--for", options->version, "of which version the Node package is")
+      .type_name("VERSION");
+  line.add_flag("--journal", options->journal, "descriptor 4 is told what is refused");
+  line.add_flag("--keep-journal", options->keep_journal, "keeps what comes by standard input");
+  line.add_option("--journal-file", options->journal_file, "where, if not in the user's journal")
+      .type_name("FILE");
   return [options](const std::vector<std::string>& rest) { return isolate(*options, rest); };
 }
 

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +15,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/verb.h"
+#include "policy/judge.h"
 #include "sandbox/limits/outcome.h"
 #include "session/session.h"
 #include "trace/groundwork.h"
@@ -50,6 +50,7 @@ nlohmann::json row_json(const JournalRow& row) {
 }
 
 std::string verdict_text(const Event& event) {
+  if (is_own_home(event.rule)) return "own home";
   if (event.verdict == Verdict::kDeny && !event.enforced) return "let pass";
   return event.verdict == Verdict::kDeny ? "denied" : "allowed";
 }
@@ -78,7 +79,8 @@ std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   });
   add(true, {""}, [](const JournalRow& row) {
     const bool denied = row.event.verdict == Verdict::kDeny;
-    const Colour colour = row.event.enforced ? Colour::kRed : Colour::kYellow;
+    const bool harmless = !row.event.enforced || is_own_home(row.event.rule);
+    const Colour colour = harmless ? Colour::kYellow : Colour::kRed;
     return Table::Cell{verdict_text(row.event), denied ? colour : Colour::kNone};
   });
   add(true, {"kind"},
@@ -292,43 +294,44 @@ int log_it(const LogOptions& options) {
 
 }  // namespace
 
-Action add_log(CLI::App& app) {
+Action add_log(CommandLine& line) {
   auto options = std::make_shared<LogOptions>();
-  const auto option = [&app](const char* name, std::string& into, const char* about,
-                             const char* type) {
-    app.add_option(name, into, about)->type_name(type)->check(not_empty);
+  const auto option = [&line](const char* name, std::string& into, const char* about,
+                              const char* type) {
+    line.add_option(name, into, about).type_name(type).check(not_empty);
   };
   option("--run", options->run, "of this run (start of its id, or \"last\")", "ID");
-  auto* all = app.add_flag(
+  const Option all = line.add_flag(
       "--all", options->all,
       "also what every extension host needs for itself: Node, VS Code, system libraries");
-  app.add_flag("--brief", options->brief,
-               "not that, as in tables without --kind, --path, --program")
-      ->excludes(all);
-  app.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
+  line.add_flag("--brief", options->brief,
+                "not that, as in tables without --kind, --path, --program")
+      .excludes(all);
+  line.add_flag("--denied", options->denied, "what was denied, or would have been in an audit");
   option("--kind", options->kind, "of this kind",
          fmt::format("{}", fmt::join(kKindLabels, "|")).c_str());
   option("--program", options->program, "by programs whose path contains this", "TEXT");
   option("--path", options->path, "of resources that contain this", "TEXT");
   option("--subject", options->subject, "of this extension or program", "NAME");
   option("--since", options->since, "not older than 10m, 2h, 3d, or a date", "TIME");
-  auto* limit =
-      app.add_option("--limit", options->limit,
-                     "the newest ones (default: 100 on a terminal, else all; 0: all)")
-          ->type_name("NUMBER")
+  const Option limit =
+      line.add_option("--limit", options->limit,
+                      "the newest ones (default: 100 on a terminal, else all; 0: all)")
+          .type_name("NUMBER")
           // The parser takes "-1" for the largest number there is.
-          ->check([](const std::string& text) {
+          .check([](const std::string& text) {
             return text.starts_with('-') ? "must be 0 or more, not " + text : std::string();
           });
-  app.add_flag("--runs", options->runs, "list the runs that have such an access, not the accesses");
-  app.add_flag("--follow,-f", options->follow,
-               "go on as more is recorded, in the order in which it is recorded");
-  app.add_flag("--json", options->json, "one JSON object a line");
-  app.footer(
+  line.add_flag("--runs", options->runs,
+                "list the runs that have such an access, not the accesses");
+  line.add_flag("--follow,-f", options->follow,
+                "go on as more is recorded, in the order in which it is recorded");
+  line.add_flag("--json", options->json, "one JSON object a line");
+  line.footer(
       "Exit code: 0 also where nothing matches, 125 bulkhead itself failed or there is no such "
       "run.");
   return [options, limit](const std::vector<std::string>&) {
-    options->limit_given = limit->count() > 0;
+    options->limit_given = limit.given();
     return log_it(*options);
   };
 }

@@ -1,28 +1,24 @@
 #include "cli/policy_options.h"
 
-#include <CLI/App.hpp>
-
 namespace bulkhead {
 
 std::string not_empty(const std::string& text) {
   return text.empty() ? "must not be empty" : std::string();
 }
 
-void add_policy_options(CLI::App& app, PolicyOptions& options) {
-  const auto list = [&app](const char* name, std::vector<std::string>& into, const char* about,
-                           const char* type) {
-    app.add_option(name, into, about)
-        ->type_name(type)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->check(not_empty)
-        ->group("Policy");
+void add_policy_options(CommandLine& line, PolicyOptions& options) {
+  const auto list = [&line](const char* name, std::vector<std::string>& into, const char* about,
+                            const char* type) {
+    line.add_option(name, into, about)
+        .type_name(type)
+        .repeatable()
+        .check(not_empty)
+        .group("Policy");
   };
-  app.add_option("--manifest", options.manifest, "grant what this manifest asks for")
-      ->type_name("FILE")
-      ->check(not_empty)
-      ->group("Policy");
+  line.add_option("--manifest", options.manifest, "grant what this manifest asks for")
+      .type_name("FILE")
+      .check(not_empty)
+      .group("Policy");
   list("--workspace", options.workspace, "the project's folder (default: the working folder)",
        "FOLDER");
   list("--read", options.read, "also grant reading this file or tree", "PATH");
@@ -31,23 +27,23 @@ void add_policy_options(CLI::App& app, PolicyOptions& options) {
        "HOST:PORT");
   list("--run", options.run, "also grant running this program", "PROGRAM");
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
-  app.add_flag("--private{}", options.private_home,
-               "a home folder of its own: of the real one only what is granted. It ends with the "
-               "run, or is kept in a folder (--private=FOLDER)")
-      ->group("Policy");
+  line.add_flag("--private{}", options.private_home,
+                "a home folder of its own: of the real one only what is granted. It ends with the "
+                "run, or is kept in a folder (--private=FOLDER)")
+      .group("Policy");
   list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
        "GROUP");
-  app.add_option("--otherwise", options.otherwise,
-                 "what happens to anything else; without a manifest, run asks on a terminal")
-      ->type_name("ask|deny")
-      ->check([](const std::string& text) {
+  line.add_option("--otherwise", options.otherwise,
+                  "what happens to anything else; without a manifest, run asks on a terminal")
+      .type_name("ask|deny")
+      .check([](const std::string& text) {
         return text == "ask" || text == "deny"
                    ? std::string()
                    : "must be \"ask\" or \"deny\", not \"" + text + "\"";
       })
-      ->group("Policy");
-  const auto limit = [&app](const char* name, auto& into, const char* about, const char* type) {
-    app.add_option(name, into, about)->type_name(type)->check(not_empty)->group("Limits");
+      .group("Policy");
+  const auto limit = [&line](const char* name, auto& into, const char* about, const char* type) {
+    line.add_option(name, into, about).type_name(type).check(not_empty).group("Limits");
   };
   limit("--memory", options.memory, "memory of all its processes together", "SIZE");
   limit("--cpu", options.cpu, "processors, such as 0.5 or 2", "NUMBER");

@@ -3,17 +3,14 @@
 
 #include <string>
 
+#include "cli/command_line.h"
 #include "session/session.h"
-
-namespace CLI {
-class App;  // whose header is the heaviest of all: for the files that read options
-}
 
 namespace bulkhead {
 
-void add_policy_options(CLI::App& app, PolicyOptions& options);
+void add_policy_options(CommandLine& line, PolicyOptions& options);
 
-// For CLI::Option::check(): what a shell makes of a variable that is not set must not stand for
+// For Option::check(): what a shell makes of a variable that is not set must not stand for
 // "none".
 std::string not_empty(const std::string& text);
 

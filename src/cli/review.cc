@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <cstdlib>
 
@@ -224,14 +223,21 @@ void add_details(const Reviewed& found, Page* page) {
   if (!package.dependencies.empty())
     page->line(
         fmt::format("It may share a compartment with what it depends on ({}): then what each "
-                    "of them may do, all may",
+                    "of them may do, all may, and each has what the others keep, their secrets too",
                     fmt::join(package.dependencies, ", ")));
   if (found.example_workspace)
     page->line("The workspace below is an example: name yours with --workspace FOLDER");
   page->list("New since you approved it", found.widened, Colour::kYellow);
   page->list("It can", found.review.permits);
   page->list("It cannot", found.review.cannot);
-  page->list("Unusual", found.review.unusual, Colour::kYellow);
+  std::vector<std::string> unusual = found.review.unusual;
+  const auto usual =
+      std::stable_partition(unusual.begin(), unusual.end(), [&](const std::string& each) {
+        const auto& told = found.brief.notable;
+        return std::find(told.begin(), told.end(), each) != told.end();
+      });
+  page->list("Unusual", {unusual.begin(), usual}, Colour::kYellow);
+  page->list("Usual, and worth knowing", {usual, unusual.end()});
 }
 
 // What matters.
@@ -376,27 +382,27 @@ int review_it(const ReviewOptions& options) {
 
 }  // namespace
 
-Action add_review(CLI::App& app) {
+Action add_review(CommandLine& line) {
   auto options = std::make_shared<ReviewOptions>();
-  auto* folder = app.add_option("FOLDER", options->folder, "an extension's folder")->type_name("");
-  auto* approve = app.add_flag("--approve", options->approve,
-                               "agree to this package and its manifest, as they are now");
-  auto* list = app.add_flag("--list", options->list, "list what you have approved");
-  auto* forget = app.add_option("--forget", options->forget, "take an approval back")
-                     ->type_name("ID")
-                     ->check(not_empty);
-  app.add_option("--workspace", options->workspace, "what ${workspace} stands for")
-      ->type_name("FOLDER")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty);
-  auto* details = app.add_flag("--details", options->details, "all of it, not only what matters");
-  app.add_flag("--json", options->json, "all of it as JSON");
-  details->excludes(list)->excludes(forget);
-  list->excludes(folder)->excludes(forget)->excludes(approve);
-  forget->excludes(folder)->excludes(approve);
-  app.footer(
+  const Option folder =
+      line.add_option("FOLDER", options->folder, "an extension's folder").type_name("");
+  const Option approve = line.add_flag("--approve", options->approve,
+                                       "agree to this package and its manifest, as they are now");
+  const Option list = line.add_flag("--list", options->list, "list what you have approved");
+  const Option forget = line.add_option("--forget", options->forget, "take an approval back")
+                            .type_name("ID")
+                            .check(not_empty);
+  line.add_option("--workspace", options->workspace, "what ${workspace} stands for")
+      .type_name("FOLDER")
+      .repeatable()
+      .check(not_empty);
+  const Option details =
+      line.add_flag("--details", options->details, "all of it, not only what matters");
+  line.add_flag("--json", options->json, "all of it as JSON");
+  details.excludes(list).excludes(forget);
+  list.excludes(folder).excludes(forget).excludes(approve);
+  forget.excludes(folder).excludes(approve);
+  line.footer(
       "Exit code: 0 approved (or forgotten), 1 to be reviewed (or not known), 125 bulkhead itself "
       "failed.");
   return [options](const std::vector<std::string>&) { return review_it(*options); };

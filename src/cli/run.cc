@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <CLI/App.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -261,26 +260,27 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 
 }  // namespace
 
-Action add_run(CLI::App& app) {
+Action add_run(CommandLine& line) {
   auto options = std::make_shared<RunOptions>();
-  add_policy_options(app, options->policy);
-  app.add_flag("--audit", options->audit,
-               "deny nothing, record what the policy would have denied; what the system refuses by "
-               "itself is not recorded")
-      ->group("Run");
-  app.add_flag("--dry-run", options->dry_run, "print what would be enforced, run nothing")
-      ->group("Run");
-  app.add_option("--dns", options->dns, "ask this name server (default: /etc/resolv.conf)")
-      ->type_name("ADDRESS[:PORT]")
-      ->check(not_empty)
-      ->group("Run");
-  app.add_flag("--quiet", options->quiet, "no summary at the end, except that of --json")
-      ->group("Run");
-  app.add_flag("--json", options->json, "the summary as one line of JSON")->group("Run");
-  app.add_flag("--serve-every-call", options->serve_every_call,
-               "leave no decision to the kernel, to compare (slower)")
-      ->group("Run");
-  app.footer(fmt::format(
+  add_policy_options(line, options->policy);
+  line.add_flag(
+          "--audit", options->audit,
+          "deny nothing, record what the policy would have denied; what the system refuses by "
+          "itself is not recorded")
+      .group("Run");
+  line.add_flag("--dry-run", options->dry_run, "print what would be enforced, run nothing")
+      .group("Run");
+  line.add_option("--dns", options->dns, "ask this name server (default: /etc/resolv.conf)")
+      .type_name("ADDRESS[:PORT]")
+      .check(not_empty)
+      .group("Run");
+  line.add_flag("--quiet", options->quiet, "no summary at the end, except that of --json")
+      .group("Run");
+  line.add_flag("--json", options->json, "the summary as one line of JSON").group("Run");
+  line.add_flag("--serve-every-call", options->serve_every_call,
+                "leave no decision to the kernel, to compare (slower)")
+      .group("Run");
+  line.footer(fmt::format(
       "Exit code: the program's own; where a signal ended it, the same signal. Ended by a limit: "
       "{} --written, {} --memory, {} --cpu-time, {} --wall-time. {} bulkhead itself failed, {} the "
       "program cannot be run, {} there is no such program.",

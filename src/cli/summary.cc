@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "policy/executable_trees.h"
 #include "policy/explain.h"
+#include "policy/judge.h"
 
 namespace bulkhead {
 namespace {
@@ -79,7 +80,8 @@ std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& de
     return a.event.count > b.event.count;
   });
   for (Refusal& refusal : found) {
-    if (refusal.event.kind != Kind::kSystem && !is_answered_never(refusal.event) &&
+    const bool final = refusal.event.rule == kPlanted || refusal.event.rule == kUnseenBlocked;
+    if (refusal.event.kind != Kind::kSystem && !final && !is_answered_never(refusal.event) &&
         !is_gone(policy, refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
@@ -95,9 +97,14 @@ std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, s
                          bool colour) {
   if (refusals.empty()) return "";
   uint64_t total = 0;
-  for (const Refusal& refusal : refusals) total += refusal.event.count;
-  std::string out = paint(fmt::format("bulkhead: {} {} denied{}", total,
+  bool own_home = false;
+  for (const Refusal& refusal : refusals) {
+    total += refusal.event.count;
+    own_home = own_home || is_own_home(refusal.event.rule);
+  }
+  std::string out = paint(fmt::format("bulkhead: {} {} denied{}{}", total,
                                       total == 1 ? "access was" : "accesses were",
+                                      own_home ? ", or found its own home folder" : "",
                                       run.audit ? " by the policy, and let pass (--audit)" : ""),
                           Colour::kBold, colour) +
                     "\n";

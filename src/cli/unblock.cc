@@ -1,7 +1,6 @@
 // bulkhead unblock: lifts a group of the built-in blocklist for one workspace, and keeps that.
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 
@@ -84,20 +83,20 @@ Result<bool> unblock(const UnblockOptions& options) {
 
 }  // namespace
 
-Action add_unblock(CLI::App& app) {
+Action add_unblock(CommandLine& line) {
   auto options = std::make_shared<UnblockOptions>();
-  auto* group =
-      app.add_option("GROUP", options->group, "the group; without one: lists what is lifted")
-          ->type_name("")
-          ->check(not_empty);
-  app.add_option("--workspace", options->workspace,
-                 "the project's folder (default: the working folder)")
-      ->type_name("FOLDER")
-      ->needs(group)
-      ->check(not_empty);
-  app.add_flag("--undo", options->undo, "block it there again")->needs(group);
-  app.add_flag("--json", options->json, "the list as JSON")->excludes(group);
-  app.footer(
+  const Option group =
+      line.add_option("GROUP", options->group, "the group; without one: lists what is lifted")
+          .type_name("")
+          .check(not_empty);
+  line.add_option("--workspace", options->workspace,
+                  "the project's folder (default: the working folder)")
+      .type_name("FOLDER")
+      .needs(group)
+      .check(not_empty);
+  line.add_flag("--undo", options->undo, "block it there again").needs(group);
+  line.add_flag("--json", options->json, "the list as JSON").excludes(group);
+  line.footer(
       "Only groups about files of a workspace are lifted so; `bulkhead run --unblock` lifts any "
       "for "
       "a run. In the editor it holds for windows and extensions that start afterwards.\n"

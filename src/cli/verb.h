@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;  // whose header is the heaviest of all: for the files that read options
-}
+#include "cli/command_line.h"
 
 namespace bulkhead {
 
-// What a verb's file gives: the options go onto `app`; the returned function runs the verb once
-// they are parsed. `rest` holds the words of a command (`bulkhead run … -- PROGRAM ARGS`).
+// What a verb's file gives: its options go onto the command line; the returned function runs the
+// verb once they are parsed. `rest` holds the words of a command (`bulkhead run … -- PROGRAM
+// ARGS`).
 using Action = std::function<int(const std::vector<std::string>& rest)>;
 
 inline constexpr const char* kCommand = "PROGRAM [ARGS...]";
@@ -26,24 +25,24 @@ struct Verb {
   // is no option of ours; nullptr: nothing.
   const char* rest;
   bool takes_command() const { return rest == kCommand; }
-  Action (*add)(CLI::App& app);
+  Action (*add)(CommandLine& line);
 };
 
 // In the order of --help.
 std::span<const Verb> verbs();
 
-Action add_run(CLI::App& app);
-Action add_code(CLI::App& app);
-Action add_host(CLI::App& app);
-Action add_isolate(CLI::App& app);
-Action add_eval(CLI::App& app);
-Action add_explain(CLI::App& app);
-Action add_check(CLI::App& app);
-Action add_review(CLI::App& app);
-Action add_unblock(CLI::App& app);
-Action add_log(CLI::App& app);
-Action add_doctor(CLI::App& app);
-Action add_completion(CLI::App& app);
+Action add_run(CommandLine& line);
+Action add_code(CommandLine& line);
+Action add_host(CommandLine& line);
+Action add_isolate(CommandLine& line);
+Action add_eval(CommandLine& line);
+Action add_explain(CommandLine& line);
+Action add_check(CommandLine& line);
+Action add_review(CommandLine& line);
+Action add_unblock(CommandLine& line);
+Action add_log(CommandLine& line);
+Action add_doctor(CommandLine& line);
+Action add_completion(CommandLine& line);
 
 // The parser of a verb, from which completions and help are made too, so that they tell
 // what is really parsed.

@@ -161,7 +161,8 @@ ParsedVerb parser_of(const Verb& verb) {
   parsed.app->set_help_flag("--help,-h", "print this and exit");
   parsed.app->formatter(std::make_shared<OptionFormatter>());
   parsed.app->get_formatter()->column_width(description_column());
-  parsed.action = verb.add(*parsed.app);
+  CommandLine line(*parsed.app);
+  parsed.action = verb.add(line);
   return parsed;
 }
 

@@ -35,7 +35,8 @@ struct CreateMessage {
   double buffers = 0;
   double stack = 0;
   uint32_t flags = 0;
-  uint32_t reserved = 0;
+  uint32_t shares =
+      0;  // the heap of the sandbox with this number less one; 0: none, it has its own
 };
 static_assert(sizeof(CreateMessage) == 32);
 

@@ -5,8 +5,8 @@
 namespace bulkhead {
 namespace {
 
-// Of the isolate's embedder data; no Node looks after these isolates.
-constexpr uint32_t kSlot = 0;
+// Of a context's embedder data.
+constexpr int kSlot = 1;
 
 v8::Local<v8::String> text(v8::Isolate* isolate, const char* characters) {
   return v8::String::NewFromUtf8(isolate, characters, v8::NewStringType::kInternalized)
@@ -41,13 +41,22 @@ void say_where(v8::Local<v8::Context> context, const v8::TryCatch& caught) {
 }
 
 Modules::Modules(v8::Isolate* isolate) : isolate_(isolate) {
-  isolate_->SetData(kSlot, this);
   isolate_->SetHostImportModuleDynamicallyCallback(import);
   isolate_->SetHostInitializeImportMetaObjectCallback(describe);
 }
 
-Modules& Modules::of(v8::Isolate* isolate) {
-  return *static_cast<Modules*>(isolate->GetData(kSlot));
+void Modules::enter(v8::Local<v8::Context> context) {
+  context->SetAlignedPointerInEmbedderData(kSlot, this);
+}
+
+void Modules::leave(v8::Local<v8::Context> context) {
+  context->SetAlignedPointerInEmbedderData(kSlot, nullptr);
+}
+
+Modules* Modules::of(v8::Local<v8::Context> context) {
+  auto* const modules = static_cast<Modules*>(context->GetAlignedPointerFromEmbedderData(kSlot));
+  if (modules == nullptr) context->GetIsolate()->ThrowError("the sandbox is disposed");
+  return modules;
 }
 
 void Modules::reset() {
@@ -120,7 +129,8 @@ v8::MaybeLocal<v8::Integer> Modules::make(v8::Local<v8::Context> context,
 v8::MaybeLocal<v8::Value> Modules::fill(v8::Local<v8::Context> context,
                                         v8::Local<v8::Module> module) {
   v8::Isolate* const isolate = context->GetIsolate();
-  Entry* const entry = of(isolate).find(module);
+  Modules* const modules = of(context);
+  Entry* const entry = modules == nullptr ? nullptr : modules->find(module);
   v8::Local<v8::Promise::Resolver> done;
   if (entry == nullptr || !v8::Promise::Resolver::New(context).ToLocal(&done)) return {};
   const v8::Local<v8::Array> names = entry->names.Get(isolate), values = entry->values.Get(isolate);
@@ -140,7 +150,9 @@ v8::MaybeLocal<v8::Module> Modules::resolve(v8::Local<v8::Context> context,
                                             v8::Local<v8::Module> referrer) {
   (void)attributes;  // refused by compile()
   v8::Isolate* const isolate = context->GetIsolate();
-  Modules& modules = of(isolate);
+  Modules* const found = of(context);
+  if (found == nullptr) return {};
+  Modules& modules = *found;
   const Entry* const from = modules.find(referrer);
   if (from == nullptr || modules.resolver_.IsEmpty()) return {};
   v8::Local<v8::Value> arguments[] = {
@@ -192,7 +204,9 @@ v8::MaybeLocal<v8::Promise> Modules::import(v8::Local<v8::Context> context,
                                             v8::Local<v8::FixedArray> attributes) {
   (void)options;
   v8::Isolate* const isolate = context->GetIsolate();
-  Modules& modules = of(isolate);
+  Modules* const found = of(context);
+  if (found == nullptr) return {};
+  const Modules& modules = *found;
   v8::Local<v8::Value> arguments[] = {specifier, from,
                                       v8::Boolean::New(isolate, attributes->Length() != 0)};
   v8::Local<v8::Value> promise;
@@ -208,7 +222,8 @@ v8::MaybeLocal<v8::Promise> Modules::import(v8::Local<v8::Context> context,
 void Modules::describe(v8::Local<v8::Context> context, v8::Local<v8::Module> module,
                        v8::Local<v8::Object> meta) {
   v8::Isolate* const isolate = context->GetIsolate();
-  const Entry* const entry = of(isolate).find(module);
+  Modules* const modules = of(context);
+  const Entry* const entry = modules == nullptr ? nullptr : modules->find(module);
   if (entry != nullptr)
     (void)meta->CreateDataProperty(context, text(isolate, "url"), entry->name.Get(isolate))
         .FromMaybe(false);

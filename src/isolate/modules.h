@@ -32,6 +32,10 @@ class Modules {
   void use_importer(v8::Local<v8::Function> importer) { importer_.Reset(isolate_, importer); }
   void reset();
 
+  // Callbacks of the isolate find it by the context, of which an isolate may have several.
+  void enter(v8::Local<v8::Context> context);
+  static void leave(v8::Local<v8::Context> context);
+
  private:
   struct Entry {
     v8::Global<v8::Module> module;
@@ -39,7 +43,7 @@ class Modules {
     v8::Global<v8::Array> names, values;  // of make()
   };
 
-  static Modules& of(v8::Isolate* isolate);
+  static Modules* of(v8::Local<v8::Context> context);
   static v8::MaybeLocal<v8::Module> resolve(v8::Local<v8::Context> context,
                                             v8::Local<v8::String> specifier,
                                             v8::Local<v8::FixedArray> attributes,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "isolate/guest.h"
@@ -9,11 +10,12 @@
 
 namespace bulkhead {
 
-// Data of every function: the guest and the worker that it belongs to.
+// Data of every function: the guest and the worker that it belongs to. They outlive a guest whose
+// heap goes on.
 struct GuestNatives {
   Guest* guest;
   Worker* worker;
-  const CountingAllocator* allocator;
+  bool cache_rejected = false;
 
   static GuestNatives& of(const v8::FunctionCallbackInfo<v8::Value>& info) {
     return *static_cast<GuestNatives*>(info.Data().As<v8::External>()->Value());
@@ -24,6 +26,13 @@ namespace {
 
 using Info = v8::FunctionCallbackInfo<v8::Value>;
 
+// Of a guest that is there no more, all are the same.
+template <v8::FunctionCallback function>
+void living(const Info& info) {
+  if (GuestNatives::of(info).guest != nullptr) return function(info);
+  info.GetIsolate()->ThrowError("the sandbox is disposed");
+}
+
 uint32_t number_at(const Info& info, int i) {
   return info[i]->IsUint32() ? info[i].As<v8::Uint32>()->Value() : 0;
 }
@@ -31,7 +40,7 @@ uint32_t number_at(const Info& info, int i) {
 // exchange(length): sends, returns the length of the answer.
 void exchange(const Info& info) {
   GuestNatives& natives = GuestNatives::of(info);
-  if (natives.guest->is_flushing()) {
+  if (*natives.guest->heap()->flushing() != 0) {
     info.GetIsolate()->ThrowError("a finalizer cannot call what is outside");
     return;
   }
@@ -131,24 +140,73 @@ void get_string(const Info& info) {
     info.GetReturnValue().Set(text);
 }
 
-// run(source, file, line, column): a script's last value.
+// A code cache in the message that was received; null: none.
+v8::ScriptCompiler::CachedData* cached_at(const Info& info, int at) {
+  const SharedChannel& channel = GuestNatives::of(info).worker->channel();
+  const size_t position = number_at(info, at), size = number_at(info, at + 1);
+  if (size == 0 || position > channel.capacity() || size > channel.capacity() - position)
+    return nullptr;
+  return new v8::ScriptCompiler::CachedData(channel.incoming() + position, static_cast<int>(size),
+                                            v8::ScriptCompiler::CachedData::BufferNotOwned);
+}
+
+// codeCache(source, file, position, end): writes what V8 makes of a script, all of its functions;
+// how many bytes that is, or undefined where they do not fit.
+void code_cache(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  if (!info[0]->IsString()) return;
+  v8::ScriptCompiler::Source source(info[0].As<v8::String>(), v8::ScriptOrigin(info[1]));
+  v8::Local<v8::UnboundScript> script;
+  {
+    v8::TryCatch caught(isolate);
+    if (!v8::ScriptCompiler::CompileUnboundScript(isolate, &source,
+                                                  v8::ScriptCompiler::kEagerCompile)
+             .ToLocal(&script)) {
+      say_where(isolate->GetCurrentContext(), caught);
+      caught.ReThrow();
+      return;
+    }
+  }
+  const std::unique_ptr<v8::ScriptCompiler::CachedData> made(
+      v8::ScriptCompiler::CreateCodeCache(script));
+  const auto out = GuestNatives::of(info).worker->channel().outgoing();
+  const size_t position = number_at(info, 2),
+               end = std::min<size_t>(number_at(info, 3), out.size());
+  const auto size = static_cast<size_t>(made ? made->length : 0);
+  if (!made || position > end || size > end - position) return;
+  std::memcpy(out.data() + position, made->data, size);
+  info.GetReturnValue().Set(static_cast<uint32_t>(size));
+}
+
+// cacheRejected(): whether V8 had no use for the one of the last run() that had one.
+void cache_rejected(const Info& info) {
+  info.GetReturnValue().Set(GuestNatives::of(info).cache_rejected);
+}
+
+// run(source, file, line, column, position, size): a script's last value; with a code cache where
+// size is not 0.
 void run(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
   if (!info[0]->IsString()) return;
   const v8::ScriptOrigin origin(info[1], static_cast<int>(number_at(info, 2)),
                                 static_cast<int>(number_at(info, 3)));
-  v8::ScriptCompiler::Source source(info[0].As<v8::String>(), origin);
+  v8::ScriptCompiler::CachedData* const cached = cached_at(info, 4);
+  v8::ScriptCompiler::Source source(info[0].As<v8::String>(), origin, cached);
   v8::Local<v8::Script> script;
   v8::Local<v8::Value> value;
   {
     v8::TryCatch caught(isolate);
-    if (!v8::ScriptCompiler::Compile(context, &source).ToLocal(&script)) {
+    if (!v8::ScriptCompiler::Compile(context, &source,
+                                     cached != nullptr ? v8::ScriptCompiler::kConsumeCodeCache
+                                                       : v8::ScriptCompiler::kNoCompileOptions)
+             .ToLocal(&script)) {
       say_where(context, caught);
       caught.ReThrow();
       return;
     }
   }
+  if (cached != nullptr) GuestNatives::of(info).cache_rejected = cached->rejected;
   if (script->Run(context).ToLocal(&value)) info.GetReturnValue().Set(value);
 }
 
@@ -199,7 +257,9 @@ void use_importer(const Info& info) {
     GuestNatives::of(info).guest->modules().use_importer(info[0].As<v8::Function>());
 }
 
-void run_microtasks(const Info& info) { info.GetIsolate()->PerformMicrotaskCheckpoint(); }
+void run_microtasks(const Info& info) {
+  GuestNatives::of(info).guest->microtasks()->PerformCheckpoint(info.GetIsolate());
+}
 
 // within(milliseconds, function): calls it, then runs microtasks, in so much processor time at
 // most: [ended, milliseconds used]. All that it put off and had no time for is forgotten.
@@ -207,6 +267,7 @@ void within(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
   const v8::Local<v8::Context> context = isolate->GetCurrentContext();
   Worker& worker = *GuestNatives::of(info).worker;
+  v8::MicrotaskQueue* const microtasks = GuestNatives::of(info).guest->microtasks();
   if (!info[0]->IsNumber() || !info[1]->IsFunction()) return;
   const double most = std::clamp(info[0].As<v8::Number>()->Value(), 0.0, 1e9);
   Limiter::Spent spent;
@@ -215,14 +276,14 @@ void within(const Info& info) {
     worker.limiter().start(static_cast<uint64_t>(most * 1e6));
     const bool done =
         !info[1].As<v8::Function>()->Call(context, v8::Undefined(isolate), 0, nullptr).IsEmpty();
-    if (done || !caught.HasTerminated()) isolate->PerformMicrotaskCheckpoint();
+    if (done || !caught.HasTerminated()) microtasks->PerformCheckpoint(isolate);
     spent = worker.limiter().finish();
     if (spent.over) isolate->CancelTerminateExecution();
   }
   if (spent.over) {
     const v8::TryCatch caught(isolate);
     isolate->TerminateExecution();
-    isolate->PerformMicrotaskCheckpoint();
+    microtasks->PerformCheckpoint(isolate);
     isolate->CancelTerminateExecution();
   }
   // The host's limits end everything.
@@ -264,7 +325,8 @@ void memory(const Info& info) {
   isolate->GetHeapStatistics(&statistics);
   v8::Local<v8::Value> numbers[] = {
       v8::Number::New(isolate, static_cast<double>(statistics.used_heap_size())),
-      v8::Number::New(isolate, static_cast<double>(GuestNatives::of(info).allocator->used()))};
+      v8::Number::New(
+          isolate, static_cast<double>(GuestNatives::of(info).guest->heap()->allocator().used()))};
   info.GetReturnValue().Set(v8::Array::New(isolate, numbers, 2));
 }
 
@@ -278,37 +340,40 @@ v8::Local<v8::Uint8Array> view_of(v8::Isolate* isolate, void* data, size_t size)
 
 }  // namespace
 
+void forget_guest(GuestNatives& natives) { natives.guest = nullptr; }
+
 v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
-                                        v8::Local<v8::Context> context,
-                                        const CountingAllocator& allocator) {
+                                        v8::Local<v8::Context> context) {
   v8::Isolate* const isolate = context->GetIsolate();
   const auto name = [&](const char* text) {
     return v8::String::NewFromUtf8(isolate, text, v8::NewStringType::kInternalized)
         .ToLocalChecked();
   };
-  // As long as the isolate: freed with the process or never, three words for a sandbox.
-  const v8::Local<v8::External> data =
-      v8::External::New(isolate, new GuestNatives{&guest, &worker, &allocator});
+  guest.natives_ = std::make_shared<GuestNatives>(GuestNatives{.guest = &guest, .worker = &worker});
+  guest.heap_->keep(guest.natives_);
+  const v8::Local<v8::External> data = v8::External::New(isolate, guest.natives_.get());
   const v8::Local<v8::Object> natives = v8::Object::New(isolate);
   const struct {
     const char* name;
     v8::FunctionCallback function;
-  } functions[] = {{"exchange", exchange},
-                   {"kind", kind},
-                   {"putString", put_string},
-                   {"getString", get_string},
-                   {"run", run},
-                   {"runMicrotasks", run_microtasks},
-                   {"whenSettled", when_settled},
-                   {"outcome", outcome},
-                   {"memory", memory},
-                   {"collect", collect},
-                   {"within", within},
-                   {"compileModule", compile_module},
-                   {"makeModule", make_module},
-                   {"evaluateModule", evaluate_module},
-                   {"moduleNamespace", module_namespace},
-                   {"useImporter", use_importer}};
+  } functions[] = {{"exchange", living<exchange>},
+                   {"kind", living<kind>},
+                   {"putString", living<put_string>},
+                   {"getString", living<get_string>},
+                   {"run", living<run>},
+                   {"codeCache", living<code_cache>},
+                   {"cacheRejected", living<cache_rejected>},
+                   {"runMicrotasks", living<run_microtasks>},
+                   {"whenSettled", living<when_settled>},
+                   {"outcome", living<outcome>},
+                   {"memory", living<memory>},
+                   {"collect", living<collect>},
+                   {"within", living<within>},
+                   {"compileModule", living<compile_module>},
+                   {"makeModule", living<make_module>},
+                   {"evaluateModule", living<evaluate_module>},
+                   {"moduleNamespace", living<module_namespace>},
+                   {"useImporter", living<use_importer>}};
   for (const auto& [key, function] : functions) {
     v8::Local<v8::Function> made;
     if (!v8::Function::New(context, function, data, 0, v8::ConstructorBehavior::kThrow)
@@ -324,6 +389,9 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
       !natives
            ->Set(context, name("out"),
                  view_of(isolate, channel.outgoing().data(), channel.capacity()))
+           .FromMaybe(false) ||
+      // Not 0 while finalizers run.
+      !natives->Set(context, name("flushing"), view_of(isolate, guest.heap_->flushing(), 1))
            .FromMaybe(false))
     return {};
   return natives;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -70,8 +71,8 @@ void Worker::serve() {
     MessageHeader header;
     std::memcpy(&header, channel_.incoming(), sizeof header);
     // Nothing runs, so the watchdog looks at none of this.
-    turn_.store(header.turn, std::memory_order_relaxed);
-    ending_.store(false, std::memory_order_relaxed);
+    turns_.assign(1, header.turn);
+    ending_.store(kNone, std::memory_order_relaxed);
     memory_over_.store(false, std::memory_order_relaxed);
     dispatch(length);
   }
@@ -99,8 +100,29 @@ size_t Worker::exchange(const Guest& guest, size_t length) {
                      !is_callee_over()
                  ? received
                  : 0;
+    if (header.turn == turns_.back()) {
+      dispatch(received);
+      continue;
+    }
+    // A call with limits of its own in the middle of this one: it may end alone.
+    begin_inner(header.turn);
     dispatch(received);
+    end_inner();
   }
+}
+
+void Worker::begin_inner(uint32_t turn) {
+  const std::lock_guard guard(mutex_);
+  turns_.push_back(turn);
+}
+
+void Worker::end_inner() {
+  const std::lock_guard guard(mutex_);
+  turns_.pop_back();
+  if (ending_ == kNone || ending_ < turns_.size()) return;
+  ending_ = kNone;
+  // Asked for once it had answered: that is not for who runs below.
+  if (!running_.empty()) running_.back()->CancelTerminateExecution();
 }
 
 void Worker::reply(const MessageHeader& header, uint8_t op, uint8_t flags) {
@@ -121,8 +143,15 @@ void Worker::create(const MessageHeader& header, size_t length) {
     return reply(header, kOpEnded, kEndUnknown);
   std::memcpy(&limits, channel_.incoming() + sizeof header, sizeof limits);
   if (header.sandbox >= guests_.size()) guests_.resize(header.sandbox + 1);
-  auto guest = std::make_unique<Guest>(*this, header.sandbox, limits);
-  if (!guest->start()) return reply(header, kOpEnded, kEndMemory);
+  const size_t other = limits.shares - 1;
+  if (limits.shares != 0 && (other >= guests_.size() || !guests_[other]))
+    return reply(header, kOpEnded, kEndUnknown);
+  auto heap = limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
+  auto guest = std::make_unique<Guest>(*this, header.sandbox, heap, limits.flags);
+  if (!guest->start()) {
+    heap->recover(guest->microtasks());
+    return reply(header, kOpEnded, kEndMemory);
+  }
   guests_[header.sandbox] = std::move(guest);
   reply(header, kOpReturn);
 }
@@ -132,7 +161,7 @@ void Worker::dispose(const MessageHeader& header) {
   const bool can = header.sandbox < guests_.size() && guests_[header.sandbox] &&
                    guests_[header.sandbox]->depth() == 0;
   if (can) {
-    if (guests_[header.sandbox]->isolate() == entered_) enter(nullptr);
+    if (depth() == 0 && guests_[header.sandbox]->isolate() == entered_) enter(nullptr);
     guests_[header.sandbox].reset();
   }
   reply(header, can ? kOpReturn : kOpEnded, can ? 0 : kEndUnknown);
@@ -149,8 +178,10 @@ void Worker::watch() {
     }
     seen = asked;
     const std::lock_guard guard(mutex_);
-    if (running_.empty() || turn_ != asked) continue;
-    ending_ = true;
+    if (running_.empty()) continue;
+    const auto found = std::find(turns_.begin(), turns_.end(), asked);
+    if (found == turns_.end()) continue;
+    ending_ = std::min<size_t>(ending_, static_cast<size_t>(found - turns_.begin()));
     running_.back()->TerminateExecution();
   }
 }
@@ -167,7 +198,8 @@ void Worker::end_running() {
 
 void Worker::out_of_memory(v8::Isolate* isolate) {
   const std::lock_guard guard(mutex_);
-  ending_ = memory_over_ = true;
+  ending_ = 0;
+  memory_over_ = true;
   isolate->TerminateExecution();
 }
 

@@ -44,7 +44,8 @@ class Worker {
 
   // The near end of a heap: the running turn is over.
   void out_of_memory(v8::Isolate* isolate);
-  bool is_ending() const { return ending_.load(); }
+  // What runs is to end: its turn, or one in the middle of which that is.
+  bool is_ending() const { return ending_.load() != kNone; }
   // For what a guest grants its own callees, one at a time; made when first needed.
   Limiter& limiter();
   bool is_callee_over() const { return limiter_ != nullptr && limiter_->is_over(); }
@@ -71,6 +72,8 @@ class Worker {
   // turns.
   void enter(v8::Isolate* isolate);
   void dispatch(size_t length);
+  void begin_inner(uint32_t turn);
+  void end_inner();
   void create(const MessageHeader& header, size_t length);
   void dispose(const MessageHeader& header);
   void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
@@ -88,8 +91,12 @@ class Worker {
 
   std::mutex mutex_;
   std::vector<v8::Isolate*> running_;  // under the mutex: the watchdog ends the last one
-  std::atomic<uint32_t> turn_{0};
-  std::atomic<bool> ending_{false}, memory_over_{false};
+  // The turn, and those that were begun in the middle of it; changed under the mutex where
+  // something runs. ending_: the first of them that is to end, and so all after it.
+  std::vector<uint32_t> turns_;
+  static constexpr size_t kNone = SIZE_MAX;
+  std::atomic<size_t> ending_{kNone};
+  std::atomic<bool> memory_over_{false};
 };
 
 }  // namespace bulkhead

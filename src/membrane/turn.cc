@@ -51,16 +51,55 @@ bool Turn::watch(pid_t keeper, pid_t worker) {
 }
 
 void Turn::begin(uint32_t number, const TurnLimits& limits) {
-  number_ = number;
-  limits_ = limits;
-  if (limits_.wall_ns == 0 && limits_.processor_ns != 0)
-    limits_.wall_ns = 10 * limits_.processor_ns + 1000 * kMillisecond;
-  const auto or_never = [](uint64_t limit) { return limit == 0 ? UINT64_MAX : limit; };
-  soonest_ = std::min(or_never(limits_.processor_ns), or_never(limits_.wall_ns));
+  resident_bytes_ = limits.resident_bytes;
+  levels_.clear();
+  levels_.push_back(level_of(number, limits, 0, 0));
+  soonest_ = levels_.back().soonest();
   running_ = fresh_ = true;
   begun_ = monotonic_ns();
-  clock_begun_ = unclocked_ = asked_ = used_asked_ = 0;
+  clock_begun_ = unclocked_ = others_ = asked_ = used_asked_ = 0;
   stopped_.store(false);
+}
+
+Turn::Level Turn::level_of(uint32_t number, const TurnLimits& limits, uint64_t used,
+                           uint64_t passed) {
+  Level level{.number = number};
+  uint64_t wall = limits.wall_ns;
+  if (wall == 0 && limits.processor_ns != 0) wall = 10 * limits.processor_ns + 1000 * kMillisecond;
+  if (limits.processor_ns != 0) level.processor_end = used + limits.processor_ns;
+  if (wall != 0) level.wall_end = passed + wall;
+  return level;
+}
+
+void Turn::begin_inner(uint32_t number, const TurnLimits& limits) {
+  const uint64_t now = monotonic_ns();
+  levels_.push_back(level_of(number, limits, charge(now), now - begun_));
+  // What is charged is never more than what has passed, but for what others used.
+  soonest_ = std::min(soonest_, levels_.back().soonest());
+}
+
+void Turn::end_inner() {
+  if (levels_.size() < 2) return;
+  levels_.pop_back();
+  soonest_ = UINT64_MAX;
+  for (const Level& level : levels_) soonest_ = std::min(soonest_, level.soonest());
+  // It came back.
+  if (asked_ != 0 && level_asked_ >= levels_.size()) asked_ = used_asked_ = 0;
+}
+
+uint64_t Turn::used() { return charge(monotonic_ns()); }
+
+Turn::Left Turn::left() {
+  const uint64_t now = monotonic_ns(), used = charge(now), passed = now - begun_;
+  Left left;
+  for (const Level& level : levels_) {
+    const auto rest = [](uint64_t end, uint64_t at) {
+      return end == UINT64_MAX ? end : end > at ? end - at : 0;
+    };
+    left.processor_ns = std::min(left.processor_ns, rest(level.processor_end, used));
+    left.wall_ns = std::min(left.wall_ns, rest(level.wall_end, passed));
+  }
+  return left;
 }
 
 void Turn::stop() {
@@ -72,14 +111,13 @@ void Turn::stop() {
 // when one is waited for asleep, and what passed before counts as it passed.
 uint64_t Turn::charge(uint64_t now) {
   const uint64_t wall = now - begun_;
-  if (!has_clock_) return wall;
-  const uint64_t clock = read_clock(clock_);
+  const uint64_t clock = has_clock_ ? read_clock(clock_) : 0;
   if (clock == 0) return wall;
   if (clock_begun_ == 0) {
     clock_begun_ = clock;
     unclocked_ = std::min(wall, kMillisecond);
   }
-  return std::min(wall, unclocked_ + clock - clock_begun_);
+  return std::min(wall, unclocked_ + clock - clock_begun_ + others_);
 }
 
 uint64_t Turn::resident() const {
@@ -111,18 +149,22 @@ Turn::End Turn::check() {
   if (gone()) return End::kGone;
   if (!running_) return End::kMessage;
   const uint64_t now = monotonic_ns(), used = charge(now), wall = now - begun_;
-  if (limits_.resident_bytes != 0 && resident() > limits_.resident_bytes) {
+  if (resident_bytes_ != 0 && resident() > resident_bytes_) {
     kill();
     return End::kMemoryOver;
   }
-  const bool over = stopped_.load() ||
-                    (limits_.processor_ns != 0 && used >= limits_.processor_ns) ||
-                    (limits_.wall_ns != 0 && wall >= limits_.wall_ns);
-  if (!over) return End::kMessage;
-  if (asked_ == 0) {
-    asked_ = now;
-    used_asked_ = used;
-    channel_.control().terminate.store(number_, std::memory_order_seq_cst);
+  size_t over = stopped_.load() ? 0 : levels_.size();
+  for (size_t i = 0; i < over; ++i)
+    if (used >= levels_[i].processor_end || wall >= levels_[i].wall_end) over = i;
+  if (over == levels_.size()) return End::kMessage;
+  // What ends an outer call has to end more than what was asked to.
+  if (asked_ == 0 || over < level_asked_) {
+    if (asked_ == 0) {
+      asked_ = now;
+      used_asked_ = used;
+    }
+    level_asked_ = over;
+    channel_.control().terminate.store(levels_[over].number, std::memory_order_seq_cst);
     futex_wake(channel_.control().terminate);
     return End::kMessage;
   }
@@ -144,9 +186,9 @@ Turn::End Turn::wait() {
     if (const End end = check(); end != End::kMessage)
       return end == End::kGone && channel_.has_message() ? End::kMessage : end;
     uint64_t pause = kLook;
-    if (running_ && limits_.processor_ns != 0) {
+    if (const uint64_t end = processor_end(); running_ && end != UINT64_MAX) {
       const uint64_t used = charge(monotonic_ns());
-      const uint64_t until = asked_ != 0 ? used_asked_ + kGrace : limits_.processor_ns;
+      const uint64_t until = asked_ != 0 ? used_asked_ + kGrace : end;
       pause = std::clamp(until > used ? until - used : 0, kMillisecond / 2, kLook);
     }
     channel_.sleep(pause);

@@ -6,8 +6,10 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "membrane/channel.h"
 
@@ -33,6 +35,20 @@ class Turn {
   pid_t worker() const { return worker_; }
 
   void begin(uint32_t number, const TurnLimits& limits);
+
+  // A call in the middle of a turn has limits of its own within it: once they are reached, it alone
+  // is asked to end. A worker that does not end it is killed as for the turn.
+  void begin_inner(uint32_t number, const TurnLimits& limits);
+  void end_inner();
+  // Processor time that others used on behalf of this turn, while it waited.
+  void add(uint64_t nanoseconds) { others_ += nanoseconds; }
+  // Of this turn, or the last one; with what others used.
+  uint64_t used();
+  // What is left of all its limits.
+  struct Left {
+    uint64_t processor_ns = UINT64_MAX, wall_ns = UINT64_MAX;
+  };
+  Left left();
 
   // What runs is asked to end, as if its time were over. Any thread.
   void stop();
@@ -61,13 +77,29 @@ class Turn {
   clockid_t clock_ = 0;
   bool has_clock_ = false;
 
-  TurnLimits limits_;
-  uint32_t number_ = 0;
+  // A turn, and the calls in its middle that have limits: each ends where its times end, as charged
+  // and as passed since the turn's begin.
+  struct Level {
+    uint32_t number = 0;
+    uint64_t processor_end = UINT64_MAX, wall_end = UINT64_MAX;
+    uint64_t soonest() const { return std::min(processor_end, wall_end); }
+  };
+  static Level level_of(uint32_t number, const TurnLimits& limits, uint64_t used, uint64_t passed);
+  uint64_t processor_end() const {
+    uint64_t end = UINT64_MAX;
+    for (const Level& level : levels_) end = std::min(end, level.processor_end);
+    return end;
+  }
+
+  uint64_t resident_bytes_ = 0;
+  std::vector<Level> levels_;
   bool running_ = false;
   bool fresh_ =
       false;  // begun and not yet waited for: no clock is read for an answer that comes at once
   uint64_t soonest_ = 0;  // after so long a limit may be reached
-  uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, asked_ = 0, used_asked_ = 0;
+  uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, others_ = 0;
+  uint64_t asked_ = 0, used_asked_ = 0;
+  size_t level_asked_ = 0;
   std::atomic<bool> abandoned_{false}, stopped_{false};
 };
 

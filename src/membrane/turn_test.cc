@@ -13,6 +13,8 @@ namespace bulkhead {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
+// Where a loaded machine is not to end anything by the clock.
+constexpr uint64_t kHour = 3'600'000 * kMillisecond;
 
 // A worker that does one thing, in a process that is its own keeper.
 class Worker {
@@ -115,6 +117,83 @@ TEST(Turn, AWorkerThatCallsBackWithoutEnd) {
     worker.channel().send(0);
   }
   EXPECT_EQ(end, Turn::End::kTimeOver);
+}
+
+// Ends what it is asked to end, as often as it is asked.
+void end_when_asked(SharedChannel& channel) {
+  uint32_t seen = 0;
+  for (;;) {
+    spent = spent + 1;
+    const uint32_t asked = channel.control().terminate.load();
+    if (asked == seen) continue;
+    seen = asked;
+    channel.send(0);
+  }
+}
+
+TEST(Turn, ACallInItsMiddleEndsAlone) {
+  Worker worker(end_when_asked);
+  Turn& turn = worker.turn();
+  turn.begin(1, {.processor_ns = 300 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 30 * kMillisecond, .wall_ns = kHour});
+  EXPECT_EQ(turn.wait(), Turn::End::kMessage);
+  EXPECT_EQ(worker.channel().control().terminate.load(), 2U);
+  worker.channel().receive();
+  turn.end_inner();
+  // What it used counts for the turn, whose own limit is reached in turn.
+  const uint64_t used = turn.used();
+  EXPECT_GE(used, 30 * kMillisecond);
+  EXPECT_LE(turn.left().processor_ns, 300 * kMillisecond - used);
+  EXPECT_EQ(turn.wait(), Turn::End::kMessage);
+  EXPECT_EQ(worker.channel().control().terminate.load(), 1U);
+  EXPECT_GE(turn.used(), 300 * kMillisecond);
+}
+
+TEST(Turn, ACallInItsMiddleHasNoMoreThanTheTurn) {
+  Worker worker(end_when_asked);
+  Turn& turn = worker.turn();
+  turn.begin(1, {.processor_ns = 40 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(3, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  EXPECT_LE(turn.left().processor_ns, 40 * kMillisecond);
+  EXPECT_EQ(turn.wait(), Turn::End::kMessage);
+  EXPECT_EQ(worker.channel().control().terminate.load(), 1U);
+  turn.end_inner();
+  turn.end_inner();
+  turn.end_inner();  // the turn itself stays
+  EXPECT_EQ(turn.left().processor_ns, 0U);
+}
+
+// The inner one is asked, and then the turn: the worker is told of both.
+TEST(Turn, WhatEndsTheTurnIsAskedForBesides) {
+  Worker worker([](SharedChannel& channel) {
+    while (channel.control().terminate.load() != 1) spent = spent + 1;
+    channel.send(0);
+    ::pause();
+  });
+  Turn& turn = worker.turn();
+  turn.begin(1, {.processor_ns = 35 * kMillisecond, .wall_ns = kHour});
+  turn.begin_inner(2, {.processor_ns = 25 * kMillisecond, .wall_ns = kHour});
+  EXPECT_EQ(turn.wait(), Turn::End::kMessage);
+}
+
+TEST(Turn, AnInnerCallThatDoesNotEndIsTheWorkersEnd) {
+  Worker worker([](SharedChannel&) { loop(); });
+  worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  worker.turn().begin_inner(2, {.processor_ns = 30 * kMillisecond, .wall_ns = kHour});
+  EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
+}
+
+TEST(Turn, WhatOthersUseForItCounts) {
+  Worker worker(end_when_asked);
+  Turn& turn = worker.turn();
+  turn.begin(1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour});
+  ::usleep(20'000);
+  turn.add(15 * kMillisecond);
+  EXPECT_GE(turn.used(), 15 * kMillisecond);
+  // Never more than has passed.
+  turn.add(60'000 * kMillisecond);
+  EXPECT_LT(turn.used(), 20'000 * kMillisecond);
 }
 
 TEST(Turn, ADeathIsNoticed) {

@@ -78,15 +78,16 @@ Brief brief(const PolicyInputs& inputs, const Policy& policy, const Policy& usua
   plain.lifted.clear();
   std::set<std::string> known;
   for (Statement& each : statements(plain, usual, own).unusual) known.insert(std::move(each.text));
+  const auto is_usual = [&](RuleId id) { return ran_before(usual, policy, policy.rule(id)); };
   std::set<RuleId> told;
   for (const Statement& each : all.unusual) {
     told.insert(each.rules.begin(), each.rules.end());
-    if (known.count(each.text) == 0) result.notable.push_back(each.text);
+    const bool runs =
+        !each.rules.empty() && std::all_of(each.rules.begin(), each.rules.end(), is_usual);
+    if (!runs && known.count(each.text) == 0) result.notable.push_back(each.text);
   }
   std::vector<RuleId> rest = grants_beyond(usual, context);
-  rest.erase(
-      std::remove_if(rest.begin(), rest.end(), [&](RuleId id) { return told.count(id) > 0; }),
-      rest.end());
+  std::erase_if(rest, [&](RuleId id) { return told.count(id) > 0; });
   for (const Statement& each : permits_of(context, rest)) {
     const bool sends = std::any_of(each.claims.begin(), each.claims.end(),
                                    [](const Claim& claim) { return claim.kind == Kind::kConnect; });

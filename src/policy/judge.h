@@ -95,6 +95,16 @@ bool is_unfit(const Policy& policy, Decision decision, const std::string& canoni
 inline constexpr std::string_view kNotOwnFile =
     "found by its name, and no regular file of this user's with that name alone";
 
+// What is noted of a program that has a home folder of its own, where yours has something that it
+// may not reach: nothing was refused, it found its own. True of these reasons and no others.
+inline constexpr std::string_view kUnseen = "yours was not shown: it has a home folder of its own";
+inline constexpr std::string_view kUnseenBlocked =
+    "yours is blocked, and was not shown: it has a home folder of its own";
+inline constexpr std::string_view kPlanted = "yours is as it was: it has a home folder of its own";
+constexpr bool is_own_home(std::string_view reason) {
+  return reason == kUnseen || reason == kUnseenBlocked || reason == kPlanted;
+}
+
 // "manifest: ${workspace}/src (bulkhead.json:4)", "built-in blocklist: ${home}/.ssh [ssh-keys]":
 // its group tells where it stands, and nobody edits that file.
 std::string reason_of(const Rule& rule);

@@ -305,6 +305,13 @@ TEST(ReviewTest, InAFewWords) {
             "use the network.");
   EXPECT_THAT(found.notable, IsEmpty());
 
+  // Which of the programs that extensions run anyway it names is nothing unusual; others are.
+  manifest.run = entries({"sh", "${extension}", "${workspace}"});
+  EXPECT_THAT(told(manifest).notable, IsEmpty());
+  manifest.run.push_back(entries({"/opt/acme/bin"})[0]);
+  EXPECT_THAT(told(manifest).notable, ElementsAre(HasSubstr("/opt/acme/bin")));
+  manifest.run.clear();
+
   manifest.otherwise = Otherwise::kDeny;
   manifest.files.write.clear();
   manifest.network = entries({"api.example.com:443"});

@@ -38,6 +38,10 @@ std::vector<Statement> permits_of(const ReviewContext& context, std::span<const 
 // The grants of `context.policy` that no grant of `before` covers.
 std::vector<RuleId> grants_beyond(const Policy& before, const ReviewContext& context);
 
+// Whether `rule` of `after` lets run what `before` let run too, by whatever rule: with @programs a
+// compartment runs what it may read, and one that names some of that has no more of it.
+bool ran_before(const Policy& before, const Policy& after, const Rule& rule);
+
 // A program that runs whatever it is given, by its name in `path`; and what kind of thing that is.
 bool runs_any_code(std::string_view path);
 

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/path.h"
 #include "policy/review_words.h"
 
 namespace bulkhead {
@@ -104,6 +105,15 @@ void tell_limits(const Limits& before, const Limits& after, std::vector<std::str
 
 }  // namespace
 
+bool ran_before(const Policy& before, const Policy& after, const Rule& rule) {
+  const std::string path = concrete_path(rule.resolved);
+  if (path.empty() || !speaks_of(rule, Kind::kRun)) return false;
+  const auto& folders = after.runnable_trees();
+  const bool is_folder = std::find(folders.begin(), folders.end(), path) != folders.end();
+  const std::string program = is_folder ? join(path, "bulkhead.probe") : path;
+  return before.decide_path(Kind::kRun, program).verdict == Verdict::kAllow;
+}
+
 std::vector<RuleId> grants_beyond(const Policy& before, const ReviewContext& context) {
   RuleList old_grants(before, is_grant);
   std::vector<RuleId> more;
@@ -113,6 +123,7 @@ std::vector<RuleId> grants_beyond(const Policy& before, const ReviewContext& con
     // Reading status is free, so only a block can say something about it.
     const bool is_new = std::any_of(kKinds.begin(), kKinds.end(), [&](Kind kind) {
       return kind != Kind::kReadStatus && speaks_of(rule, kind) && !old_grants.covers(rule, kind) &&
+             !(kind == Kind::kRun && ran_before(before, context.policy, rule)) &&
              (rule.resolved.empty() || takes_effect(context, kind, rule));
     });
     if (is_new) more.push_back(id);

@@ -1,7 +1,6 @@
 #include "trace/arbiter.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "trace/kept_answer.h"
 #include "trace/keyed_hash.h"
 #include "trace/questions.h"
 
@@ -103,38 +103,6 @@ bool is_yes(Answer answer) {
   return answer == Answer::kOnce || answer == Answer::kThisRun || answer == Answer::kAlways;
 }
 
-// A remembered answer is an entry in a manifest's syntax, where some spellings mean more than
-// themselves, and is kept in JSON, which is UTF-8. What cannot be written so is not remembered.
-bool can_be_entry(std::string_view text) {
-  return text.find_first_of("*$@") == std::string_view::npos && escape_for_display(text) == text;
-}
-
-bool is_folder(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-// Why an entry would grant more than what a person was asked; empty where it grants just that.
-std::string wider_than_asked(Kind kind, const std::string& resource) {
-  switch (kind) {
-    case Kind::kWrite:
-      // An entry names a whole tree; the question was about one folder's own name.
-      if (!is_folder(resource)) return {};
-      return "an entry for a folder grants all that is in it; name it in a manifest if that is "
-             "meant";
-    case Kind::kWriteStatus:
-      return "an entry for it would grant writing the content too; name it in a manifest if that "
-             "is meant";
-    case Kind::kLookup:
-      return "an entry for it would grant connecting to every port; answer when it connects";
-    default:
-      return {};
-  }
-}
-
-// What a yes to looking up a host is a yes to, where both are one question.
-constexpr std::array<uint16_t, 2> kWebPorts = {443, 80};
-
 }  // namespace
 
 struct Arbiter::Subject {
@@ -184,14 +152,17 @@ struct Arbiter::State {
                                              : fmt::format(" (answered: {})", label(answer));
         break;
     }
-    return record(key, subject, attempt, allowed, course, std::move(why));
+    // A question that was put to nobody is no person's answer.
+    const bool asked = course == Course::kAnswered && answer != Answer::kNotAsked;
+    return record(key, subject, attempt, allowed, asked, course != Course::kLetPass,
+                  std::move(why));
   }
 
   void note_text(const Subject& subject, const Attempt& attempt, std::string_view why) {
     if (journal == nullptr) return;
     const uint64_t key = key_of(hash.of(why), subject.resource, attempt);
     if (recent.find(key) != nullptr) return;
-    record(key, subject, attempt, false, Course::kByPolicy, std::string(why));
+    record(key, subject, attempt, false, false, true, std::string(why));
   }
 
   // The answer holds for this run all the same; the user and the journal are told why not longer.
@@ -215,35 +186,14 @@ struct Arbiter::State {
   // Remembers an answer that is meant to last, once for each question.
   void keep(const Question& question, Answer answer) {
     if (answer != Answer::kAlways && answer != Answer::kNever) return;
-    const bool yes = is_yes(answer);
-    const std::string& resource = question.resource;
-    Extra extra;
-    extra.source = Rule::Source::kRemembered;
-    extra.verdict = yes ? Verdict::kAllow : Verdict::kDeny;
-    extra.kind = question.kind;
-    std::vector<std::string> entries = {resource};
-    // The list of network grants has no entry without a port.
-    if (question.kind == Kind::kLookup) entries = {resource + ":*"};
-    if (yes && question.kind == Kind::kLookup && keeps_questions) {
-      extra.kind = Kind::kConnect;
-      entries.clear();
-      for (const uint16_t port : kWebPorts) entries.push_back(fmt::format("{}:{}", resource, port));
-    }
-    // The question was about the list of its names, not about all that is in it.
-    if (yes && extra.kind == Kind::kRead && is_folder(resource))
-      entries = {resource == "/" ? "/." : resource + "/."};
     Status kept;
-    const std::string wider = yes ? wider_than_asked(extra.kind, resource) : std::string();
-    if (!wider.empty()) {
-      kept = Error{wider};
-    } else if (!can_be_entry(resource)) {
-      kept = Error{"its name holds characters that a manifest cannot hold"};
-    } else if (remember) {
-      for (std::string& entry : entries) {
-        extra.entry.text = std::move(entry);
+    if (auto entries = kept_answer(question.kind, question.resource, question.detail,
+                                   is_yes(answer), keeps_questions);
+        !entries.ok())
+      kept = std::move(entries).error();
+    else if (remember)
+      for (const Extra& extra : *entries)
         if (kept.ok()) kept = remember(extra);
-      }
-    }
     if (!kept.ok()) report_not_kept(question, answer, kept.error().message);
   }
 
@@ -274,14 +224,14 @@ struct Arbiter::State {
   }
 
   std::atomic<uint64_t>* record(uint64_t key, const Subject& subject, const Attempt& attempt,
-                                bool allowed, Course course, std::string why) {
+                                bool allowed, bool asked, bool enforced, std::string why) {
     Event event;
     event.time = std::chrono::system_clock::now();
     event.kind = subject.kind;
     event.resource = subject.resource;
     event.verdict = allowed ? Verdict::kAllow : Verdict::kDeny;
-    event.asked = course == Course::kAnswered;
-    event.enforced = course != Course::kLetPass;
+    event.asked = asked;
+    event.enforced = enforced;
     event.rule = std::move(why);
     event.pid = attempt.pid;
     if (allowed) {

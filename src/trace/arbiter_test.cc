@@ -201,8 +201,12 @@ TEST_F(ArbiterTest, OnceIsAskedAgainAndNoIsNot) {
   asker_.answer = Answer::kNobody;
   EXPECT_EQ(read(it, "/no-such/third"), Ruling::kDeny);
   EXPECT_THAT(last().rule, HasSubstr("nobody answered"));
+  EXPECT_TRUE(last().asked);
   asker_.answer = Answer::kAlways;
   EXPECT_EQ(read(it, "/no-such/third"), Ruling::kDeny);
+  asker_.answer = Answer::kNotAsked;
+  EXPECT_EQ(read(it, "/no-such/fourth"), Ruling::kDeny);
+  EXPECT_FALSE(last().asked) << "and a person may be told of it";
 }
 
 TEST_F(ArbiterTest, WhatIsTurnedAwayCountsAsNotAsked) {
@@ -259,14 +263,16 @@ TEST_F(ArbiterTest, WhatCannotBeRememberedHoldsForTheRun) {
   EXPECT_THAT(journal_.events().front().rule, HasSubstr("not remembered: the disk is full"));
 }
 
-TEST_F(ArbiterTest, NamesThatMeanMoreInAManifestAreNotRemembered) {
+TEST_F(ArbiterTest, NamesThatMeanMoreInAManifestAreRememberedAsThemselves) {
   Arbiter& it = arbiter(&asker_);
   asker_.answer = Answer::kAlways;
   for (const char* path :
        {"/no-such/*", "/no-such/${home}", "/no-such/a\x1b[2J", "/no-such/\xff", "/no-such/@set"})
     EXPECT_EQ(read(it, path), Ruling::kAllow) << path;
-  EXPECT_THAT(remembered_, IsEmpty());
-  EXPECT_THAT(warnings_, SizeIs(5));
+  std::vector<std::string> kept;
+  for (const Extra& each : remembered_) kept.push_back(each.entry.text);
+  EXPECT_THAT(kept, ::testing::ElementsAre("/no-such/\\*", "/no-such/\\${home}", "/no-such/@set"));
+  EXPECT_THAT(warnings_, SizeIs(2)) << "what no person could read there";
   for (const std::string& warning : warnings_) EXPECT_EQ(warning.find('\x1b'), std::string::npos);
 }
 
@@ -279,10 +285,13 @@ TEST_F(ArbiterTest, AlwaysIsNotMoreThanWhatWasAsked) {
   EXPECT_EQ(remembered_[0].entry.text, folder + "/.") << "the list of one folder, not the tree";
   remembered_.clear();
   EXPECT_EQ(it.path(Kind::kWrite, folder, attempt_, true), Ruling::kAllow);
+  Attempt makes = attempt_;
+  makes.detail = "mkdirat";
+  EXPECT_EQ(it.path(Kind::kWrite, "/no-such/made", makes, true), Ruling::kAllow);
   EXPECT_EQ(it.path(Kind::kWriteStatus, "/no-such/file", attempt_, true), Ruling::kAllow);
   EXPECT_EQ(it.lookup("example.org", attempt_, true), Ruling::kAllow);
   EXPECT_THAT(remembered_, IsEmpty());
-  EXPECT_THAT(warnings_, SizeIs(3));
+  EXPECT_THAT(warnings_, SizeIs(4));
   asker_.answer = Answer::kNever;
   EXPECT_EQ(it.lookup("example.net", attempt_, true), Ruling::kDeny);
   ASSERT_THAT(remembered_, SizeIs(1));

@@ -16,6 +16,20 @@ void cut(std::string& text, size_t limit) {
   text += "…";
 }
 
+// Of the bounds for what is allowed, a kind has the whole, a half, an eighth.
+size_t share_of(Kind kind) {
+  switch (kind) {
+    case Kind::kRead:
+    case Kind::kReadStatus:
+      return 1;
+    case Kind::kWrite:
+    case Kind::kWriteStatus:
+      return 2;
+    default:
+      return 8;
+  }
+}
+
 size_t bytes_of(const Event& event) {
   return event.resource.size() + event.rule.size() + event.program.size() + event.detail.size();
 }
@@ -62,13 +76,13 @@ Tally::Slot& Tally::add(Event event) {
   cut(event.rule, 1024);
   cut(event.detail, 256);
   const bool denied = event.verdict != Verdict::kAllow;
-  size_t& rows = denied ? denied_rows_ : allowed_rows_;
-  size_t& bytes = denied ? denied_bytes_ : allowed_bytes_;
+  Room& room = denied ? denied_ : allowed_[static_cast<size_t>(event.kind)];
+  const size_t share = denied ? 1 : share_of(event.kind);
   const size_t more = bytes_of(event);
-  if (rows < (denied ? bounds_.denied_rows : bounds_.allowed_rows) &&
-      bytes + more <= (denied ? bounds_.denied_bytes : bounds_.allowed_bytes)) {
-    ++rows;
-    bytes += more;
+  if (room.rows < (denied ? bounds_.denied_rows : bounds_.allowed_rows) / share &&
+      room.bytes + more <= (denied ? bounds_.denied_bytes : bounds_.allowed_bytes) / share) {
+    ++room.rows;
+    room.bytes += more;
     return insert(key, std::move(event));
   }
   // Full. Allowed: one row per rule; denied, or too many rules: one row for all.

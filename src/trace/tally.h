@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -17,9 +18,10 @@
 namespace bulkhead {
 
 // Bounds of one run. They are counted in distinct rows and in bytes of text, because one path may
-// have 4 KiB. Denials have their own budget: a flood of allowed accesses must not hide them.
+// have 4 KiB. Denials have their own budget: a flood of allowed accesses must not hide them. So has
+// each kind of what was allowed: who reads ten thousand files must not hide which program it ran.
 struct TallyBounds {
-  size_t allowed_rows = 16'384;
+  size_t allowed_rows = 16'384;  // of what is read; a half of it is written, an eighth other kinds
   size_t denied_rows = 20'000;
   size_t allowed_bytes = 8U << 20U;
   size_t denied_bytes = 16U << 20U;
@@ -82,8 +84,12 @@ class Tally {
   std::unordered_map<uint64_t, Slot*> index_;
   std::vector<Fresh> fresh_;
   std::vector<Kept> kept_;
-  size_t allowed_rows_ = 0, denied_rows_ = 0, overflow_rows_ = 0;
-  size_t allowed_bytes_ = 0, denied_bytes_ = 0, kept_bytes_ = 0;
+  struct Room {
+    size_t rows = 0, bytes = 0;
+  };
+  std::array<Room, kKindLabels.size()> allowed_;  // by kind
+  Room denied_;
+  size_t overflow_rows_ = 0, kept_bytes_ = 0;
   std::vector<const Slot*> not_kept_;  // denials beyond kept_
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <set>
+
 namespace bulkhead {
 namespace {
 
@@ -142,6 +144,22 @@ TEST(Tally, DeniedHaveTheirOwnBudget) {
   }
   EXPECT_EQ(denied_rows, 7U + 1U);
   EXPECT_EQ(denied, 1000U);
+}
+
+TEST(Tally, EachKindHasItsOwnBudget) {
+  TallyBounds bounds;
+  bounds.allowed_rows = 16;
+  Tally tally(bounds);
+  for (int i = 0; i < 1000; ++i) tally.add(event(fmt::format("/read/{}", i)));
+  for (const Kind kind : {Kind::kRun, Kind::kWrite, Kind::kConnect, Kind::kVscode}) {
+    Event act = event("what was done");
+    act.kind = kind;
+    tally.add(std::move(act));
+  }
+  std::set<Kind> done;
+  for (const auto& change : tally.take())
+    if (change.event.resource == "what was done") done.insert(change.event.kind);
+  EXPECT_EQ(done.size(), 4U) << "a flood of one kind hides nothing of another";
 }
 
 TEST(Tally, LongPathsCountByTheirBytes) {

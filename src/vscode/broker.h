@@ -175,7 +175,7 @@ class Broker final : public MessageJudge {
   bool runs_own(const std::string& command);
   bool shows_own_view(const std::string& command);
   bool owns_context(const std::string& key) const;
-  void learn_contexts(const Json& description, bool is_own);
+  void learn_contexts(const Json& description, bool is_own, bool is_builtin);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
@@ -288,6 +288,7 @@ class Broker final : public MessageJudge {
   std::set<std::string> own_builtins_;           // first words of those of the editor's own: "git"
   std::set<std::string> own_contexts_;           // that conditions in their package.json read
   std::set<std::string> others_contexts_;        // that those of others read
+  std::set<std::string> builtins_contexts_;      // of these, those of the editor's own extensions
   Names registered_commands_;
   std::set<std::string> existing_commands_;  // when this host began: the editor's and others'
   Names quick_inputs_;                       // ids that have a title

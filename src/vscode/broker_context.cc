@@ -54,14 +54,16 @@ void collect_conditions(const Json& value, std::set<std::string>& into, int dept
 }  // namespace
 
 // With mutex_ held.
-void Broker::learn_contexts(const Json& description, bool is_own) {
+void Broker::learn_contexts(const Json& description, bool is_own, bool is_builtin) {
   const auto contributes = description.find("contributes");
   if (contributes == description.end() || !contributes->is_structured()) return;
   collect_conditions(*contributes, is_own ? own_contexts_ : others_contexts_);
+  if (is_builtin && !is_own) collect_conditions(*contributes, builtins_contexts_);
 }
 
 // One that begins with the name or the publisher of an extension of this host, or that a condition
-// of its package reads, and no other package's.
+// of its package reads, and no other package's. What the editor's own extensions read is theirs,
+// for anybody can be called like one ("gitOpenRepositoryCount" of "some.git").
 bool Broker::owns_context(const std::string& key) const {
   const std::string name = lower_case(key);
   const std::lock_guard lock(mutex_);
@@ -72,6 +74,7 @@ bool Broker::owns_context(const std::string& key) const {
                 std::isalnum(static_cast<unsigned char>(key[own.size()])) == 0 ||
                 std::isupper(static_cast<unsigned char>(key[own.size()])) != 0);
       });
+  if (own_builtins_.empty() && builtins_contexts_.contains(key)) return false;
   if (others_contexts_.contains(key))
     return family && !others_families_.contains(command_family(name));
   return family || own_contexts_.contains(key);

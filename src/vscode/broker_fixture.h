@@ -271,7 +271,7 @@ class BrokerTest : public ::testing::Test {
                                        "debuggers": [{"type": "mine"}, {"type": "node"}], "notebooks": [{"type": "mine"}], "notebookRenderer": [{"id": "mine.renderer"}],
                                        "configuration": {"properties": {"mine.url": {}, "shared.url": {}, "git.path": {}}}}},
                                     {"identifier": {"value": "cloud.other"}, "activationEvents": ["onWebviewPanel:cloud.panel"], "contributes":
-                                      {"menus": {"editor/title": [{"command": "cloud.token", "when": "sharedWord || mine.theirs"}]},
+                                      {"menus": {"editor/title": [{"command": "cloud.token", "when": "sharedWord || mine.theirs || mineShared"}]},
                                        "commands": [{"command": "cloud.token"}, {"command": "cloud.login"}, {"command": "mine.theirs"}, {"command": "cursorTools.run"}],
                                        "viewsContainers": {"panel": [{"id": "cloud"}]}, "views": {"cloud": {"id": "cloud.view"}}, "authentication": [{"id": "cloud"}],
                                        "languageModelTools": [{"name": "cloud_tool"}], "chatParticipants": [{"id": "cloud.chat"}], "languageModelChatProviders": [{"vendor": "cloud"}], "chatSessions": {"type": "cloud.chat"},
@@ -279,7 +279,7 @@ class BrokerTest : public ::testing::Test {
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "me.mine-too"}, "contributes": {"chatContext": [{"id": "issues"}]}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"commands": [{"command": "git.commit", "enablement": "!gitWord"}], "views": {"scm": {"id": "vscode.git.view"}},
+                                      {"commands": [{"command": "git.commit", "enablement": "!gitWord && mineCount"}], "views": {"scm": {"id": "vscode.git.view"}},
                                        "configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());

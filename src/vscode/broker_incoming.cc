@@ -131,7 +131,7 @@ void Broker::learn_extension(const Json& description) {
       others_declared_.insert(std::move(command));
     }
   }
-  learn_contexts(description, is_own);
+  learn_contexts(description, is_own, is_builtin);
   // Settings of a built-in extension are the editor's, wherever it runs.
   if (is_builtin) {
     foreign_settings_.add_builtin(description);

@@ -144,12 +144,15 @@ TEST_F(BrokerTest, AHostSetsContextsOfItsOwnExtensions) {
     return call("MainThreadCommands", "$executeCommand",
                 {"setContext", Json::array({key, true}), false});
   };
-  for (const char* own : {"mine", "mine:on", "me.x", "mineReady", "myWord", "Mine.On"})
+  for (const char* own :
+       {"mine", "mine:on", "me.x", "mineReady", "myWord", "Mine.On", "mineShared"})
     EXPECT_EQ(sets(own), "passed") << own;
   for (const char* editors : {"accessibilityModeEnabled", "notificationFocus", "chatOption.x",
                               "config.editor.accessibilitySupport", "view.mine.visible"})
     EXPECT_THAT(sets(editors), HasSubstr("only the editor")) << editors;
-  for (const char* others : {"sharedWord", "gitWord", "minedWord", "cloud.x", "nobodys", ""})
+  // "mineCount" is read by one of the editor's own, whatever it is called.
+  for (const char* others :
+       {"mineCount", "sharedWord", "gitWord", "minedWord", "cloud.x", "nobodys", ""})
     EXPECT_EQ(sets(others), "quiet") << others;
   // What the editor reads of Git, Git says, also in a compartment.
   EXPECT_THAT(sets("git.conflicts"), HasSubstr("only the editor"));

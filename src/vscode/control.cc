@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "policy/access.h"
+#include "policy/judge.h"
 #include "vscode/json_tree.h"
 
 namespace bulkhead {
@@ -181,6 +182,14 @@ void Control::hello(Json message) {
     const std::lock_guard guard(mutex_);
     hello_ = std::move(message);
     outbox_.push_back(hello_);
+  }
+  wake();
+}
+
+void Control::tell(Json message) {
+  {
+    const std::lock_guard guard(mutex_);
+    outbox_.push_back(std::move(message));
   }
   wake();
 }
@@ -374,7 +383,7 @@ void Control::tick() {
   if (clients_.empty()) return;
   uint64_t refused = 0;
   for (const Event& event : handlers_.refused()) {
-    refused += event.count;
+    if (!is_own_home(event.rule)) refused += event.count;
     std::string key =
         fmt::format("{}\n{}\n{}", static_cast<int>(event.kind), event.resource, event.program);
     uint64_t& told = told_[std::move(key)];

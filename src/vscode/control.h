@@ -57,6 +57,8 @@ class Control final : public Asker {
 
   // Greets the companions that are there and those that come. Replaces the last one.
   void hello(Json message);
+  // To the companions that are there.
+  void tell(Json message);
   // Kept for those that come later, one of each "type", until withdrawn by a message of that type
   // that is null.
   void keep(const std::string& type, Json message);

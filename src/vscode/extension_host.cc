@@ -18,7 +18,6 @@
 #include "policy/git_settings.h"
 #include "policy/homes.h"
 #include "policy/links.h"
-#include "policy/pattern.h"
 #include "sandbox/home/home_store.h"
 #include "sandbox/home/private_home.h"
 #include "sandbox/limits/usage.h"
@@ -27,6 +26,7 @@
 #include "session/own_process.h"
 #include "trace/environment.h"
 #include "trace/groundwork.h"
+#include "trace/kept_answer.h"
 #include "vscode/confinement.h"
 #include "vscode/control.h"
 #include "vscode/host_session.h"
@@ -318,29 +318,30 @@ Json Host::hello(const std::string& state) const {
 Status Host::remember(Kind kind, const std::string& resource, bool grant) {
   const std::lock_guard guard(mutex_);
   if (!confinement_) return Error{"the extension has not started yet"};
-  const bool path = kind != Kind::kConnect && kind != Kind::kLookup && kind != Kind::kVscode &&
-                    kind != Kind::kEnvironment;
-  Extra extra;
-  extra.source = Rule::Source::kRemembered;
-  extra.verdict = Verdict::kAllow;
-  extra.kind = kind;
-  // What a revocation names is an entry as it was told in hello; a grant names a resource.
-  const bool is_entry = !grant;
-  extra.entry.text = path && !is_entry ? quote_path(resource) : resource;
   GrantStore store(places_.grants());
   const std::string& digest = confinement_->inputs.manifest.digest;
   auto& extras = confinement_->inputs.extras;
-  const auto same = [&](const Extra& each) {
-    return each.kind == kind && each.entry.text == extra.entry.text;
+  const auto drop = [&](Kind of, const std::string& entry) {
+    std::erase_if(extras,
+                  [&](const Extra& each) { return each.kind == of && each.entry.text == entry; });
   };
   if (grant) {
-    BULKHEAD_CHECK(store.remember(confinement_->subject, digest, extra));
-    std::erase_if(extras, same);
-    extras.push_back(extra);
+    // What a grant names is a resource that was refused, and it says no more than an answer to a
+    // question about that.
+    std::string detail;
+    for (const Event& each : journal_ ? journal_->denied() : std::vector<Event>())
+      if (each.kind == kind && each.resource == resource) detail = each.detail;
+    BULKHEAD_TRY(const auto entries, kept_answer(kind, resource, detail, true, true));
+    for (const Extra& extra : entries) {
+      BULKHEAD_CHECK(store.remember(confinement_->subject, digest, extra));
+      drop(extra.kind, extra.entry.text);
+      extras.push_back(extra);
+    }
     if (arbiter_) arbiter_->answer(kind, resource, Answer::kThisRun);
   } else {
-    BULKHEAD_CHECK(store.forget(confinement_->subject, extra.kind, extra.entry.text));
-    std::erase_if(extras, same);
+    // What a revocation names is an entry, as it was told in hello.
+    BULKHEAD_CHECK(store.forget(confinement_->subject, kind, resource));
+    drop(kind, resource);
   }
   if (control_) control_->hello(hello("running"));
   return {};
@@ -358,9 +359,7 @@ Status Host::open_control() {
     request_end();  // and it starts again, approved
     return {};
   };
-  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) -> Status {
-    // A name has no port, and a grant has one: of a host that was refused when it was looked up.
-    if (kind == Kind::kLookup && grant) return remember(Kind::kConnect, resource + ":443", true);
+  handlers.remember = [this](Kind kind, const std::string& resource, bool grant) {
     return remember(kind, resource, grant);
   };
   handlers.end = [this] { request_end(); };
@@ -466,8 +465,9 @@ Status Host::prepare() {
                                   if (control_) control_->hello(hello("running"));
                                   return {};
                                 });
-  arbiter->on_warning([mark = options_.mark](const std::string& text) {
-    say_sealed(mark, fmt::format("bulkhead: {}", text));
+  arbiter->on_warning([this](const std::string& text) {
+    say_sealed(options_.mark, fmt::format("bulkhead: {}", text));
+    if (control_) control_->tell(Json{{"type", "error"}, {"message", text}});
   });
 
   const GrantedEnvironment granted = environment(*confinement.policy);

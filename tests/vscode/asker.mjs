@@ -3,20 +3,25 @@ import fs from "node:fs";
 import path from "node:path";
 
 const FILES = ["once", "session", "always", "never", "refused", "child"];
+const FOLDER = "papers";
 
 /**
  * @param {import("./world.mjs").World} world
- * @returns {string} the folder of an extension that reads a file for each command, some through a child, and says in
+ * @returns {string} the folder of an extension that reads a file for each command, one through a child, or a folder, and says in
  *   the status bar what came of it
  */
 export function writeAsker(world) {
   const folder = path.join(world.other, "..");
   const files = Object.fromEntries(FILES.map((name) => [name, path.join(folder, `${name}.txt`)]));
   for (const file of Object.values(files)) fs.writeFileSync(file, "text\n");
+  files[FOLDER] = path.join(folder, FOLDER);
+  files.inside = path.join(folder, FOLDER, "inside.txt");
+  fs.mkdirSync(files[FOLDER]);
+  fs.writeFileSync(files.inside, "text\n");
   const packaged = {
     publisher: "proof", name: "asker", displayName: "Asker", version: "1.0.0", engines: { vscode: "^1.90.0" }, main: "./extension.js",
     activationEvents: ["onStartupFinished"],
-    contributes: { commands: FILES.map((name) => ({ command: `asker.${name}`, title: `Ask for ${name}` })) },
+    contributes: { commands: Object.keys(files).map((name) => ({ command: `asker.${name}`, title: `Ask for ${name}` })) },
   };
   const manifest = {
     manifest: 1, extension: "proof.asker", files: { read: ["${workspace}", "${extension}", "@system", "@node"], write: ["${storage}"] },
@@ -42,6 +47,7 @@ exports.activate = (context) => {
     };
     context.subscriptions.push(item, vscode.commands.registerCommand("asker." + name, () => {
       if (name === "child") execFile("cat", [file], done);
+      else if (name === ${JSON.stringify(FOLDER)}) fs.readdir(file, done);
       else fs.readFile(file, done);
     }));
   }

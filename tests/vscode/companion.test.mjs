@@ -66,6 +66,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await until("the button to come alive", async () => (await allow.getAttribute("aria-disabled")) === "false");
       await frame.locator("body").focus();
       for (let i = 0; i < 12 && !(await allow.evaluate((button) => button === document.activeElement)); i += 1) await keys.press("Tab");
+      await reads();
       await keys.press("Enter");
       await until("its compartment", async () => /1 compartment/.test((await keys.shield().locator("a").getAttribute("aria-label")) ?? ""));
       await keys.says("asker is ready");

@@ -17,8 +17,8 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
     const { page } = editor;
     const ask = (name) => editor.command(`Ask for ${name}`);
     const said = async (pattern) => (await keys.status().filter({ hasText: pattern }).count()) > 0;
-    const refuse = async () => {
-      await keys.toasts("refused.txt").first().waitFor({ timeout: PATIENCE });
+    const refuse = async (name = "refused.txt") => {
+      await keys.toasts(name).first().waitFor({ timeout: PATIENCE });
       await editor.command("Notifications: Clear All Notifications");
     };
     await keys.says("asker is ready");
@@ -41,6 +41,23 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
         await ask("refused");
         return said(/refused allowed \d/);
       });
+    });
+    await step("who is granted a folder from there has the list of its names, as by an answer", async () => {
+      await ask("papers");
+      await refuse("papers");
+      await keys.says("papers refused 1");
+      await keys.row("Read papers");
+      await keys.menu("Always Allow…");
+      await keys.dialog.waitFor({ timeout: PATIENCE });
+      await keys.enter("Always Allow");
+      await until("it is allowed", async () => {
+        await ask("papers");
+        return said(/papers allowed \d/);
+      });
+      await keys.row("Always: list the names in ~/projects/papers");
+      await ask("inside");
+      await refuse("inside.txt");
+      await keys.says("inside refused 1");
     });
     await step("an answer is taken back", async () => {
       const row = await keys.row("refused.txt").then(() => keys.row("Always:"));
@@ -107,6 +124,20 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
       await frame.locator("#all").focus();
       await keys.press(" ");
       await until("them gone", async () => (await libraries()) === 0);
+    });
+    await step("what a person allowed, or another rule did, is not folded into what repeats", async () => {
+      const frame = await keys.frameWith("#rows tr");
+      const row = (name, more) => ({
+        key: name, isPath: true, revision: 1, time: new Date().toISOString(), run: "r", subject: "made.up", verdict: "allow", asked: false, kind: "read", kindName: "read",
+        resource: `/made/up/${name}`, short: `/made/up/${name}`, count: 1, program: "/p", pid: 1, detail: "", rule: "manifest: /made", workspace: "", ...more,
+      });
+      const rows = [..."abcdef"].map((name) => row(name)).concat(row("key", { verdict: "yours", asked: true }), row("other", { rule: "remembered answer: /made/up/other" }));
+      await frame.evaluate((made) => window.postMessage({ type: "rows", rows: made }, window.origin), rows);
+      await frame.locator("#text").fill("/made/up/");
+      await until("three rows", async () => (await frame.locator("#rows tr").count()) === 3);
+      const shown = await frame.locator("#rows td.resource").allInnerTexts();
+      for (const part of ["6 entries", "key", "other"]) assert.ok(shown.some((one) => one.includes(part)), part);
+      await frame.locator("#text").fill("");
     });
     await step("what it did is told in groups", async () => {
       const did = await keys.row("Did");

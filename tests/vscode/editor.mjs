@@ -63,6 +63,9 @@ async function freePort() {
   return port;
 }
 
+/** Presses a button of a review, which takes no click before it has stood still. @param {import("playwright-core").Locator} button */
+export const allow = (button) => button.click({ timeout: PATIENCE, delay: 1000 });
+
 /** Makes parts of a test, in each of which a failure leaves a picture of `editor()` as it is by then. */
 export const steps = (t, editor) => (name, act) => t.test(name, async () => {
   try {
@@ -321,7 +324,7 @@ export class Editor {
       for (const frame of this.page.frames()) if (await frame.getByRole("button", { name: /^Allow/ }).count().catch(() => 0)) return frame;
       return undefined;
     });
-    await page.getByRole("button", { name: /^Allow/ }).first().click({ timeout: PATIENCE });
+    await allow(page.getByRole("button", { name: /^Allow/ }).first());
   }
 
   /** Presses Trust, in a window in Restricted Mode. */

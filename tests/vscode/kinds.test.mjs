@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { Editor, steps, until } from "./editor.mjs";
+import { Editor, allow, steps, until } from "./editor.mjs";
 import { names } from "./journal.mjs";
 import { World } from "./world.mjs";
 
@@ -185,7 +185,7 @@ for (const mode of modes) {
         assert.doesNotMatch(await both.innerText(), /kinds\.packed/);
         assert.match(await page.locator("section.card", { hasText: "kinds.packed" }).innerText(), /Kind packed[^]*It wants to run for the first time/);
         assert.equal(await editor.statusItem("has tried").count(), 0, "none of it has run");
-        await both.getByRole("button", { name: /^Allow/ }).click();
+        await allow(both.getByRole("button", { name: /^Allow/ }));
         await shown("payload has tried");
         assert.equal(await editor.statusItem("packed has tried").count(), 0);
         assert.deepEqual(fs.readdirSync(world.loot), []);

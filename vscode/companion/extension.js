@@ -2,6 +2,7 @@
 // Its commands are not for other extensions: those that change something take rows of our own tree.
 "use strict";
 
+const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
 const { notStarted } = require("./not_started.js");
@@ -31,6 +32,16 @@ function places(env) {
   };
 }
 
+/** Of all extensions, as the journal names it. @param {vscode.ExtensionContext} context */
+function storageFolder({ globalStorageUri }) {
+  const folder = path.resolve(globalStorageUri.fsPath, "../..");
+  try {
+    return fs.realpathSync(folder);
+  } catch {
+    return folder; // nothing is stored yet
+  }
+}
+
 /** @param {vscode.ExtensionContext} context */
 function activate(context) {
   const keep = (/** @type {{ dispose(): any }[]} */ ...what) => context.subscriptions.push(...what);
@@ -45,7 +56,7 @@ function activate(context) {
   const prompts = new Prompts(model, window, { home });
   const reviews = new Reviews(model, media);
   const journal = new Journal({ program, media, limit: () => settings().get("journal.entries", 2000), home });
-  const tree = new Tree(model, program);
+  const tree = new Tree(model, program, storageFolder(context));
   const view = window.createTreeView("bulkhead.compartments", { treeDataProvider: tree, showCollapseAll: true });
   const status = new Status(model, { started: folder !== undefined });
   const manifests = new Manifests(program, (words) => log.warn(words));
@@ -76,7 +87,8 @@ function activate(context) {
       }
   };
   const journalOf = (/** @type {Compartment} */ compartment) =>
-    journal.show({ extension: text.escape(compartment.extensions[0]?.id ?? "") });
+    // Of several in one compartment the journal has one name.
+    journal.show({ extension: text.escape(compartment.extensions.map(({ id }) => id.toLowerCase()).sort().join("+")) });
   new Notices(model, window, {
     refusals: () => settings().get("notifyRefusals", "firstOfExtension"),
     ends: () => settings().get("notifyEnds", true),
@@ -145,7 +157,8 @@ function activate(context) {
         "Remembered until you take it back. It counts from now on; what the extension tried only at its start may need a restart of the compartment.",
       ].join("\n");
       const grant = { title: "Always Allow" };
-      const chosen = await window.showWarningMessage(`Allow ${wording.who(compartment.extensions)} to ${what}?`, { modal: true, detail }, grant);
+      // The first button has the focus.
+      const chosen = await window.showWarningMessage(`Allow ${wording.who(compartment.extensions)} to ${what}?`, { modal: true, detail }, { title: "No" }, grant);
       if (chosen === grant) told(model.has(compartment) && compartment.send({ type: "grant", kind: value.kind, resource: value.resource }), compartment);
     },
     "bulkhead.revoke": async (row) => {

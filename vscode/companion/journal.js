@@ -12,6 +12,13 @@ const BATCH = 150;
 /** Rows that the page gets at once: the reader of the journal is faster than a page. */
 const MAX_BATCH = 20_000;
 
+/** @param {Record<string, any>} row of `bulkhead log --json` */
+function verdictOf({ verdict, enforced, asked, rule }) {
+  if (verdict !== "deny") return asked === true ? "yours" : "allow";
+  if (wording.isInOwnHome({ rule: String(rule ?? "") })) return "own";
+  return enforced === false ? "passed" : "deny";
+}
+
 /**
  * A row as the page shows it; all text escaped.
  * @param {Record<string, any>} row of `bulkhead log --json`
@@ -26,7 +33,7 @@ function shown(row, home) {
     time: own("time"),
     run: own("run"),
     subject: own("subject"),
-    verdict: row.verdict === "deny" ? (row.enforced === false ? "passed" : "deny") : "allow",
+    verdict: verdictOf(row),
     asked: row.asked === true,
     kind: own("kind"),
     kindName: wording.kindName(String(row.kind)),
@@ -104,7 +111,7 @@ class Journal {
       body: `<form class="filters" role="search" aria-label="Filters">
 <input id="text" type="search" aria-label="Text in resource, program or rule" placeholder="Resource, program or rule">
 <label>Extension <select id="extension"><option value="">All</option></select></label>
-<label>Verdict <select id="verdict"><option value="">All</option><option value="deny">Refused</option><option value="allow">Allowed</option><option value="passed">Let pass</option></select></label>
+<label>Verdict <select id="verdict"><option value="">All</option><option value="deny">Refused</option><option value="allow">Allowed</option><option value="yours">You allowed</option><option value="own">Own home</option><option value="passed">Let pass</option></select></label>
 <label>Kind <select id="kind"><option value="">All</option></select></label>
 <label title="Node, VS Code's own files, system libraries, variables of the environment: nineteen of twenty entries of an extension's start"><input type="checkbox" id="all"> What every host needs</label>
 <span id="state" class="state" role="status"></span>

@@ -37,7 +37,7 @@ const BLOCKLIST = "built-in blocklist";
  * @property {boolean} enforced
  * @property {number} count
  * @property {Map<string, number>} counts by program, as the host counts them
- * @property {number} time of the last one, ms
+ * @property {number} time of the first one, ms
  */
 
 /** One host, its compartment and its extensions. Made by the Model only. */
@@ -455,10 +455,11 @@ class Model extends EventEmitter {
     refusal.rule = decision.rule;
     refusal.program = program;
     refusal.enforced = decision.enforced;
-    refusal.time = decision.time;
+    refusal.time = refusal.time === 0 ? decision.time : Math.min(refusal.time, decision.time);
     compartment.refusals.set(id, refusal);
     if (count === 0) return;
-    compartment.unseen += count;
+    // What found its own home folder was not refused.
+    if (!isInOwnHome(refusal)) compartment.unseen += count;
     const known = this.#known.get(compartment.key) ?? new Set();
     this.#known.set(compartment.key, known);
     const told = refusal.enforced && !decision.asked && !isQuiet(refusal) && !known.has(id) && known.size < MAX_REFUSALS;

@@ -127,9 +127,10 @@ test("a server is told of once, by whose it is and its port", () => {
 test("what it looked for in a home of its own is no refusal to tell of", () => {
   const { model, hello, deny, of } = world();
   hello();
-  const rule = "the home folder is the compartment's own";
+  const rule = "yours is as it was: it has a home folder of its own";
   for (const kind of ["read", "write"]) model.message(10, deny({ kind, rule }));
   assert.deepEqual(of("refusal").map(([, , refusal, first]) => [refusal.kind, first.ofResource]), [["read", false], ["write", true]]);
+  assert.equal(model.unseen, 0);
 });
 
 test("the load is a share of a core over the time between reports", () => {

@@ -22,29 +22,29 @@ function run(program, words, { timeout = 15_000, allow = [0] } = {}) {
 }
 
 /**
- * Reads JSON lines until disposed.
- * @param {string} program
- * @param {string[]} words
- * @param {{ line: (value: any) => void, end: (reason: string) => void }} to
+ * Gives each line of a child's output on, as JSON.
+ * @param {import("node:child_process").ChildProcessByStdio<null, import("node:stream").Readable, import("node:stream").Readable>} child
+ * @param {(value: any) => void} line
+ * @param {(reason: string, code?: number | null) => void} end once: with its exit code, where it ended by itself
+ * @returns {() => void} ends it without a word
  */
-function follow(program, words, { line, end }) {
-  const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] });
+function lines(child, line, end) {
   let text = "";
   let complaint = "";
   let over = false;
-  const finish = (/** @type {string} */ reason) => {
+  const finish = (/** @type {string} */ reason, /** @type {number | null} */ code = null) => {
     if (over) return;
     over = true;
     child.kill();
-    end(reason);
+    end(reason, code);
   };
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (/** @type {string} */ part) => {
     if (over) return;
-    const lines = (text + part).split("\n");
-    text = lines.pop() ?? "";
-    if (text.length > MAX_LINE) return finish("a line of the journal is too long");
-    for (const one of lines) {
+    const whole = (text + part).split("\n");
+    text = whole.pop() ?? "";
+    if (text.length > MAX_LINE || whole.some((one) => one.length > MAX_LINE)) return finish("a line of the journal is too long");
+    for (const one of whole) {
       try {
         line(JSON.parse(one));
       } catch {
@@ -57,13 +57,36 @@ function follow(program, words, { line, end }) {
     complaint = (complaint + part).slice(-2000);
   });
   child.on("error", (error) => finish(error.message));
-  child.on("close", (code) => finish(complaint.trim() || `bulkhead log ended with exit code ${code}`));
-  return {
-    dispose() {
-      over = true;
-      child.kill();
-    },
+  child.on("close", (code) => finish(complaint.trim() || `bulkhead log ended with exit code ${code}`, code));
+  return () => {
+    over = true;
+    child.kill();
   };
 }
 
-module.exports = { run, follow };
+/**
+ * Reads JSON lines until disposed.
+ * @param {string} program
+ * @param {string[]} words
+ * @param {{ line: (value: any) => void, end: (reason: string) => void }} to
+ */
+function follow(program, words, { line, end }) {
+  return { dispose: lines(spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] }), line, end) };
+}
+
+/**
+ * Reads JSON lines until there are no more: as many as there are, for none of them are kept here.
+ * @param {string} program
+ * @param {string[]} words
+ * @param {(value: any) => void} line
+ * @param {{ timeout?: number }} [options]
+ * @returns {Promise<void>}
+ */
+function read(program, words, line, { timeout = 15_000 } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], timeout });
+    lines(child, line, (reason, code) => (code === 0 ? resolve() : reject(new Error(reason))));
+  });
+}
+
+module.exports = { run, read, follow };

@@ -37,6 +37,8 @@ const ANSWERS = [
 ];
 /** @type {Button} */
 const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment ends" };
+/** @type {Button} */
+const NONE = { title: "No", answer: "no" };
 /** Who has gone on without an answer is not waiting. */
 const LATE_ANSWERS = ANSWERS.map((one) => (one.answer === "once" ? { ...one, detail: "Allow it the next time that it is tried" } : one));
 const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later) ? LATE_ANSWERS : ANSWERS);
@@ -47,13 +49,13 @@ const DETAILS = { title: "Details…", answer: undefined };
 const successor = ({ extensions }) => JSON.stringify(extensions.map(({ id, version }) => `${id.toLowerCase()}@${version}`).sort());
 const about = (/** @type {Question} */ { kind, resource, detail, about: what }) => `${kind}\0${resource}\0${kind === "vscode" ? detail : ""}\0${what}`;
 
-/** @typedef {{ open: Set<number>, shown: number[], waiting: boolean, listed: boolean, missed: boolean }} Host */
+/** @typedef {{ open: Set<number>, shown: number[], waiting: boolean, listed: boolean, missed: boolean, once: Set<string> }} Host once: late answers, for who is started anew */
 
 class Prompts {
   /** @type {Map<Compartment, Host>} */
   #hosts = new Map();
   #open = 0;
-  /** @type {Map<string, Answer>} "Once" and "This Session" that came too late for the compartment that asked */
+  /** @type {Map<string, Answer>} "This Session" that came too late for the compartment that asked, and "Once" of one that a person restarts */
   #carried = new Map();
 
   /**
@@ -81,7 +83,7 @@ class Prompts {
   #of(compartment) {
     let host = this.#hosts.get(compartment);
     if (!host) {
-      host = { open: new Set(), shown: [], waiting: false, listed: false, missed: false };
+      host = { open: new Set(), shown: [], waiting: false, listed: false, missed: false, once: new Set() };
       this.#hosts.set(compartment, host);
     }
     return host;
@@ -136,7 +138,9 @@ class Prompts {
         home: this.home,
         more: compartment.questions.size - questions.length,
       });
-      const chosen = await this.window.showWarningMessage(message, ...answersTo(questions), DETAILS);
+      // Nobody says yes to what is only counted.
+      const offered = wording.namesAll(questions) ? answersTo(questions) : [NONE];
+      const chosen = await this.window.showWarningMessage(message, ...offered, DETAILS);
       if (chosen === DETAILS) await this.details(compartment, questions);
       else this.#answer(compartment, questions, chosen?.answer ?? "no", chosen !== undefined);
     } finally {
@@ -250,7 +254,10 @@ class Prompts {
     const host = this.#of(compartment);
     if (question.later && answer !== "no" && answer !== "never") {
       host.missed = true;
-      if (answer !== "always" && this.#carried.size < MAX_CARRIED) this.#carried.set(`${successor(compartment)}\0${about(question)}`, answer);
+      const key = `${successor(compartment)}\0${about(question)}`;
+      // The compartment that asked has "Once" too, for its next try.
+      if (answer === "once" && host.once.size < MAX_CARRIED) host.once.add(key);
+      if (answer === "run" && this.#carried.size < MAX_CARRIED) this.#carried.set(key, answer);
     }
     if (host.missed && compartment.questions.size === 0) void this.#offer(compartment, host);
     return true;
@@ -265,7 +272,9 @@ class Prompts {
     host.missed = false;
     const restart = { title: "Restart Extension" };
     const chosen = await this.window.showInformationMessage(wording.allowedLate(compartment.extensions), restart);
-    if (chosen === restart && this.model.has(compartment)) this.model.end(compartment);
+    if (chosen !== restart || !this.model.has(compartment)) return;
+    for (const key of host.once) if (this.#carried.size < MAX_CARRIED) this.#carried.set(key, "once");
+    this.model.end(compartment);
   }
 
   #late() {

@@ -211,13 +211,50 @@ test("a flood of one cause is listed as far as it can be, and answered no furthe
   const { window, sent, ask } = world();
   for (let id = 1; id <= 30; id += 1) ask(id, 10, { resource: `/home/me/notes/${id}.txt` });
   await turn();
-  assert.match(window.messages[0].message, /20 files in ~\/notes: 1\.txt, 2\.txt, 3\.txt and 17 more\. \(and 10 more questions\)/);
+  assert.match(window.messages[0].message, /20 files in ~\/notes: 1\.txt, 2\.txt, 3\.txt, 4\.txt and 16 more\. \(and 10 more questions\)/);
   window.messages[0].choose("Details…");
   await turn();
   assert.ok(window.messages[0].options.detail.includes("/home/me/notes/20.txt") && !window.messages[0].options.detail.includes("/home/me/notes/21.txt"));
   window.messages[0].choose("This Session");
   await turn();
   assert.equal(sent.length, 20);
+});
+
+test("nobody says yes to what is only counted, nor to what lies anywhere", async () => {
+  const { window, sent, ask } = world();
+  for (const [i, name] of ["a.md", "b.md", "c.md", "deep/er/d.md", "tax/2025.pdf"].entries()) ask(i + 1, 10, { resource: `/home/me/docs/${name}` });
+  await turn();
+  const [{ message, titles }] = window.messages;
+  assert.match(message, /wants to read 5 files in ~\/docs: a\.md, b\.md, c\.md, deep\/er\/d\.md and 1 more\.$/);
+  assert.deepEqual(titles, ["No", "Details…"]);
+  window.messages[0].choose("Details…");
+  await turn();
+  assert.ok(window.messages[0].options.detail.includes("/home/me/docs/tax/2025.pdf") && window.messages[0].titles.includes("Once"));
+  window.messages[0].choose("No");
+  await turn();
+  assert.equal(sent.length, 5);
+  // A file beside the home folder has not the cause of all that is in it.
+  const above = "/home";
+  ask(6, 10, { resource: `${above}/notes` });
+  ask(7, 10, { resource: "/home/me/diary/1" });
+  await turn();
+  assert.match(window.messages[0].message, /wants to read \/home.notes\. \(and 1 more question\)$/);
+});
+
+test("a late once is for one try: the next compartment has it where a person restarted the other for it", async () => {
+  const { model, window, sent, ask } = world();
+  ask(1, 10, { later: true });
+  await turn();
+  window.messages[0].choose("Once");
+  await turn();
+  assert.deepEqual(sent, [[10, 1, "once"]]);
+  model.gone(10);
+  model.hello(
+    { type: "hello", protocol: 1, run: "r20", pid: 20, trace: false, state: "running", since: 0, workspace: [],
+      extensions: [{ id: "a.e10", name: "E10", version: "1", folder: "" }], permits: [], cannot: [], grants: [] },
+    (line) => sent.push([20, line.id, line.answer]) > 0);
+  ask(1, 20, { resource: "/q1" });
+  assert.equal(sent.length, 1, "it ended by itself, and had tried again before");
 });
 
 test("who went on without an answer is offered a new start once all is answered, which asks nothing again", async () => {

@@ -75,7 +75,7 @@ class Status {
       `**Bulkhead**${trace ? " · recording, the policy refuses nothing" : ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}`,
     );
     for (const one of compartments.filter((each) => each.unseen > 0).slice(0, 4)) {
-      const latest = [...one.refusals.values()].at(-1);
+      const latest = [...one.refusals.values()].filter((each) => !wording.isInOwnHome(each)).at(-1);
       if (!latest) continue;
       const what = wording.act(latest.kind, latest.resource, { home: process.env.HOME, most: 60 });
       tooltip.appendMarkdown(`\n\n${text.markdown(wording.named(one.extensions))}: ${text.markdown(what)}`);

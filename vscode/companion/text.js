@@ -55,6 +55,18 @@ function shorten(text, most) {
 }
 
 /**
+ * Cut, which is said: what is left out could be what matters. Ready to be shown.
+ * @param {string} raw
+ * @param {number} most
+ * @param {string} [end] what stands behind it, before that is said: a quote
+ */
+function clipped(raw, most, end = "") {
+  const escaped = escape(raw);
+  const said = escaped.length > most ? ` (${counted(raw.length, "character")}, not all shown)` : "";
+  return `${plain(shorten(escaped, most))}${end}${said}`;
+}
+
+/**
  * Cuts a path in the middle, between two of its parts: the last one says most, and stays whole where there is room.
  * @param {string} path
  * @param {number} most in UTF-16 units
@@ -104,4 +116,4 @@ function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-module.exports = { escape, plain, markdown, shorten, shortenPath, tilde, name, size, counted };
+module.exports = { escape, plain, markdown, shorten, clipped, shortenPath, tilde, name, size, counted };

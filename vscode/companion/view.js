@@ -2,7 +2,7 @@
 "use strict";
 
 const vscode = require("vscode");
-const { run } = require("./program.js");
+const { read } = require("./program.js");
 const text = require("./text.js");
 const wording = require("./wording.js");
 
@@ -12,7 +12,7 @@ const MAX_ROWS = 100;
 const MAX_DONE = 20;
 const REFRESH = 300;
 
-/** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "refusal" | "permits" | "cannot" | "withheld" |
+/** @typedef {"compartment" | "review" | "questions" | "question" | "refusals" | "unseen" | "refusal" | "permits" | "cannot" | "withheld" |
  *   "done" | "deeds" | "access" | "grants" | "grant" | "text"} Type */
 
 /** A row. Commands accept rows of this class only: another extension's arguments are copies. */
@@ -45,6 +45,11 @@ const STATES = {
   stuck: ["warning", "notificationsWarningIcon.foreground", "not responding"],
   ended: ["error", "notificationsErrorIcon.foreground", "ended"],
 };
+
+/** What was refused, least recent first. @param {Compartment} compartment */
+const refusalsOf = ({ refusals }) => [...refusals.values()].filter((one) => !wording.isInOwnHome(one));
+/** @param {Compartment} compartment */
+const inOwnHome = ({ refusals }) => [...refusals.values()].filter(wording.isInOwnHome);
 
 /** @param {Compartment} compartment */
 const stateIn = (compartment) => STATES[compartment.stuck ? "stuck" : compartment.state];
@@ -94,10 +99,12 @@ class Tree {
   /**
    * @param {import("./model.js").Model} model
    * @param {string | undefined} program
+   * @param {string} storage where VS Code keeps what extensions store
    */
-  constructor(model, program) {
+  constructor(model, program, storage) {
     this.model = model;
     this.program = program;
+    this.storage = storage;
     for (const event of ["added", "removed"]) model.on(event, () => this.#later());
     model.on("changed", (compartment) => this.#later(compartment));
   }
@@ -215,7 +222,9 @@ class Tree {
       case "questions":
         return [...compartment.questions.values()].slice(0, MAX_ROWS).map((question) => this.#question(row, question));
       case "refusals":
-        return this.#refusals(row);
+        return this.#refusals(row, refusalsOf(compartment));
+      case "unseen":
+        return this.#refusals(row, inOwnHome(compartment));
       case "permits":
         return this.#sentences(row, compartment.permits, "check");
       case "cannot":
@@ -266,10 +275,17 @@ class Tree {
         id: "questions", icon: icon("question", "notificationsWarningIcon.foreground"),
         description: text.counted(compartment.questions.size, "question"), open: true, context: "questions",
       }));
-    if (compartment.refusals.size > 0)
+    const refusals = refusalsOf(compartment);
+    if (refusals.length + compartment.further > 0)
       rows.push(this.#make("refusals", root, compartment.trace ? "Would be refused" : "Was refused", {
         id: "refusals", icon: icon("circle-slash"), open: true, context: "refusals",
-        description: text.counted(Math.max(compartment.refused, [...compartment.refusals.values()].reduce((sum, one) => sum + one.count, compartment.further)), "time"),
+        description: text.counted(Math.max(compartment.refused, refusals.reduce((sum, one) => sum + one.count, compartment.further)), "time"),
+      }));
+    const unseen = inOwnHome(compartment);
+    if (unseen.length > 0)
+      rows.push(this.#make("unseen", root, "Found its own home folder", {
+        id: "unseen", icon: icon("home"), open: true, context: "refusals", description: text.counted(unseen.length, "name"),
+        tooltip: "It looked for these, or wrote them, in your home folder, and has one of its own. Nothing of yours was read or changed.",
       }));
     if (compartment.state !== "review")
       rows.push(this.#make("done", root, "Did", {
@@ -305,23 +321,26 @@ class Tree {
     });
   }
 
-  /** @param {Row} parent */
-  #refusals(parent) {
+  /**
+   * @param {Row} parent
+   * @param {import("./model.js").Refusal[]} refusals
+   */
+  #refusals(parent, refusals) {
     const { compartment } = parent;
-    const all = [...compartment.refusals.values()].reverse();
+    const all = refusals.reverse();
     const rows = all.slice(0, MAX_ROWS).map((refusal) => {
       const { name, place } = wording.placed(refusal, { home: this.#home });
       return this.#make("refusal", parent, sentence(wording.deed(refusal.kind, name)), {
-        id: `refusal/${refusal.kind}/${refusal.resource}`, value: refusal, icon: icon("circle-slash"),
+        id: `refusal/${refusal.kind}/${refusal.resource}`, value: refusal, icon: icon(parent.type === "unseen" ? "home" : "circle-slash"),
         description: [refusal.count > 1 ? `×${refusal.count.toLocaleString("en")}` : "", place, wording.through(refusal.program)].filter(Boolean).join(" · "),
         tooltip: [text.escape(refusal.resource), `Rule: ${text.escape(refusal.rule)}`, refusal.program && `Program: ${text.escape(refusal.program)}`,
-          `Last: ${new Date(refusal.time).toLocaleString()}`].filter(Boolean).join("\n"),
+          `First: ${new Date(refusal.time).toLocaleString()}`].filter(Boolean).join("\n"),
         context: wording.grantable(refusal) ? "refusal" : "refusal.final",
       });
     });
-    if (all.length - rows.length + compartment.further > 0)
+    if (all.length - rows.length + (parent.type === "unseen" ? 0 : compartment.further) > 0)
       rows.push(this.#make("text", parent, "Older ones are in the journal", {
-        id: "refusal-more", icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
+        id: `${parent.type}-more`, icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
       }));
     return rows;
   }
@@ -358,8 +377,13 @@ class Tree {
     });
     if (!this.program) return [journal];
     try {
-      const output = await run(this.program, ["log", "--json", "--brief", "--run", compartment.run, "--limit", "5000"]);
-      const groups = wording.deeds(output.split("\n").filter(Boolean).map((line) => JSON.parse(line)), compartment);
+      // All of it: who does much afterwards hides nothing by that.
+      /** @type {any[]} */
+      const did = [];
+      await read(this.program, ["log", "--json", "--brief", "--run", compartment.run], (row) => {
+        if (row.verdict === "allow") did.push({ kind: row.kind, resource: row.resource, verdict: row.verdict, count: row.count, program: row.program, rule: row.rule, groundwork: row.groundwork });
+      });
+      const groups = wording.deeds(did, { extensions: compartment.extensions, workspace: compartment.workspace, storage: this.storage });
       const last = [...this.#kept(parent), journal];
       if (groups.length === 0) return [this.#make("text", parent, "Nothing but run its own code", { id: "done-none", icon: icon("check") }), ...last];
       return [
@@ -396,17 +420,18 @@ class Tree {
   /** @param {Row} parent */
   #deeds(parent) {
     const { name, rows } = parent.value;
+    const most = wording.ORDINARY.has(name) ? MAX_DONE : MAX_ROWS;
     return [
-      ...rows.slice(0, MAX_DONE).map((/** @type {any} */ row, /** @type {number} */ i) => {
+      ...rows.slice(0, most).map((/** @type {any} */ row, /** @type {number} */ i) => {
         const { name: label, place } = wording.placed(row, { home: this.#home, workspace: parent.compartment.workspace });
         return this.#make("access", parent, row.kind === "vscode" ? sentence(label) : label, {
-          id: `done/${name}/${i}`, value: row,
+          id: `done/${name}/${i}`, value: row, icon: icon("circle-small"),
           description: [row.count > 1 ? `×${row.count.toLocaleString("en")}` : "", place, wording.through(row.program)].filter(Boolean).join(" · "),
           tooltip: [text.escape(row.resource), text.counted(row.count, "time"), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
         });
       }),
-      ...(rows.length > MAX_DONE
-        ? [this.#make("text", parent, `${(rows.length - MAX_DONE).toLocaleString("en")} more in the journal`, {
+      ...(rows.length > most
+        ? [this.#make("text", parent, `${(rows.length - most).toLocaleString("en")} more in the journal`, {
             id: `done/${name}-more`, icon: icon("list-flat"), command: { command: "bulkhead.showJournalOf", title: "Show Journal" },
           })]
         : []),

@@ -82,8 +82,10 @@ const CHANGES = {
   truncate: "cut off", ftruncate: "cut off",
 };
 
-/** The rule of what a compartment did in its own home folder where the real one has something too, in src/sandbox/calls/common.cc. */
-const OWN_HOME = "the home folder is the compartment's own";
+/** Reasons by which a compartment found its own home folder in place of the real one, is_own_home() in src/policy/judge.h. */
+const OWN_HOME = /^yours (?:was not shown|is blocked, and was not shown|is as it was): it has a home folder of its own$/;
+/** The one of them that a grant changes. */
+const UNSEEN = "yours was not shown: it has a home folder of its own";
 
 const PATHS = new Set(["read", "write", "status", "read-status", "write-status", "run"]);
 
@@ -127,6 +129,8 @@ function act(kind, what, options) {
  */
 function remembered({ kind, resource: what, remembered: lasts, allowed }, options) {
   const word = !lasts ? "This session" : allowed === false ? "Never" : "Always";
+  // An entry "folder/." is the list of its names alone.
+  if (kind === "read" && what.endsWith("/.")) return `${word}: list the names in ${resource(kind, what.slice(0, -2) || "/", options)}`;
   return `${word}: ${act(kind, what, options)}`;
 }
 
@@ -197,28 +201,38 @@ function wish(question, options) {
   return would === undefined ? permission : `${would} (this takes: ${permission})`;
 }
 
-const SHOWN = 3;
+/** Of several questions of one cause a message names so many. */
+const SHOWN = 4;
+
+/** What they are about, each once. A yes to a host's name is one to its web ports. @param {Question[]} questions */
+function subjects(questions) {
+  const resources = [...new Set(questions.map((one) => one.resource))];
+  if (PATHS.has(questions[0].kind)) return resources;
+  return resources.filter((one) => !/:(?:443|80)$/.test(one) || !resources.includes(one.replace(/:\d+$/, "")));
+}
+
+/** Whether a message names all that an answer to it is for. @param {Question[]} questions of one cause */
+const namesAll = (questions) => subjects(questions).length <= SHOWN;
+
 /**
- * Several questions of one cause: the first ones by their last names, the others counted.
+ * Several questions of one cause: the first ones by their names, the others counted.
  * @param {Question[]} questions
  * @param {{ home?: string, most?: number }} [options]
  */
 function wishes(questions, options) {
   const [first] = questions;
-  const resources = new Set(questions.map((one) => one.resource));
+  const all = subjects(questions);
   const verbs = [...new Set(questions.map((one) => one.kind))].map((kind) => (Object.hasOwn(VERBS, kind) ? VERBS[kind] : "use"));
   const doing = [...new Set(verbs)].join(" and ");
-  if (resources.size === 1) return `${doing} ${resource(first.kind, first.resource, options)}`;
-  if (!PATHS.has(first.kind)) {
-    // A yes to a host's name is one to its web ports.
-    const all = [...resources].filter((one) => !/:(?:443|80)$/.test(one) || !resources.has(one.replace(/:\d+$/, "")));
-    const more = all.length > SHOWN ? ` and ${all.length - SHOWN} more` : "";
-    return `${doing} ${all.slice(0, SHOWN).map((one) => resource(first.kind, one, options)).join(", ")}${more}`;
-  }
-  const names = [...resources].map((one) => text.plain(text.shorten(text.escape(path.basename(one)), 32)));
-  const rest = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
-  const place = first.kind === "run" ? "" : ` in ${resource(first.kind, shortest(questions), options)}`;
-  return `${doing} ${text.counted(names.length, first.kind === "run" ? "program" : "file")}${place}: ${names.slice(0, SHOWN).join(", ")}${rest}`;
+  const more = all.length > SHOWN ? ` and ${all.length - SHOWN} more` : "";
+  if (all.length === 1) return `${doing} ${resource(first.kind, all[0], options)}`;
+  if (!PATHS.has(first.kind)) return `${doing} ${all.slice(0, SHOWN).map((one) => resource(first.kind, one, options)).join(", ")}${more}`;
+  const folder = shortest(questions);
+  // From that folder on: of a name alone nobody knows how deep it lies.
+  const nameOf = (/** @type {string} */ one) => (first.kind === "run" || one === folder ? path.basename(one) : path.relative(folder, one));
+  const names = all.slice(0, SHOWN).map((one) => text.plain(text.shortenPath(text.escape(nameOf(one)), 48)));
+  const place = first.kind === "run" ? "" : ` in ${resource(first.kind, folder, options)}`;
+  return `${doing} ${text.counted(all.length, first.kind === "run" ? "program" : "file")}${place}: ${names.join(", ")}${more}`;
 }
 
 /** The folder of all of them. @param {Question[]} questions */
@@ -262,7 +276,7 @@ function details(extensions, asked) {
   if (question.program)
     lines.push(`Program: ${text.plain(text.escape(question.program))}, process ${question.process}`);
   if (question.detail) lines.push(`Call: ${text.plain(text.escape(question.detail))}`);
-  if (question.about) lines.push(`With: ${text.plain(text.shorten(text.escape(question.about), 2000))}`);
+  if (question.about) lines.push(`With: ${text.clipped(question.about, 2000)}`);
   if (question.kind === "vscode") lines.push("", `This Session and Always count for all that this permission is for: ${act(question.kind, question.resource)}.`);
   if (questions.some((one) => one.kind === "lookup")) lines.push("", "A yes counts for its address and for its ports 80 and 443.");
   lines.push(
@@ -283,7 +297,7 @@ function refused(extensions, refusal, options) {
   const child = through(refusal.program ?? "");
   const by = child ? `, by running ${child}` : "";
   if (isInOwnHome(refusal))
-    return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}, in the home folder that it has for itself. Yours is as it was.`;
+    return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}, and found the home folder that it has for itself. Yours is as it was.`;
   const end = refusal.enforced === false ? "Recorded, not refused." : "Refused.";
   return `${named(extensions)} tried to ${act(refusal.kind, refusal.resource, options)}${by}. ${end}`;
 }
@@ -311,20 +325,23 @@ function further(extensions, count, last, options) {
 }
 
 /** Nothing of the person's was touched or read: what it met there is its own. @param {{ rule?: string }} refusal */
-const isInOwnHome = ({ rule }) => rule === OWN_HOME;
+const isInOwnHome = ({ rule }) => rule !== undefined && OWN_HOME.test(rule);
 
 /**
- * Whether a remembered answer could lift a refusal: blocks win over every grant, and no manifest grants
- * kernel interfaces. Rules begin with their source, label() in src/policy/policy.cc.
+ * Whether a remembered answer could lift a refusal: where nothing granted it, or an answer of before denies it. Blocks
+ * win over every grant, no manifest grants kernel interfaces, and what is refused for another reason than the policy's
+ * stays refused. Rules begin with their source, label() in src/policy/policy.cc.
  * @param {{ kind: string, rule: string }} refusal
  */
-const grantable = ({ kind, rule }) =>
-  kind !== "system" && !/^(built-in blocklist|organisation's policy|user's policy|manifest)\b/.test(rule);
+const grantable = ({ kind, rule }) => kind !== "system" && (/^(?:(?:otherwise|remembered answer|known telemetry): |found by its name,)/.test(rule) || rule === UNSEEN);
 
 /** What an extension does with the editor day by day: @editor and @commands of manifests. */
 const EVERYDAY = new Set([
   "commands", "diagnostics", "documents", "languages", "settings-read", "settings-write", "storage", "window", "workspace-edit", "workspace-files",
 ]);
+
+/** Groups of which the most frequent say enough. */
+const ORDINARY = new Set(["read", "changed-workspace", "read-workspace", "kept", "everyday"]);
 
 /**
  * What a compartment did, in groups: what few do first. Of a path the kind decides, and where it lies.
@@ -349,10 +366,10 @@ const isBelow = (path, folders) => folders.some((folder) => path === folder || p
 
 /**
  * @param {{ kind: string, resource: string }} row of the journal
- * @param {{ extensions: Extension[], workspace: string[] }} compartment
+ * @param {{ extensions: Extension[], workspace: string[], storage?: string }} compartment storage: where VS Code keeps what extensions store
  * @returns {string} a name of DEEDS; "" for reading its own code
  */
-function deedOf({ kind, resource: what }, { extensions, workspace }) {
+function deedOf({ kind, resource: what }, { extensions, workspace, storage }) {
   if (kind === "vscode") return EVERYDAY.has(what) ? "everyday" : "powers";
   if (kind === "connect" || kind === "lookup") return "hosts";
   if (kind === "run") return "ran";
@@ -360,8 +377,8 @@ function deedOf({ kind, resource: what }, { extensions, workspace }) {
   const changes = kind.startsWith("write");
   if (isBelow(what, extensions.map(({ folder }) => folder).filter(Boolean))) return changes ? "changed-code" : "";
   if (isBelow(what, workspace)) return changes ? "changed-workspace" : "read-workspace";
-  // Where VS Code keeps what extensions store.
-  const [, owner] = /\/(?:globalStorage|workspaceStorage\/[^/]+)\/([^/]+)/.exec(what) ?? [];
+  const stored = storage && what.startsWith(`${storage}/`) ? what.slice(storage.length + 1) : "";
+  const [, owner] = /^(?:globalStorage|workspaceStorage\/[^/]+)\/([^/]+)/.exec(stored) ?? [];
   if (owner && extensions.some(({ id }) => id.toLowerCase() === owner.toLowerCase())) return "kept";
   return changes ? "changed" : "read";
 }
@@ -369,7 +386,7 @@ function deedOf({ kind, resource: what }, { extensions, workspace }) {
 /**
  * @param {{ kind: string, resource: string, verdict: string, count: number, program: string, rule: string, groundwork?: boolean }[]} rows
  *   of `bulkhead log --json`
- * @param {{ extensions: Extension[], workspace: string[] }} compartment
+ * @param {{ extensions: Extension[], workspace: string[], storage?: string }} compartment
  * @returns {{ name: string, title: string, icon: string, count: number, rows: any[] }[]} each resource once, most frequent first
  */
 function deeds(rows, compartment) {
@@ -495,6 +512,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  MAX_LISTED, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, placed, refused, remembered, resource,
+  MAX_LISTED, ORDINARY, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, namesAll, placed, refused, remembered, resource,
   reviewReason, serves, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

