@@ -21,7 +21,10 @@ int main(int argc, char** argv) {
   }
   int process = -1;
   socklen_t size = sizeof process;
-  if (getsockopt(fd, SOL_SOCKET, PEER_PIDFD, &process, &size) != 0) refused("SO_PEERPIDFD");
+  if (getsockopt(fd, SOL_SOCKET, PEER_PIDFD, &process, &size) != 0) {
+    if (!inside() && errno == ENOPROTOOPT) needs("peer-pidfd");
+    refused("SO_PEERPIDFD");
+  }
   const int on = 1;
   if (setsockopt(fd, SOL_SOCKET, PASS_PIDFD, &on, sizeof on) != 0) refused("SO_PASSPIDFD");
   else if (inside()) effect("is told which process outside sends");

@@ -1,7 +1,8 @@
 // fcntl(F_SETFL) with O_ASYNC, ioctl(FIOASYNC): a signal for the owner of a descriptor that becomes
 // ready. Owners that a program names (F_SETOWN) are the compartment's; but a terminal without one
-// takes its foreground group, which may be the supervisor's. The signal is held back by Landlock's
-// scope alone, which kernels from 6.15 on do not apply there until they are mended.
+// takes its foreground group, which may be the supervisor's. Nothing but Landlock's scope would
+// hold that signal back, which kernels before 6.12 lack, and those from 6.15 on do not apply there
+// until they are mended.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>

@@ -41,6 +41,11 @@ struct Request {
   bool writes() const {
     return (flags & O_ACCMODE) != O_RDONLY || (flags & (O_TRUNC | kTmpfile)) != 0;
   }
+  // For which Landlock has a right of its own only since Linux 6.2: before, who may read may
+  // truncate.
+  bool truncates_without_writing() const {
+    return (flags & (O_ACCMODE | O_TRUNC | O_PATH)) == O_TRUNC;
+  }
   bool may_map_for_writing() const { return (flags & O_ACCMODE) == O_RDWR; }
   bool exclusive() const { return (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL); }
   Follow follow() const {
@@ -184,6 +189,7 @@ std::optional<Reply> refuse_content(Call& call, const Request& request, const Sp
 // What only the kernel can open for its caller. openat2's flags are in memory and could be O_CREAT
 // with set-id bits by then, which is not Landlock's business: its callers know kernels without it.
 Reply by_the_kernel(const Request& request) {
+  if (request.truncates_without_writing()) return Reply::error(EINVAL);
   return request.flags_in_memory ? Reply::error(ENOSYS) : Reply::go_on();
 }
 
@@ -278,7 +284,8 @@ std::optional<Reply> open_directly(Call& call, const Request& request, const std
   // set-id bits meanwhile, which is not Landlock's business.
   const bool kernel_can = (!request.reads() || kernel_decides(plan, Kind::kRead, path)) &&
                           (!wants_write || kernel_decides(plan, Kind::kWrite, path)) &&
-                          !request.flags_in_memory && !device;
+                          !request.flags_in_memory && !request.truncates_without_writing() &&
+                          !device;
   if (kernel_can) {
     const Walker::Way way = walker.way_to(spelling, request.follow());
     switch (way) {

@@ -452,6 +452,29 @@ TEST(ServeOpen, KernelDecidedTreesAreLeftToTheKernelExceptBehindSymlinks) {
   EXPECT_THAT(denied, ::testing::ElementsAre("read " + (folder / "elsewhere/b")));
 }
 
+// Landlock before ABI 3 asks nothing more of it than of reading, by whatever path the kernel reads.
+TEST(ServeOpen, TruncatingWithoutWritingIsNotLeftToTheKernel) {
+  const Folder folder;
+  const std::string file = folder.file("tree/a", "content");
+  const Grants grants{.read = {folder / "tree", "/dev/tty"},
+                      .write = {folder / "tree", "/dev/tty"},
+                      .kernel_decides = {{.path = folder / "tree", .read = true, .write = true}}};
+  const auto answer = [&](const char* path, int flags) {
+    return serve_gone(grants, __NR_open,
+                      {reinterpret_cast<uint64_t>(path), static_cast<uint64_t>(flags)});
+  };
+  EXPECT_EQ(answer(file.c_str(), O_RDONLY), "went on");
+  EXPECT_EQ(answer(file.c_str(), O_WRONLY | O_TRUNC), "went on");
+  EXPECT_EQ(answer(file.c_str(), O_PATH | O_TRUNC),
+            "went on");  // which the kernel does not look at
+  EXPECT_EQ(answer(file.c_str(), O_RDONLY | O_TRUNC),
+            "EINTR");  // served, for a caller that is gone
+  EXPECT_EQ(answer("/dev/tty", O_RDWR | O_TRUNC), "went on");
+  EXPECT_EQ(answer("/dev/tty", O_RDONLY | O_TRUNC), "EINVAL");
+  EXPECT_EQ(serve(grants, [&] { return try_open(file, O_RDONLY | O_TRUNC); }), "ok");
+  EXPECT_EQ(read_all(file), "");
+}
+
 TEST(ServeOpen, DescriptorTableFull) {
   const Folder folder;
   folder.file("a", "x");

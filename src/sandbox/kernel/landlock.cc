@@ -12,11 +12,9 @@
 
 namespace bulkhead {
 
-LandlockSupport landlock_support() {
-  const long abi =
-      ::syscall(__NR_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+LandlockSupport landlock_of_abi(long abi) noexcept {
   LandlockSupport support;
-  if (abi < 1) return support;  // ENOSYS: not built in; EOPNOTSUPP: not among the active LSMs
+  if (abi < 1) return support;
   support.abi = static_cast<int>(abi);
   support.rights = (uint64_t{1} << 13) - 1;
   if (abi >= 2) support.rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -24,6 +22,12 @@ LandlockSupport landlock_support() {
   if (abi >= 5) support.rights |= kLandlockIoctlDev;
   support.scopes = abi >= 6;
   return support;
+}
+
+LandlockSupport landlock_support() {
+  // ENOSYS: not built in. EOPNOTSUPP: not among the active LSMs.
+  return landlock_of_abi(
+      ::syscall(__NR_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
 
 namespace {

@@ -19,12 +19,17 @@ struct LandlockSupport {
   uint64_t rights = 0;  // every file system right that it knows
   bool scopes = false;  // signals and abstract unix sockets
 };
-LandlockSupport landlock_support();
+LandlockSupport landlock_support();  // this kernel's
+// What Landlock of this ABI can do; nothing below 1.
+LandlockSupport landlock_of_abi(long abi) noexcept;
 
 // The oldest that is enough: it judges links and renames between folders. What later ones add is
-// held without them as well. ABI 3, truncating: truncate(2) is served, and an open that truncates
-// counts as writing, by its registers. ABI 5, ioctl on devices: the filter names each command.
-// ABI 6, scopes, is required for now: a process group may reach out of a pid namespace.
+// held without them as well, by one layer and not by two:
+// - ABI 3, truncating: truncate(2) is served, and so is each open that truncates without writing.
+// - ABI 4, TCP: not handled in any case.
+// - ABI 5, commands of devices: the filter names each of them.
+// - ABI 6, signals and abstract unix sockets: nobody outside has a number in the pid namespace or a
+//   place in the network namespace, and the program's process group holds nobody from outside.
 inline constexpr int kOldestLandlock = 2;
 
 // What E2BIG of landlock_restrict says.

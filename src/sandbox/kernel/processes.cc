@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sandbox/kernel/kernel.h"
+#include "sandbox/kernel/foreign_thread.h"
 #include "sandbox/kernel/process_stat.h"
 
 namespace bulkhead {
@@ -148,22 +147,13 @@ std::string Processes::program(pid_t tid) {
 
 std::optional<pid_t> Processes::outer(pid_t tid, pid_t inner) const {
   const Fd space(::open(ProcPath(tid, "ns/pid").text, O_RDONLY | O_CLOEXEC));
-  const int number = space ? ::ioctl(space.get(), kNsGetPidFromPidns, inner) : -1;
-  return number > 0 ? std::optional<pid_t>(number) : std::nullopt;
+  if (!space) return std::nullopt;
+  const auto found = numbers_outside(space.get(), {inner}, tid);
+  return found.empty() ? std::nullopt : std::optional(found.begin()->second);
 }
 
 Result<Fd> Processes::borrow(pid_t tid, int number) const {
-  // A thread that shares its leader's descriptor table (nearly all do) can be reached either way;
-  // one that does not, or whose leader has exited, only by PIDFD_THREAD.
-  Fd pidfd(static_cast<int>(syscall(SYS_pidfd_open, tid, kPidfdThread)));
-  if (!pidfd) {
-    const auto read = status(tid);
-    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, read ? read->process : tid, 0)));
-  }
-  if (!pidfd) return errno_error("open the caller", ESRCH);
-  Fd duplicate(static_cast<int>(syscall(SYS_pidfd_getfd, pidfd.get(), number, 0)));
-  if (!duplicate) return errno_error("duplicate the caller's descriptor");
-  return duplicate;
+  return ThreadDescriptors(tid).copy(number);
 }
 
 uint32_t Processes::count() const {

@@ -125,9 +125,8 @@ Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<in
   orders.arguments = plan.argv;
   orders.environment = plan.environment;
   orders.landlock = plan.landlock;
-  const LandlockSupport support = landlock_support();
-  orders.landlock_rights = support.rights;
-  orders.landlock_scopes = support.scopes ? 1 : 0;
+  orders.landlock_rights = plan.denied.rights;
+  orders.landlock_scopes = plan.denied.scopes ? 1 : 0;
   orders.filter = plan.filter;
   orders.limits = process_limits(plan.limits);
   rlimit queues{}, signals{};
@@ -280,6 +279,8 @@ Status check_reach(const Compartment& compartment) {
     return setup_error("hand in descriptors", error);
   if (const int error = try_take_descriptor(compartment.program); error != 0)
     return setup_error("take the program's descriptors", error);
+  if (const int error = try_take_of_thread(compartment.program); error != 0)
+    return setup_error("tell its threads' descriptors apart", error);
   if (const int error = try_reach_memory(compartment.program); error != 0)
     return setup_error("reach the program's memory", error);
   return {};

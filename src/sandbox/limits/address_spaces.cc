@@ -35,4 +35,20 @@ bool AddressSpaces::is_new(pid_t pid) {
   return true;
 }
 
+ProcReader::Proportional proportional_of(const ProcReader& proc, const std::vector<pid_t>& pids) {
+  ProcReader::Proportional sum;
+  AddressSpaces spaces;
+  const std::map<pid_t, pid_t> outside = proc.outside(pids);
+  for (const pid_t pid : pids) {
+    ProcReader::Proportional memory;
+    const auto its = outside.find(pid);
+    // Between vfork and exec all of it would be told of both.
+    if (its != outside.end() && !spaces.is_new(its->second)) continue;
+    if (!proc.proportional(pid, &memory)) continue;
+    sum.other += memory.other;
+    sum.shared_files += memory.shared_files;
+  }
+  return sum;
+}
+
 }  // namespace bulkhead

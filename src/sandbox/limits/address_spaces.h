@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "sandbox/limits/usage.h"
+
 namespace bulkhead {
 
 class AddressSpaces {
@@ -17,5 +19,8 @@ class AddressSpaces {
  private:
   std::vector<pid_t> seen_;  // one for each, in the kernel's order
 };
+
+// What they have in memory, each address space once.
+ProcReader::Proportional proportional_of(const ProcReader& proc, const std::vector<pid_t>& pids);
 
 }  // namespace bulkhead

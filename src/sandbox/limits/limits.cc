@@ -525,16 +525,8 @@ class Keeper final : public LimitKeeper {
   }
 
   uint64_t exact_bytes(const std::vector<pid_t>& pids, uint64_t files) const {
-    uint64_t other = 0, shared = 0;
-    AddressSpaces spaces;
-    for (const pid_t pid : pids) {
-      ProcReader::Proportional memory;
-      // Between vfork and exec all of it would be told of both.
-      if (!spaces.is_new(proc_->outside(pid)) || !proc_->proportional(pid, &memory)) continue;
-      other += memory.other;
-      shared += memory.shared_files;
-    }
-    return other + std::max(shared, files);
+    const ProcReader::Proportional memory = proportional_of(*proc_, pids);
+    return memory.other + std::max(memory.shared_files, files);
   }
 
   // A map that was forked is known to each process above that still has it, as 64 bytes: forks of

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -15,17 +14,12 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "sandbox/kernel/kernel.h"
+#include "sandbox/kernel/foreign_thread.h"
 
 namespace bulkhead {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience(100);
-
-// A copy of the descriptor, whatever it is: to be closed by the thread, too.
-Fd copy_of(const Fd& process, int number) {
-  return Fd(process ? static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)) : -1);
-}
 
 std::optional<SocketAsker::Answer> answer_of(const Fd& copy, uint64_t inode) {
   struct stat about {};
@@ -66,7 +60,7 @@ SocketAsker::~SocketAsker() {
 }
 
 void SocketAsker::serve(const std::shared_ptr<State>& state) {
-  Fd process;
+  std::optional<ThreadDescriptors> descriptors;
   pid_t thread = -1;
   std::unique_lock lock(state->mutex);
   for (;;) {
@@ -78,9 +72,11 @@ void SocketAsker::serve(const std::shared_ptr<State>& state) {
     lock.unlock();
     if (question.thread != thread) {
       thread = question.thread;
-      process = Fd(static_cast<int>(::syscall(SYS_pidfd_open, thread, kPidfdThread)));
+      descriptors.emplace(thread);
     }
-    Fd copy = copy_of(process, question.number);
+    // Whatever it is: to be closed by this thread, too.
+    auto copied = descriptors->copy(question.number);
+    Fd copy = copied.ok() ? std::move(*copied) : Fd();
     const std::optional<Answer> answer = answer_of(copy, question.inode);
     lock.lock();
     if (answer) state->answers[question.inode] = *answer;

@@ -74,13 +74,16 @@ uint64_t UnlistedSockets::bytes(int diag, const InetSockets& listed, const ProcR
   for (const uint64_t inode : listed.inodes) unlisted.erase(inode);
   if (!unlisted.empty())
     for (const uint64_t inode : other_sockets(diag)) unlisted.erase(inode);
-  std::map<pid_t, pid_t> outside;
+  std::vector<pid_t> holders;
+  for (const auto& [inode, holder] : unlisted) holders.push_back(holder.thread);
+  std::sort(holders.begin(), holders.end());
+  holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+  const std::map<pid_t, pid_t> outside = proc.outside(holders);
   std::vector<SocketAsker::Question> questions;
   for (const auto& [inode, holder] : unlisted) {
     if (questions.size() == kMostAsked) break;
-    const auto [at, is_new] = outside.try_emplace(holder.thread);
-    if (is_new) at->second = proc.outside(holder.thread);
-    questions.push_back({at->second, holder.number, inode});
+    const auto its = outside.find(holder.thread);
+    if (its != outside.end()) questions.push_back({its->second, holder.number, inode});
   }
   std::sort(questions.begin(), questions.end(),
             [](const auto& one, const auto& other) { return one.thread < other.thread; });

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@
 #include <charconv>
 #include <memory>
 
-#include "sandbox/kernel/kernel.h"
+#include "sandbox/kernel/foreign_thread.h"
 
 namespace bulkhead {
 namespace {
@@ -175,8 +174,10 @@ uint64_t ProcReader::descriptor_bytes(pid_t pid) const {
 uint64_t ProcReader::descriptors(pid_t pid) const {
   const auto count = [this](const std::string& name) -> uint64_t {
     struct stat about {};
-    const bool is_told = ::fstatat(proc_.get(), name.c_str(), &about, 0) == 0;
-    return is_told && about.st_size > 0 ? static_cast<uint64_t>(about.st_size) : 0;
+    if (::fstatat(proc_.get(), name.c_str(), &about, 0) != 0) return 0;
+    if (about.st_size > 0) return static_cast<uint64_t>(about.st_size);
+    const auto listed = numbers_in(proc_.get(), name.c_str());
+    return listed ? listed->size() : 0;
   };
   const uint64_t open = count(fmt::format("{}/fd", pid));
   if (open > 0) return open;
@@ -226,9 +227,10 @@ bool ProcReader::written_bytes(const Fd& count, uint64_t* bytes) {
   return size > 0 && parse_field({text.data(), static_cast<size_t>(size)}, "write_bytes", bytes);
 }
 
-pid_t ProcReader::outside(pid_t pid) const {
-  const Fd space = open(pid, "ns/pid");
-  return space ? ::ioctl(space.get(), kNsGetPidFromPidns, pid) : -1;
+std::map<pid_t, pid_t> ProcReader::outside(const std::vector<pid_t>& pids) const {
+  for (const pid_t pid : pids)  // all are of one namespace, and some may have gone
+    if (const Fd space = open(pid, "ns/pid"); space) return numbers_outside(space.get(), pids);
+  return {};
 }
 
 bool ProcReader::outlives_its_first_thread(pid_t pid) const {

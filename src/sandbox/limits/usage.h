@@ -84,9 +84,9 @@ class ProcReader {
   // where an ordinary user's process had lost its first thread by then.
   Fd written_count(pid_t pid) const;
   static bool written_bytes(const Fd& count, uint64_t* bytes);
-  // Its number, or a thread's, where we are: what kcmp(2) and pidfd_open(2) take. -1: gone, or
-  // nobody tells.
-  pid_t outside(pid_t pid) const;
+  // The numbers of processes, or threads, where we are: what kcmp(2) and pidfd_open(2) take.
+  // Missing are those that have gone.
+  std::map<pid_t, pid_t> outside(const std::vector<pid_t>& pids) const;
   // The first thread has ended, and others go on and are not about to end.
   bool outlives_its_first_thread(pid_t pid) const;
   // How many maps it has, each of which the kernel keeps though no page be in it: dear to count.
@@ -113,7 +113,8 @@ class ProcReader {
   // told by that one's name any more.
   bool read_of_thread(pid_t pid, const char* name, std::string_view* text) const;
   std::optional<pid_t> further_thread(pid_t pid) const;
-  // How many are open, as /proc/PID/fd tells by its size since Linux 6.2.
+  // How many are open, as /proc/PID/fd tells by its size since Linux 6.2, and by its entries
+  // before.
   uint64_t descriptors(pid_t pid) const;
   Fd proc_;
   // So: one thread. A process may be in 65,536 groups, and what counts stands behind them; what is

@@ -75,13 +75,6 @@ Status check_kernel() {
                     "`bulkhead doctor`",
                     landlock.abi, kOldestLandlock)};
   }
-  // Namespaces do not do it alone: the program's process group may hold processes outside.
-  if (!landlock.scopes) {
-    return Error{fmt::format(
-        "this kernel's Landlock (ABI {}) cannot keep signals inside (feature \"landlock-scopes\"): "
-        "Linux 6.12 or newer is needed; see `bulkhead doctor`",
-        landlock.abi)};
-  }
   uint32_t action = SECCOMP_RET_USER_NOTIF;
   if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0) {
     return Error{

@@ -70,6 +70,9 @@ struct Plan {
   // caller's own 0 to 2, what is closed stays closed.
   Stdio stdio = {{0, 0}, {1, 1}, {2, 2}};
 
+  // What the kernel denies by itself: all that its Landlock can. (Less is for tests, which do as on
+  // an older kernel.)
+  LandlockSupport denied = landlock_support();
   // Trees and files that the kernel may decide on by itself; everything else goes through the
   // supervisor. Sorted by path.
   std::vector<LandlockRule> landlock;

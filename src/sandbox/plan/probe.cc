@@ -5,6 +5,7 @@
 #include <linux/audit.h>
 #include <linux/bpf_common.h>
 #include <linux/filter.h>
+#include <linux/kcmp.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -184,8 +185,7 @@ int try_openat2() {
 }
 
 // Denies everything and looks whether it is denied.
-int try_landlock() {
-  const LandlockSupport support = landlock_support();
+int try_landlock(const LandlockSupport& support) {
   if (support.abi < kOldestLandlock) return EOPNOTSUPP;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
   if (const int error = landlock_restrict(support, {}, -1); error != 0) return error;
@@ -194,8 +194,7 @@ int try_landlock() {
   return errno == EACCES ? 0 : errno;
 }
 
-int try_signal_scope() {
-  const LandlockSupport support = landlock_support();
+int try_signal_scope(const LandlockSupport& support) {
   if (!support.scopes) return EOPNOTSUPP;
   const pid_t outside = ::getppid();
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
@@ -203,6 +202,12 @@ int try_signal_scope() {
   // Signal 0 goes through the same check and does nothing.
   if (::kill(outside, 0) == 0) return ENOTRECOVERABLE;
   return errno == EPERM ? 0 : errno;
+}
+
+// Linux 6.9.
+int try_pidfd_of_thread(pid_t thread) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, thread, kPidfdThread)));
+  return pidfd ? 0 : errno;
 }
 
 // Whether a cgroup limit can be had is LimitKeeper's knowledge: it is asked, not guessed.
@@ -225,6 +230,12 @@ int try_take_descriptor(pid_t process) {
   // Nobody has such a number, so EBADF says that the call works.
   const Fd taken(static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd.get(), 1 << 20, 0)));
   return taken || errno == EBADF ? 0 : errno;
+}
+
+int try_take_of_thread(pid_t thread) {
+  if (try_pidfd_of_thread(thread) == 0) return 0;
+  // What is asked in its place: whether a thread has its process's descriptors (ThreadDescriptors).
+  return result_of(::syscall(SYS_kcmp, thread, thread, KCMP_FILES, 0UL, 0UL));
 }
 
 int try_reach_memory(pid_t process) {
@@ -257,17 +268,22 @@ std::string missing_features() {
   return names.empty() ? names : fmt::format("missing on this machine: {} ({})", names, fix);
 }
 
-std::vector<Feature> probe_features() {
+namespace {
+
+struct Probed {
   std::vector<Feature> features;
-  const auto add = [&features](std::string name, std::string what, bool required, int error,
-                               const std::string& measured, const std::string& fix) {
+
+  static constexpr bool kRequired = true;
+  // `error`: 0 where it is there, with `measured`; else `fix` says how to get it.
+  void add(std::string name, std::string what, bool required, int error,
+           const std::string& measured, const std::string& fix) {
     features.push_back({std::move(name), std::move(what), required, error == 0,
                         error == 0 ? measured : fmt::format("{}: {}", why(error), fix)});
-  };
-  constexpr bool kRequired = true;
+  }
+};
 
-  const LandlockSupport landlock = landlock_support();
-  const int denial = in_child(0, try_landlock);
+void probe_landlock(Probed& probed, const LandlockSupport& landlock) {
+  const int denial = in_child(0, [&] { return try_landlock(landlock); });
   std::string mend =
       "the kernel must have CONFIG_SECURITY_LANDLOCK, lsm= of its command line must name it, and "
       "this must not be a compartment already";
@@ -277,65 +293,102 @@ std::vector<Feature> probe_features() {
     mend =
         fmt::format("ABI {} is needed (Linux 5.19), and this is {}", kOldestLandlock, landlock.abi);
   }
-  add("landlock", "denies files behind everything that the supervisor says", kRequired, denial,
-      fmt::format("ABI {}", landlock.abi), mend);
-  const int scopes = in_child(0, try_signal_scope);
-  add("landlock-scopes", "keeps signals and abstract unix sockets inside", kRequired, scopes,
-      "tried",
-      scopes == E2BIG ? fmt::format("{}: start bulkhead outside of some", kLandlockLayersSpent)
-                      : "Landlock ABI 6 is needed (Linux 6.12)");
+  probed.add("landlock", "denies files behind everything that the supervisor says",
+             Probed::kRequired, denial, fmt::format("ABI {}", landlock.abi), mend);
+  // What later ones deny besides is held in any case (landlock.h).
+  const bool truncate = (landlock.rights & kLandlockTruncate) != 0;
+  probed.add(
+      "landlock-truncate", "denies cutting files short, once more", false,
+      denial != 0 ? denial
+      : truncate  ? 0
+                  : EOPNOTSUPP,
+      "",
+      denial != 0 ? mend : "Linux 6.2 has it; without it the supervisor alone keeps files whole");
+  probed.add("landlock-scopes", "keeps signals and abstract unix sockets inside, once more", false,
+             denial != 0 ? denial : in_child(0, [&] { return try_signal_scope(landlock); }),
+             "tried",
+             denial != 0 ? mend
+                         : "Linux 6.12 has it; without it namespaces and a process group of the "
+                           "program's own keep them inside alone");
+}
 
-  add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors", kRequired,
-      in_child(0, try_injection), "tried", "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");
-  add("seccomp-killable", "signals cannot make a served call happen twice", kRequired,
-      in_child(0, try_killable), "", "WAIT_KILLABLE_RECV is needed (Linux 5.19)");
-  add("seccomp-sync-wake-up", "serves calls on the caller's core: faster", false,
-      in_child(0, try_sync_wake_up), "", "Linux 6.6 has it");
+void probe_seccomp(Probed& probed) {
+  probed.add("seccomp-notify", "lets the supervisor serve system calls and hand in descriptors",
+             Probed::kRequired, in_child(0, try_injection), "tried",
+             "SECCOMP_ADDFD_FLAG_SEND is needed (Linux 5.14)");
+  probed.add("seccomp-killable", "signals cannot make a served call happen twice",
+             Probed::kRequired, in_child(0, try_killable), "",
+             "WAIT_KILLABLE_RECV is needed (Linux 5.19)");
+  probed.add("seccomp-sync-wake-up", "serves calls on the caller's core: faster", false,
+             in_child(0, try_sync_wake_up), "", "Linux 6.6 has it");
+}
 
+void probe_namespaces(Probed& probed) {
   const int no_namespaces = in_child(CLONE_NEWUSER, [] { return 0; });
-  const std::string namespaces = mend_of_namespaces();
-  add("user-namespaces", "gives an ordinary user a compartment", kRequired, no_namespaces, "",
-      namespaces);
-  add("mount-namespace", "private /tmp and /dev/shm, hidden paths", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tmpfs), "", namespaces);
-  add("mount-attributes", "makes bound trees read-only", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_tree_clone), "",
-      no_namespaces != 0 ? namespaces
-                         : "Linux 5.12 is needed, and a container that lets it through");
-  add("private-proc", "a /proc that shows the compartment alone", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, try_proc), "",
-      no_namespaces != 0 ? namespaces
-                         : "this container masks parts of /proc, and the kernel then allows no "
-                           "other one: start it with --security-opt systempaths=unconfined");
-  add("private-terminals", "a /dev/pts of its own", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNS, try_devpts), "", namespaces);
-  add("network-namespace", "a network that is empty but for loopback", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWNET, try_loopback), "", namespaces);
-  add("ipc-namespace", "System V memory and queues of its own", kRequired,
-      in_child(CLONE_NEWUSER | CLONE_NEWIPC, [] { return 0; }), "", namespaces);
+  const std::string mend = mend_of_namespaces();
+  const auto add = [&](std::string name, std::string what, unsigned long flags, int (*trial)(),
+                       const std::string& fix) {
+    probed.add(std::move(name), std::move(what), Probed::kRequired,
+               in_child(CLONE_NEWUSER | flags, trial), "", no_namespaces != 0 ? mend : fix);
+  };
+  probed.add("user-namespaces", "gives an ordinary user a compartment", Probed::kRequired,
+             no_namespaces, "", mend);
+  add("mount-namespace", "private /tmp and /dev/shm, hidden paths", CLONE_NEWNS, try_tmpfs, mend);
+  add("mount-attributes", "makes bound trees read-only", CLONE_NEWNS, try_tree_clone,
+      "Linux 5.12 is needed, and a container that lets it through");
+  add("private-proc", "a /proc that shows the compartment alone", CLONE_NEWNS | CLONE_NEWPID,
+      try_proc,
+      "this container masks parts of /proc, and the kernel then allows no other one: start it with "
+      "--security-opt systempaths=unconfined");
+  add("private-terminals", "a /dev/pts of its own", CLONE_NEWNS, try_devpts, mend);
+  add("network-namespace", "a network that is empty but for loopback", CLONE_NEWNET, try_loopback,
+      mend);
+  add(
+      "ipc-namespace", "System V memory and queues of its own", CLONE_NEWIPC, [] { return 0; },
+      mend);
+}
 
+void probe_reach(Probed& probed) {
   const std::string trace =
       is_filtered() ? std::string(kContainerOptions) : "sudo sysctl -w kernel.yama.ptrace_scope=1";
-  add("pidfd-getfd", "reaches a caller's sockets", kRequired,
-      with_paused_child(try_take_descriptor), "", trace);
-  add("process-vm-readv", "reads a caller's arguments, writes its answers", kRequired,
-      with_paused_child(try_reach_memory), "", trace);
-  add("openat2", "resolves paths without races", kRequired, try_openat2(), "",
-      "Linux 5.6 is needed, and a container that lets it through");
+  probed.add("pidfd-getfd", "reaches a caller's sockets", Probed::kRequired,
+             with_paused_child(try_take_descriptor), "", trace);
+  const bool compares = with_paused_child(try_pidfd_of_thread) != 0;
+  probed.add("thread-descriptors", "reaches those of every thread", Probed::kRequired,
+             with_paused_child(try_take_of_thread),
+             compares ? "by kcmp(2): not of a thread that has its own" : "",
+             "Linux 6.9 is needed, or kcmp(2): CONFIG_KCMP, and a container that lets it through");
+  probed.add("process-vm-readv", "reads a caller's arguments, writes its answers",
+             Probed::kRequired, with_paused_child(try_reach_memory), "", trace);
+  probed.add("openat2", "resolves paths without races", Probed::kRequired, try_openat2(), "",
+             "Linux 5.6 is needed, and a container that lets it through");
+}
 
+void probe_cgroups(Probed& probed) {
   Limits memory;
   memory.memory = uint64_t{1} << 30;
   Limits cpu;
   cpu.cpu = 0.5;
-  const std::string cgroups =
+  const std::string delegate =
       "no cgroup that this user may write: run as root, or delegate one (systemd-run --user "
       "--scope "
       "-p Delegate=yes)";
-  add("cgroup-memory", "limits memory exactly; else it is sampled", false,
-      by_cgroup(memory, &LimitMechanisms::memory) ? 0 : EACCES, "", cgroups);
-  add("cgroup-cpu", "limits parts of a core; else whole cores only", false,
-      by_cgroup(cpu, &LimitMechanisms::cpu) ? 0 : EACCES, "", cgroups);
-  return features;
+  probed.add("cgroup-memory", "limits memory exactly; else it is sampled", false,
+             by_cgroup(memory, &LimitMechanisms::memory) ? 0 : EACCES, "", delegate);
+  probed.add("cgroup-cpu", "limits parts of a core; else whole cores only", false,
+             by_cgroup(cpu, &LimitMechanisms::cpu) ? 0 : EACCES, "", delegate);
+}
+
+}  // namespace
+
+std::vector<Feature> probe_features(const LandlockSupport& landlock) {
+  Probed probed;
+  probe_landlock(probed, landlock);
+  probe_seccomp(probed);
+  probe_namespaces(probed);
+  probe_reach(probed);
+  probe_cgroups(probed);
+  return std::move(probed.features);
 }
 
 }  // namespace bulkhead

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/kernel/landlock.h"
+
 namespace bulkhead {
 
 struct Feature {
@@ -16,8 +18,9 @@ struct Feature {
   std::string detail;  // measured value ("ABI 7"), or why it is missing and how to get it
 };
 
-// Forks probes; takes a few milliseconds. In a stable order.
-std::vector<Feature> probe_features();
+// Forks probes; takes a few milliseconds. In a stable order. `landlock`: another than the kernel's
+// own is for tests of older ones.
+std::vector<Feature> probe_features(const LandlockSupport& landlock = landlock_support());
 
 // The required ones that are missing, and what to do about the first (the others mostly follow from
 // it), for the error of a start that failed; empty where all are there.
@@ -26,6 +29,7 @@ std::string missing_features();
 // What serving a process takes, tried on one: taking its descriptors, reading and writing its
 // memory, of which nothing changes. 0 or an errno.
 int try_take_descriptor(pid_t process);
+int try_take_of_thread(pid_t thread);
 int try_reach_memory(pid_t process);
 // The same of a listener: handing in a descriptor as a call's result.
 int try_hand_in(int listener);
