@@ -139,7 +139,7 @@ test('limits hold while modules are loaded and evaluated', async () => {
     assert.equal(await sandbox.run('1 + 1'), 2);
   }
   {
-    await using sandbox = await create({ eats: 'const a = []; for (;;) a.push(new Array(1000).fill({}))' });
+    await using sandbox = await create({ eats: 'const a = []; for (;;) a.push(new Array(1000).fill({}))' }, { time: '5 s' });
     await assert.rejects(sandbox.import('eats'), MemoryLimitError);
   }
   {

@@ -425,7 +425,7 @@ class Tree {
       ...rows.slice(0, most).map((/** @type {any} */ row, /** @type {number} */ i) => {
         const { name: label, place } = wording.placed(row, { home: this.#home, workspace: parent.compartment.workspace });
         return this.#make("access", parent, row.kind === "vscode" ? sentence(label) : label, {
-          id: `done/${name}/${i}`, value: row,
+          id: `done/${name}/${i}`, value: row, icon: icon("circle-small"),
           description: [row.count > 1 ? `×${row.count.toLocaleString("en")}` : "", place, wording.through(row.program)].filter(Boolean).join(" · "),
           tooltip: [text.escape(row.resource), text.counted(row.count, "time"), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
         });
