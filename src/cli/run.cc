@@ -42,7 +42,10 @@ std::string command_text(const std::vector<std::string>& command) {
   std::string out;
   for (const std::string& word : command) {
     out.append(out.empty() ? "" : " ").append(shell_word(word));
-    if (out.size() > kMost) return out.substr(0, kMost) + "…";
+    if (out.size() <= kMost) continue;
+    out.resize(kMost);
+    out.append("…");
+    break;
   }
   return out;
 }

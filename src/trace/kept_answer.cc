@@ -76,9 +76,10 @@ Result<std::vector<Extra>> kept_answer(Kind kind, const std::string& resource,
   // The question was about the list of its names, not about all that is in it.
   if (yes && kind == Kind::kRead && is_folder(resource))
     entries = {resource == "/" ? "/." : quote_path(resource) + "/."};
-  if (yes)
-    if (std::string wider = wider_than_asked(extra.kind, resource, detail); !wider.empty())
-      return Error{std::move(wider)};
+  if (yes) {
+    Error wider{wider_than_asked(extra.kind, resource, detail)};
+    if (!wider.message.empty()) return wider;
+  }
   if (!can_be_entry(kind, resource))
     return Error{"its name holds characters that a manifest cannot hold"};
   std::vector<Extra> kept;
