@@ -40,7 +40,7 @@ bool makes_folder(std::string_view detail) {
 }
 
 // Why an entry would grant more than what a person was asked; empty where it grants just that.
-std::string wider_than_asked(Kind kind, const std::string& resource, std::string_view detail) {
+std::string_view wider_than_asked(Kind kind, const std::string& resource, std::string_view detail) {
   switch (kind) {
     case Kind::kWrite:
       // An entry names a whole tree; the question was about one folder's own name.
@@ -76,10 +76,9 @@ Result<std::vector<Extra>> kept_answer(Kind kind, const std::string& resource,
   // The question was about the list of its names, not about all that is in it.
   if (yes && kind == Kind::kRead && is_folder(resource))
     entries = {resource == "/" ? "/." : quote_path(resource) + "/."};
-  if (yes) {
-    Error wider{wider_than_asked(extra.kind, resource, detail)};
-    if (!wider.message.empty()) return wider;
-  }
+  if (yes)
+    if (const auto wider = wider_than_asked(extra.kind, resource, detail); !wider.empty())
+      return Error{std::string(wider)};
   if (!can_be_entry(kind, resource))
     return Error{"its name holds characters that a manifest cannot hold"};
   std::vector<Extra> kept;
