@@ -584,6 +584,7 @@ time.sleep(1000)
         terminal.wait_for("Password: ")
         self.file("project/go")
         time.sleep(1)  # long enough to take the keys
+        self.assertTrue(termios.tcgetattr(terminal.master)[3] & termios.ICANON, "the prompt's modes are there still")
         terminal.type("hunter2\n")
         terminal.wait_for("asked for hunter2")
         terminal.type("mine\n")
