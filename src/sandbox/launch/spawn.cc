@@ -18,6 +18,14 @@
 #define BULKHEAD_ON_A_STACK_OF_ITS_OWN \
   __attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
 
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer's own clone tells the child's thread to be ignored from then on: with our memory,
+// that is the calling thread.
+extern "C" int __clone(int (*)(void*), void*, int, void*,
+                       ...);  // NOLINT(bugprone-reserved-identifier)
+#define clone __clone
+#endif
+
 namespace bulkhead {
 namespace {
 

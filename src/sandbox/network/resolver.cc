@@ -160,17 +160,19 @@ class Resolver::Answerer final : private Task {
 };
 
 Status Resolver::Answerer::listen_on(const Compartment& compartment) {
-  const auto take = [this](const Fd& fd, std::vector<int>& into) {
+  const auto take = [](const Fd& fd, std::vector<int>& into) {
     ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
     into.push_back(fd.get());
-    return loop_.watch(key_, fd.get(), EPOLLIN);
   };
   for (const Fd& fd : compartment.dns_udp)
-    if (fd) BULKHEAD_CHECK(take(fd, udp_));
+    if (fd) take(fd, udp_);
   for (const Fd& fd : compartment.dns_tcp) {
     // Listening already, or only bound: both are fine.
-    if (fd && ::listen(fd.get(), 16) == 0) BULKHEAD_CHECK(take(fd, tcp_));
+    if (fd && ::listen(fd.get(), 16) == 0) take(fd, tcp_);
   }
+  // Last: from here on turns may come.
+  for (const auto* sockets : {&udp_, &tcp_})
+    for (const int fd : *sockets) BULKHEAD_CHECK(loop_.watch(key_, fd, EPOLLIN));
   return {};
 }
 

@@ -86,6 +86,8 @@ Status Loop::watch(Key key, int fd, uint32_t events) {
   // Once for each time that it becomes ready, or the loop would turn for as long as it is.
   const bool once = (events & EPOLLONESHOT) != 0 || key == kWake;
   epoll_event event{events | (once ? 0U : static_cast<uint32_t>(EPOLLET)), {.u64 = key}};
+  // What the task has done before is seen by the turn.
+  const std::lock_guard lock(mutex_);
   if (::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   return errno_error("watch a descriptor of a compartment");
 }
