@@ -105,11 +105,12 @@ install:
 	@scripts/setup --build
 	@scripts/build package bin/bulkhead addons completions
 	@cmake --install build/package --prefix $(PREFIX) > /dev/null
+	@cp build/package/install_manifest.txt build/package/installed.txt
 	@echo 'installed: $(PREFIX)/bin/bulkhead'
 
 # Of the last `make install`, from wherever that was.
 uninstall:
-	@xargs -d '\n' rm -f < build/package/install_manifest.txt
+	@xargs -d '\n' rm -f < build/package/installed.txt
 	@rm -rf $(PREFIX)/share/bulkhead $(PREFIX)/share/doc/bulkhead $(PREFIX)/lib/bulkhead
 
 deb:

@@ -117,8 +117,13 @@ void KeyboardModes::set_private(std::string_view numbers, char how) {
 
 void KeyboardModes::control(unsigned char final) {
   const std::string_view text = control_;
-  if (text.size() > kLongest) return;
   const char first = text.empty() ? '\0' : text.front();
+  if (text.size() > kLongest) {
+    // Some terminals take numbers of any length.
+    if ((first == '>' || first == '=' || first == '<') && final == 'u') kitty_ = true;
+    if (first == '>' && final == 'm') other_keys_ = 1;
+    return;
+  }
   const char how = static_cast<char>(final);
   if (first == '?' && (how == 'h' || how == 'l' || how == 's' || how == 'r')) {
     set_private(text.substr(1), how);

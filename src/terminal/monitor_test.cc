@@ -226,6 +226,40 @@ TEST(TerminalAsker, KeysAnswerNothingBeforeAPersonCanHaveReadTheQuestion) {
   EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
 }
 
+// As of sudo in a pipeline: its prompt would be typed where it is seen, and to us.
+TEST(TerminalAsker, WaitsWhileAPasswordIsTypedForAnotherOfTheJob) {
+  TerminalSession session([] {
+    struct termios modes = {};
+    if (tcgetattr(0, &modes) != 0) return 96;
+    if (fork() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      struct termios hidden = modes;
+      hidden.c_lflag &= ~tcflag_t{ECHO};
+      tcsetattr(0, TCSAFLUSH, &hidden);
+      dprintf(1, "Password: ");
+      std::array<char, 16> typed = {};
+      const ssize_t size = read(0, typed.data(), typed.size());
+      tcsetattr(0, TCSAFLUSH, &modes);
+      dprintf(1, "prompt has %.*s;", static_cast<int>(size) - 1, typed.data());
+      wait_for_ever();
+    }
+    do {
+      sched_yield();
+      tcgetattr(0, &modes);
+    } while ((modes.c_lflag & ECHO) != 0);
+    if (dup2(open("/dev/null", O_RDONLY), 0) != 0) return 97;
+    return ask_once();
+  });
+  ASSERT_TRUE(session.wait_for("Password: "));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));  // longer than keys must be quiet
+  session.type("secret\n");
+  ASSERT_TRUE(session.wait_for("prompt has secret;")) << session.screen();
+  EXPECT_THAT(session.screen(), Not(HasSubstr("wants to")));
+  ASSERT_TRUE(session.wait_for("[N]o: ")) << session.screen();
+  session.type("n\n");
+  EXPECT_EQ(session.exit_code(), answer(Answer::kNo));
+}
+
 TEST(TerminalAsker, CtrlCCountsFromTheStart) {
   TerminalSession session([] { return ask_once(); });
   ASSERT_TRUE(session.wait_for("keys do not count yet"));
@@ -538,7 +572,12 @@ TEST(TerminalMonitor, AProgramIsStoppedByTheKeyAndItsMonitorIsNot) {
 
 // A shell's ulimit has it, and nobody hears of such a signal.
 TEST(TerminalRelay, LeavesTheTerminalAsItWasWhateverSignalEndsIt) {
-  for (const int number : {SIGXCPU, SIGALRM, SIGSEGV, SIGPIPE, SIGABRT, SIGRTMIN}) {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr int kOfOurs = SIGXFSZ;  // SIGSEGV is the sanitizer's
+#else
+  constexpr int kOfOurs = SIGSEGV;
+#endif
+  for (const int number : {SIGXCPU, SIGALRM, kOfOurs, SIGPIPE, SIGABRT, SIGRTMIN}) {
     TerminalSession session([number] {
       const struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
       setrlimit(RLIMIT_CORE, &none);

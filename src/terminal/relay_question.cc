@@ -121,16 +121,22 @@ std::optional<TerminalRelay::End> TerminalRelay::wait_for_quiet(
   return std::nullopt;
 }
 
+// Who asks for a password has the line, too: what is typed for it would be shown, and answer us.
 bool TerminalRelay::wait_for_turn(std::chrono::steady_clock::time_point until) {
-  while (!lock_.take()) {
+  auto is_ours = [this, taken = false]() mutable {
+    taken = taken || lock_.take();
+    return taken && !terminal_.others_hide_keys();
+  };
+  while (!is_ours()) {
     std::array<struct pollfd, 2> waiting = {{
         {.fd = messages_.get(), .events = POLLIN, .revents = 0},
         {.fd = signals_.get(), .events = POLLIN, .revents = 0},
     }};
-    if (poll(waiting.data(), waiting.size(), kLook) > 0 &&
-        handle_at_question(waiting[0].revents, waiting[1].revents))
-      return false;
-    if (left(until) == 0) return false;
+    const bool told = poll(waiting.data(), waiting.size(), kLook) > 0 &&
+                      handle_at_question(waiting[0].revents, waiting[1].revents);
+    if (!told && left(until) > 0) continue;
+    lock_.give_back();
+    return false;
   }
   return true;
 }

@@ -113,6 +113,12 @@ bool UserTerminal::others_have_keys() const {
   return before_ && !has_modes(raw_modes(*before_)) && has_foreground() && shares_job();
 }
 
+bool UserTerminal::others_hide_keys() const {
+  TerminalModes now = {};
+  return has_foreground() && tcgetattr(fd_.get(), &now) == 0 &&
+         (now.c_lflag & (ICANON | ECHO)) == ICANON && shares_job();
+}
+
 void UserTerminal::give_back_keys() {
   if (!before_) return;
   give_back(*before_, raw_modes(*before_), TCSADRAIN);

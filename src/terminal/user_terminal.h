@@ -48,6 +48,8 @@ class UserTerminal {
   // Whether another program of the job has set modes beside ours, as one does that asks for a
   // password: keys are that one's until it has set them back.
   bool others_have_keys() const;
+  // Another of the job asks for a line that is not to be seen.
+  bool others_hide_keys() const;
   // Whether a key interrupts or quits by the person's own modes, as they were at the start.
   bool interrupts(cc_t key) const {
     return key != _POSIX_VDISABLE && (key == start_.c_cc[VINTR] || key == start_.c_cc[VQUIT]);

@@ -5,8 +5,11 @@
   const { bulkhead } = /** @type {any} */ (globalThis);
   /** Milliseconds until it counts as one that does not, so that no compartment waits longer. */
   const PATIENCE = 12_000;
-  /** Milliseconds between trials that came to nothing, where compartments have started. */
+  /** Milliseconds between trials that came to nothing, where compartments have started; and how many follow. */
   const PAUSE = 1000;
+  const MORE = 5;
+  /** What the server says, too, of a trial that came to nothing (launcher/trial.cjs). */
+  const NOTHING = "it could not be tried";
   const TRIED = "bulkhead: tried";
   const server = new URL("page-trial", location.href);
 
@@ -18,25 +21,28 @@
   }
 
   /** Shows a page until its script has run. @param {string} which @param {string} name */
-  const show = (which, name) =>
-    new Promise((resolve) => {
-      const frame = document.createElement("iframe");
-      frame.style.display = "none";
-      frame.src = `${location.protocol}//${which}.${location.host}/${name}`;
-      addEventListener("message", function hear({ source, data }) {
-        if (source !== frame.contentWindow || data !== TRIED) return;
-        removeEventListener("message", hear);
-        resolve(frame);
-      });
-      document.documentElement.append(frame);
+  const show = (which, name) => {
+    const frame = document.createElement("iframe");
+    frame.style.display = "none";
+    frame.src = `${location.protocol}//${which}.${location.host}/${name}`;
+    let hear;
+    const shown = new Promise((resolve) => {
+      hear = ({ source, data }) => void (source === frame.contentWindow && data === TRIED && resolve(undefined));
     });
+    addEventListener("message", hear);
+    document.documentElement.append(frame);
+    return { shown, remove: () => (removeEventListener("message", hear), frame.remove()) };
+  };
 
   /** "yes", or why not: the page that is kept tries everything before the other does. */
   async function keeps() {
     const frames = [];
     try {
       const name = await ask();
-      for (const which of ["kept", "free"]) frames.push(await show(which, name));
+      for (const which of ["kept", "free"]) {
+        frames.push(show(which, name));
+        await Promise.race([frames.at(-1).shown, late()]);
+      }
       return (await ask(name)) || "yes";
     } finally {
       for (const frame of frames) frame.remove();
@@ -68,15 +74,16 @@
 
   async function attempt() {
     try {
-      return { found: await Promise.race([keeps(), late()]), tried: true };
+      const found = await Promise.race([keeps(), late()]);
+      return { found, tried: !found.startsWith(NOTHING) };
     } catch (error) {
-      return { found: `it could not be tried: ${error.message}`, tried: false };
+      return { found: `${NOTHING}: ${error.message}`, tried: false };
     }
   }
 
   async function trial() {
     let last = await attempt();
-    while (before && !last.tried) {
+    for (let more = MORE; before && !last.tried && more > 0; more -= 1) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
       last = await attempt();
     }
