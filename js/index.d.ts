@@ -77,7 +77,8 @@ export interface SandboxOptions extends Limits {
   /** Under which code caches are authenticated (`cache()`): a secret of 16 bytes or more. Default: one of this
    *  process, which no other knows. */
   cacheKey?: string | Uint8Array;
-  /** Sandboxes of the same tenant may share a worker process; others never do. Default: of its own. */
+  /** Sandboxes of the same tenant may share a worker process; others never do. Default: of its own.
+   *  Code caches are of a tenant, too. */
   tenant?: string;
   /** 'isolate' (default): V8 alone. 'node' comes later and is refused so far. */
   runtime?: 'isolate';
@@ -104,7 +105,7 @@ export interface Within {
 export interface RunOptions extends Within {
   /** In stack traces. Default 'sandbox.js'. */
   filename?: string;
-  /** What `cache()` gave for this source. One that was altered, or is of another source, tenant, key or
+  /** What `cache()` gave for this source, in a sandbox of the same tenant; without `tenant` a TypeError. One that was altered, or is of another source, tenant, key or
    *  version of the engine, is refused: the source is compiled, and the journal says so. */
   cache?: Uint8Array;
   /** The number of the first line, less one. */
@@ -157,7 +158,8 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
   /** Runs a script and gives its last value; a promise is awaited. */
   run<T = any>(source: string, options?: RunOptions): Promise<Remote<Awaited<T>>>;
   /** What the engine makes of a script, for `run` with the option `cache`: authenticated, for sandboxes of
-   *  the same tenant and `cacheKey`. */
+   *  the same tenant and `cacheKey`. The engine believes what is in one: a worker that was taken over can take
+   *  over those that use its caches. So a sandbox without `tenant` makes none and takes none: a TypeError. */
   cache(source: string, options?: Within & { filename?: string }): Promise<Buffer>;
   /** The namespace of a module, once it and all that it imports are evaluated. */
   import<T = any>(specifier: string, options?: Within): Promise<Remote<T>>;

@@ -14,7 +14,7 @@ const keyOf = (given) => given ?? (own ??= randomBytes(32));
 // Of one tenant and one text: another tenant's worker may have been taken over when it made its own.
 function macOf(key, tenant, source, bytes) {
   const mac = createHmac('sha256', keyOf(key)).update(MAGIC);
-  for (const part of [tenant ?? '', source]) mac.update(createHash('sha256').update(part, 'utf8').digest());
+  for (const part of [tenant, source]) mac.update(createHash('sha256').update(part, 'utf8').digest());
   return mac.update(bytes).digest();
 }
 const seal = (key, tenant, source, bytes) => Buffer.concat([MAGIC, macOf(key, tenant, source, bytes), bytes]);

@@ -9,16 +9,18 @@ const path = require('node:path');
 const { native, startKeeper } = require('./launcher.cjs');
 
 const MOST_NAMES = 200;
-const MOST_OF_NAME = 80;  // different decisions
+const MOST_OF_NAME = 80;  // different decisions; as many modules, whose names are a guest's words
 const MOST_TEXT = 600;
 const PAUSE = 1000;
 const LINGER = 2000;
 const FULL = 1;
 
 // What the kernel keeps of a packet is in bytes; of characters each has three at most.
+// Cut first: a text may be a worker's, of megabytes, and what is joined holds nothing of it.
 const packet = (...texts) => texts.map((text) => {
-  const clean = String(text).toWellFormed().replaceAll('\0', '\ufffd');
-  return clean.length <= MOST_TEXT ? clean : `${clean.slice(0, MOST_TEXT)}…`;
+  const whole = String(text);
+  const cut = whole.length <= MOST_TEXT ? whole : `${whole.slice(0, MOST_TEXT)}…`;
+  return cut.toWellFormed().replaceAll('\0', '\ufffd');
 }).join('\0');
 
 // This program, as `bulkhead log --runs` shows it.
@@ -51,7 +53,8 @@ class Journal {
   #users = 0;
   #linger;
   #timer;
-  #names = new Map();  // by name: by decision: how often it is still to be told
+  #names = new Map();  // by name: modules, and others: by decision: how often it is still to be told
+  #alive = new Map();  // by name: how many sandboxes
 
   constructor(file) {
     this.#file = file;
@@ -104,17 +107,37 @@ class Journal {
   belongs(pid, name) {
     if (this.#socket >= 0 && pid > 0) this.#packets.send(packet('W', pid, name));
   }
+  entered(name) {
+    this.#alive.set(name, (this.#alive.get(name) ?? 0) + 1);
+  }
+  left(name) {
+    const others = this.#alive.get(name) - 1;
+    if (others > 0) this.#alive.set(name, others);
+    else this.#alive.delete(name);
+  }
+  // Room for another name: that of one without sandboxes, of which all is told.
+  #makeRoom() {
+    for (const [name, known] of this.#names) {
+      if (this.#alive.has(name) || name === FURTHER) continue;
+      this.#tellOf(known);
+      this.#names.delete(name);
+      return true;
+    }
+    return false;
+  }
   // allowed: boolean; what, why, how: texts; pid: of the worker.
   note(name, allowed, what, why, how, pid = 0) {
     if (this.#socket < 0) return;
-    let known = this.#names.get(name);
-    if (known === undefined) {
-      if (this.#names.size >= MOST_NAMES && name !== FURTHER) return void this.note(FURTHER, allowed, what, why, how);
-      this.#names.set(name, known = new Map());
+    let rooms = this.#names.get(name);
+    if (rooms === undefined) {
+      if (this.#names.size >= MOST_NAMES && name !== FURTHER && !this.#makeRoom()) return void this.note(FURTHER, allowed, what, why, how);
+      this.#names.set(name, rooms = { modules: new Map(), others: new Map() });
     }
+    // Apart: what a guest can name without end takes no limit's place.
+    const known = what.startsWith('module ') ? rooms.modules : rooms.others;
     let key = packet('D', 'system', allowed ? 'allow' : 'deny', `sandbox ${what}`, why, pid, name, how);
     // Of many workers one decision: whose it was first, and where.
-    const same = `${allowed}\0${what}\0${why}`;
+    const same = packet(allowed, what, why);
     let entry = known.get(same);
     if (entry === undefined && known.size >= MOST_OF_NAME) {
       key = packet('D', 'system', allowed ? 'allow' : 'deny', `sandbox ${FURTHER}`, 'more different decisions than the journal keeps of one name', 0, name, '');
@@ -131,7 +154,10 @@ class Journal {
     this.#send(entry);
   }
   #tell() {
-    for (const known of this.#names.values()) for (const entry of known.values()) if (entry.count > 0) this.#send(entry);
+    for (const rooms of this.#names.values()) this.#tellOf(rooms);
+  }
+  #tellOf({ modules, others }) {
+    for (const known of [modules, others]) for (const entry of known.values()) if (entry.count > 0) this.#send(entry);
   }
   #send(entry) {
     // Full: whoever keeps it is behind. Later, with what comes till then.

@@ -11,16 +11,18 @@ const root = path.join(own, '..');
 // The pinned Node's, of whose V8 the worker is made (src/isolate).
 const WORKER_ABI = '137';
 // Where parts of native code are, the program and the addons: in a package of `make npm`, as built, as installed.
+// Only where the package's own folder says which of these it is: beside any other one they are anybody's.
 const below = (prefix) => ({ program: path.join(prefix, 'bin'), addons: path.join(prefix, 'lib', 'bulkhead') });
 const built = (preset) => ({ program: path.join(root, 'build', preset, 'bin'), addons: path.join(root, 'build', preset, 'js') });
-const places = [below(path.join(own, 'prebuilt')), built('release'), built('dev'), below(path.join(root, '..', '..'))];
+const prebuilt = path.join(own, 'prebuilt');
+function findPlaces() {
+  if (fs.existsSync(prebuilt)) return [below(prebuilt)];
+  if (fs.existsSync(path.join(root, 'CMakeLists.txt'))) return [built('release'), built('dev')];
+  if (own.endsWith('/share/bulkhead/js')) return [below(path.join(root, '..', '..'))];
+  return [below(prebuilt)];
+}
 const REMEDY = 'This package has no parts for this machine. In a tree of bulkhead `make npm` makes one that has, and `make build` or `make install` makes them ' +
   'where they are found; or BULKHEAD names the program and BULKHEAD_ADDONS the folder of the addons.';
-function first(what, files) {
-  const found = files.find((file) => file !== undefined && fs.existsSync(file));
-  if (found === undefined) throw new Error(`bulkhead: no ${what}. ${REMEDY} Looked for ${files.filter(Boolean).join(', ')}`);
-  return fs.realpathSync(found);
-}
 
 function findNode() {
   let pinned;
@@ -36,12 +38,19 @@ function findNode() {
 let found;
 function parts() {
   if (found !== undefined) return found;
-  const addons = process.env.BULKHEAD_ADDONS;
-  const addon = (name) => first(`${name} addon`, [addons && path.join(addons, `${name}.node`), ...places.map((place) => path.join(place.addons, `${name}.node`))]);
-  found = {
-    bulkhead: first('bulkhead program', [process.env.BULKHEAD, ...places.map((place) => path.join(place.program, 'bulkhead'))]),
-    host: addon('host'), worker: addon('worker'), node: findNode(),
-  };
+  const { BULKHEAD: program, BULKHEAD_ADDONS: addons } = process.env;
+  const looked = findPlaces().map((place) => ({
+    bulkhead: program || path.join(place.program, 'bulkhead'),
+    host: path.join(addons || place.addons, 'host.node'), worker: path.join(addons || place.addons, 'worker.node'),
+  }));
+  const missing = (files) => Object.keys(files).find((name) => !fs.existsSync(files[name]));
+  // All from one place: parts of two builds need not fit each other.
+  const files = looked.find((each) => missing(each) === undefined);
+  if (files === undefined) {
+    const what = missing(looked[0]);
+    throw new Error(`bulkhead: no ${what === 'bulkhead' ? 'bulkhead program' : `${what} addon`}. ${REMEDY} Looked for ${looked.map((each) => each[missing(each)]).join(', ')}`);
+  }
+  found = { bulkhead: fs.realpathSync(files.bulkhead), host: fs.realpathSync(files.host), worker: fs.realpathSync(files.worker), node: findNode() };
   return found;
 }
 const native = () => require(parts().host);

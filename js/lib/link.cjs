@@ -42,7 +42,8 @@ class Link {
     this.skip = 0;         // calls of the listener that come too late
     this.encoding = null;
     this.call = undefined;  // what the turn is of (call.cjs), or what is said now
-    this.calls = [];        // those in the middle of which that is
+    this.sandbox = undefined;  // whose call that is
+    this.calls = [];        // those in the middle of which that is, whose, and what they had used
     this.onlost = () => {};
     this.reader = new Reader();
     this.writer = new Writer((size) => this.grow(size));
@@ -105,6 +106,7 @@ class Link {
     this.turn = this.newNumber();
     this.fresh = true;
     this.call = call;
+    this.sandbox = sandbox;
     const limits = sandbox.turnLimits(call);
     if (limits === this.limits) return;
     this.limits = limits;
@@ -155,21 +157,29 @@ class Link {
     if (this.level === 0 && this.flight !== null && !this.serving) this.finishFlight();
     if (this.lost !== undefined) throw this.lost;
     const { sandbox } = endpoint.policy;
-    const call = sandbox.given();
     const begins = this.level === 0 && !this.serving;
-    this.calls.push(begins ? undefined : this.call);
+    const others = begins || sandbox !== this.sandbox;
+    // In the middle of another's turn it has limits of its own all the same, and pays for itself.
+    const call = sandbox.given() ?? (others ? sandbox.begin() : undefined);
+    const payer = others ? sandbox : undefined;
+    const before = payer?.clock();
+    this.calls.push({ call: begins ? undefined : this.call, sandbox: this.sandbox, payer, before });
     if (begins) {
-      this.begin(sandbox, call ?? sandbox.begin());
+      this.begin(sandbox, call);
       if (asking !== undefined && asking !== this) this.beginWithin(asking);
-    } else if (call !== undefined && call !== this.call) {
+    } else if (call !== undefined && (others || call !== this.call)) {
       this.call = call;
+      this.sandbox = sandbox;
       this.beginInner(sandbox.turnLimits(call));
     }
     this.level++;
   }
   leave() {
     this.level--;
-    this.call = this.calls.pop();
+    const { call, sandbox, payer, before } = this.calls.pop();
+    this.call = call;
+    this.sandbox = sandbox;
+    payer?.count(before);
     if (this.inners.length > 0 && this.inners[this.inners.length - 1].level === this.level) this.endInner();
     if (this.level > 0 || this.serving) return;
     if (this.outer !== undefined) this.endWithin();
@@ -228,7 +238,7 @@ class Link {
   // Why nothing of this turn may go on, or undefined: its call, or one that it is in the middle of, is over.
   over() {
     let over = this.call?.over();
-    for (let i = this.calls.length - 1; over === undefined && i >= 0; i--) over = this.calls[i]?.over();
+    for (let i = this.calls.length - 1; over === undefined && i >= 0; i--) over = this.calls[i].call?.over();
     return over;
   }
   // The answer to a guest whose call is over or whose sandbox is there no more: no code of its turn
@@ -320,10 +330,17 @@ class Link {
     }
     this.next();
   }
-  // A request that waits finds another one in flight: that is waited for first.
+  // A request that waits finds another one in flight: that is waited for first. In the middle of another
+  // worker's turn for no longer than that has left, which pays for it as for what it asks itself.
   finishFlight() {
     while (this.flight !== null && this.lost === undefined) {
       let length;
+      if (asking !== undefined && asking !== this) {
+        this.waitWithin(asking);
+        this.skip++;
+        this.arrived(this.native.heard(), false);
+        continue;
+      }
       if (this.native.takeBack()) {
         length = this.native.wait();
       } else {
@@ -331,6 +348,18 @@ class Link {
         length = this.native.heard();
       }
       this.arrived(length, true);
+    }
+  }
+
+  waitWithin(outer) {
+    for (let told = false; !told;) {
+      const left = Math.min(...outer.native.left());
+      if (left <= 0) throw new errors.TimeLimitError('the call in the middle of which this one is has no time left');
+      const before = this.native.processorTime();
+      told = this.native.waitTold(left);
+      const used = Math.max(0, this.native.processorTime() - before);
+      outer.others += used;
+      outer.native.add(used);
     }
   }
 

@@ -51,6 +51,9 @@ class Entry {
 P.setPrototypeOf(Header.prototype, null);
 P.setPrototypeOf(Entry.prototype, null);
 
+// What the other side holds, under each View.
+const byView = () => [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
   //         whenSettled(promise, fulfilled, rejected) }
@@ -63,7 +66,7 @@ class Endpoint {
     // What the other side holds of ours.
     this.entries = P.list();
     this.freed = P.list();
-    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];  // by View
+    this.exported = byView();
     this.count = 0;
     this.mySymbols = new P.SafeMap();
     this.symbols = P.list();
@@ -585,7 +588,7 @@ class Endpoint {
     }
     this.entries = P.list();
     this.freed = P.list();
-    this.exported = [new P.SafeMap(), new P.SafeMap(), new P.SafeMap()];
+    this.exported = byView();
     this.imports = [new P.SafeMap(), new P.SafeMap()];
     this.mySymbols = new P.SafeMap();
     this.symbols = P.list();

@@ -94,6 +94,13 @@ function stackOf(name, message, stack) {
   return [head, ...lines.slice(0, 50)].join('\n');
 }
 
+// Of the guest's end of the membrane, in our words: what a worker says of its limits is kept in the journal.
+const limitTexts = new Map([
+  ['ERR_SANDBOX_OUTPUT', 'what the guest was to send is larger than a message may be (option output)'],
+  ['ERR_SANDBOX_HANDLES', 'more than may be held across the membrane (option handles)'],
+]);
+const MOST_TEXT = 600;
+
 class HostPolicy {
   // sandbox: { failure(): Error, handles, isBusyWith…, post(…) } (sandbox.cjs)
   constructor(sandbox, handles) {
@@ -118,7 +125,8 @@ class HostPolicy {
   thrown(endpoint, header) {
     if ((header.flags & Flag.LIMIT) === 0) return endpoint.decode();
     const code = endpoint.decodeText();
-    return errors.byCode(code, endpoint.decodeText());
+    const text = endpoint.decodeText();
+    return errors.byCode(code, limitTexts.get(code) ?? (text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}…`));
   }
   limitOf(error) {
     return LimitError.is(error) ? error : undefined;

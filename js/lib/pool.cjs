@@ -27,10 +27,11 @@ const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }, heap =
   writer.u32(heap);
 };
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
-// Whose turn it is while a sandbox is made that is nobody's yet.
-const nobody = {
-  isHost: true, handles: 16, sandbox: { turnLimits: () => ({ time: 5000, wall: 0, resident: 0 }), given() {}, begin() {} },
-};
+// Whose turn it is while a sandbox is made that is nobody's yet, or ended that is nobody's any more.
+const nobody = (limits) => ({ isHost: true, handles: 16, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
+const MAKING = { time: 5000, wall: 0 };
+// Short: a host that asks another sandbox of the worker waits for so long.
+const ENDING = { time: 100, wall: 500 };
 
 class Worker {
   constructor({ output, most, wasm, journal }) {
@@ -81,7 +82,7 @@ class Worker {
   // A sandbox like this one, made in advance.
   async prepare(options) {
     const number = this.next++;
-    await this.link.post(new Endpoint(this.link, number, nobody), Op.CREATE, 0, createMessage(options), () => undefined);
+    await this.link.post(new Endpoint(this.link, number, nobody({ ...MAKING, resident: this.resident() })), Op.CREATE, 0, createMessage(options), () => undefined);
     this.prepared = { number, key: keyOf(options) };
   }
   // Its number, and whether it is made already.
@@ -100,11 +101,12 @@ class Worker {
       this.link.lose(new errors.DisposedError());
       return;
     }
-    // By an end of its own: what is in flight for this one ends first, and is heard by nobody.
-    this.link.post(new Endpoint(this.link, endpoint.number, nobody), Op.DISPOSE, 0, undefined, () => undefined).then(() => {
+    // By an end of its own: what is in flight for this one ends first, and is heard by nobody. A worker that
+    // does not do even that is not asked for more.
+    this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...ENDING, resident: this.resident() })), Op.DISPOSE, 0, undefined, () => undefined).then(() => {
       this.link.endpoints.delete(endpoint.number);
       this.free.push(endpoint.number);
-    }, () => {});
+    }, () => { this.link.lose(new errors.LostError('the worker did not let go of a sandbox in time')); });
   }
   onlost(error) {
     forget(this);

@@ -133,6 +133,7 @@ class Sandbox extends EventEmitter {
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
     alive.add(this);
+    worker.journal?.entered(this.#options.name);
     worker.journal?.belongs(worker.pid, this.#options.tenant ?? this.#options.name);
   }
   #initMessage = (endpoint) => {
@@ -178,17 +179,23 @@ class Sandbox extends EventEmitter {
   // host's, of any.
   async cache(source, { filename = 'sandbox.js', ...options } = {}) {
     if (typeof source !== 'string' || typeof filename !== 'string') throw new TypeError('cache: the source is a text, and filename');
-    const { cacheKey, tenant } = this.#options;
+    const { cacheKey, tenant } = this.#cacheDomain('cache');
     const bytes = await this.#within(this.begin(options), Op.CACHE, 0, (endpoint) => {
       endpoint.encodeText(source);
       endpoint.encodeText(filename);
     }, cacheBytes);
     return codeCache.seal(cacheKey, tenant, source, bytes);
   }
+  // Who a cache is of, and believed by: a worker that was taken over makes what native code it likes, for all
+  // who take its caches. Sandboxes without a tenant trust nobody's.
+  #cacheDomain(what) {
+    if (this.#options.tenant === undefined) throw new TypeError(`${what}: code caches are of a tenant: name one by the option "tenant"`);
+    return this.#options;
+  }
   #opened(source, sealed) {
     if (sealed === undefined) return undefined;
     if (!(sealed instanceof Uint8Array)) throw new TypeError('run: cache is what sandbox.cache() gave');
-    const { cacheKey, tenant } = this.#options;
+    const { cacheKey, tenant } = this.#cacheDomain('run: cache');
     const bytes = codeCache.open(cacheKey, tenant, source, Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength));
     if (bytes === undefined) this.note(false, 'code cache', 'altered, or of another text, tenant or key; the text was compiled', 'run');
     return bytes;
@@ -343,7 +350,6 @@ class Sandbox extends EventEmitter {
   #withinSync(options, task) {
     const outer = this.#call;
     this.#call = this.begin(options);
-    const before = this.#clock();
     try {
       return task();
     } catch (error) {
@@ -351,33 +357,32 @@ class Sandbox extends EventEmitter {
       throw error;
     } finally {
       this.#call = outer;
-      this.#count(before);
     }
   }
   async #within(call, op, target, write, read = value) {
     const over = call.over();
     if (over !== undefined && !this.#gone) throw over;
-    const before = this.#clock();
+    const before = this.clock();
     try {
       return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
     } catch (error) {
       this.#tell(error);
       throw error;
     } finally {
-      this.#count(before);
+      this.count(before);
     }
   }
   #post(op, target, write, read = nothing) {
     return this.#worker.link.post(this.#endpoint, op, target, write, read, this.begin());
   }
   // Only where a sum of all calls is limited, which costs a system call each.
-  #clock() {
+  clock() {
     if (this.#options.cpu === 0) return 0;
     if (this.#budget.used >= this.#options.cpu)
       throw this.ended(new errors.TimeLimitError('the guest has used all the processor time that it had', false, 'cpu'));
     return this.#processorTime();
   }
-  #count(before) {
+  count(before) {
     if (this.#options.cpu > 0 && this.#lost === undefined) this.#budget.used += this.#processorTime() - before;
   }
   #processorTime() {
@@ -425,11 +430,11 @@ class Sandbox extends EventEmitter {
   }
   // What waited goes on, in a turn of its own, which counts as a call does.
   async #settle(endpoint, message, call) {
-    const before = this.#clock();
+    const before = this.clock();
     try {
       await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing, call);
     } finally {
-      this.#count(before);
+      this.count(before);
     }
   }
   // What was let go of is told with the next message, or by one of its own when there is none.
@@ -465,8 +470,11 @@ class Sandbox extends EventEmitter {
     this.#tell(error);
     this.#endpoint.close();
     this.#life.stop(error);
-    alive.delete(this);
+    this.#leave();
     this.emit('lost', error);
+  }
+  #leave() {
+    if (alive.delete(this)) this.#worker.journal?.left(this.#options.name);
   }
   async dispose() {
     this.disposeSync();
@@ -474,7 +482,7 @@ class Sandbox extends EventEmitter {
   disposeSync() {
     if (this.#disposed) return;
     this.#disposed = true;
-    alive.delete(this);
+    this.#leave();
     for (const realm of this.#realms) realm.disposeSync();
     this.#root?.#realms.delete(this);
     if (this.#worker === undefined) return;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -99,6 +100,12 @@ class HostLink {
     done_.wait(guard, [this] { return !listening_; });
     turn_.resume();
     return !told_;
+  }
+
+  // Whether somebody was told within `time`; else the thread goes on waiting.
+  bool wait_told(std::chrono::nanoseconds time) {
+    std::unique_lock guard(mutex_);
+    return done_.wait_for(guard, time, [this] { return !listening_; });
   }
 
   void close() {
@@ -311,6 +318,14 @@ napi_value take_back(napi_env env, napi_callback_info info) {
   return make(env, taken);
 }
 
+// waitTold(milliseconds): whether the listener was told by then; it is called later all the same.
+napi_value wait_told(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  const double time = std::clamp(number_of(env, call.args[0]), 0.0, 1000.0);
+  return make(
+      env, call.held->link.wait_told(std::chrono::nanoseconds(static_cast<int64_t>(time * 1e6))));
+}
+
 // heard(): in the listener: a length or a code.
 napi_value heard(napi_env env, napi_callback_info info) {
   Held& held = *call_of(env, info).held;
@@ -491,6 +506,7 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"fetch", fetch},
                    {"send", send},
                    {"takeBack", take_back},
+                   {"waitTold", wait_told},
                    {"heard", heard},
                    {"listener", listener},
                    {"idle", idle},

@@ -14,17 +14,30 @@ const noted = (sandbox) => {
   return list;
 };
 
-test('a cache serves its text in another sandbox, under the same key', async () => {
-  await using maker = await Sandbox.create({ cacheKey: key });
+test('a cache serves its text in another sandbox of its tenant, under the same key', async () => {
+  await using maker = await Sandbox.create({ cacheKey: key, tenant: 'a' });
   const cache = await maker.cache(source, { filename: 'table.js' });
   assert.ok(Buffer.isBuffer(cache) && cache.length > 1000);
-  await using user = await Sandbox.create({ cacheKey: key });
+  await using user = await Sandbox.create({ cacheKey: key, tenant: 'a' });
   const told = noted(user);
   const f = await user.run(source, { cache, filename: 'table.js' });
   assert.equal(await f(41), 42);
   assert.equal(user.runSync(source, { cache })(3), 4);
   assert.deepEqual(told, []);
   assert.equal(user.lost, undefined);
+});
+
+test('sandboxes without a tenant make none and take none: they trust nobody, and each other no more', async () => {
+  await using tenant = await Sandbox.create({ cacheKey: key, tenant: 'a' });
+  const cache = await tenant.cache(source);
+  await using sandbox = await Sandbox.create({ cacheKey: key });
+  await using realm = await sandbox.realm();
+  for (const each of [sandbox, realm]) {
+    await assert.rejects(each.cache(source), { name: 'TypeError', message: /of a tenant.*option "tenant"/ });
+    await assert.rejects(each.run(source, { cache }), { name: 'TypeError', message: /of a tenant/ });
+    assert.throws(() => each.runSync(source, { cache }), { name: 'TypeError', message: /of a tenant/ });
+    assert.equal(await each.run('6 * 7'), 42);
+  }
 });
 
 test('whatever is altered is refused, and the text runs all the same', async () => {
@@ -56,7 +69,7 @@ test('whatever is altered is refused, and the text runs all the same', async () 
 });
 
 test('an authentic one of another engine is refused by V8, which says so', async () => {
-  await using maker = await Sandbox.create({ cacheKey: key });
+  await using maker = await Sandbox.create({ cacheKey: key, tenant: 'a' });
   const cache = await maker.cache(source);
   const code = Buffer.from(cache.subarray(36));
   // Where V8 has the hash of its version, and of its flags.
@@ -64,9 +77,9 @@ test('an authentic one of another engine is refused by V8, which says so', async
   for (const at of [4, 12]) {
     const changed = Buffer.from(code);
     changed.writeUInt32LE((changed.readUInt32LE(at) ^ 0x5555) >>> 0, at);
-    await using user = await Sandbox.create({ cacheKey: key });
+    await using user = await Sandbox.create({ cacheKey: key, tenant: 'a' });
     const told = noted(user);
-    assert.equal(await (await user.run(source, { cache: codeCache.seal(key, undefined, source, changed) }))(1), 2);
+    assert.equal(await (await user.run(source, { cache: codeCache.seal(key, 'a', source, changed) }))(1), 2);
     refused.push(told.some((note) => /another engine/.test(note[2])));
     assert.equal(user.lost, undefined);
   }
@@ -74,7 +87,7 @@ test('an authentic one of another engine is refused by V8, which says so', async
 });
 
 test('limits hold while it is made, and errors are those of the text', async () => {
-  await using sandbox = await Sandbox.create({ output: '64 KiB', time: '5 s' });
+  await using sandbox = await Sandbox.create({ output: '64 KiB', time: '5 s', tenant: 'small' });
   await assert.rejects(sandbox.cache(`const t = [${'(x) => x + 1,'.repeat(4000)}]`), { code: 'ERR_SANDBOX_OUTPUT' });
   await assert.rejects(sandbox.cache('let a = ;'), SyntaxError);
   assert.equal(await sandbox.run('1'), 1);

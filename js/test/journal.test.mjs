@@ -9,6 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import journals from '../lib/journal.cjs';
 
 const run = promisify(execFile);
 const bulkhead = process.env.BULKHEAD;
@@ -150,6 +153,45 @@ test('a guest that asks without end is counted, in few rows, and waits for nobod
   assert.ok(rows.length <= 82, `${rows.length} rows`);
   assert.equal(rows.filter((row) => row.verdict === 'deny').reduce((sum, row) => sum + row.count, 0), 3000);
   assert.ok(rows.some((row) => row.resource === 'sandbox (further)' && row.count > 2000));
+});
+
+test('modules without end take no other decision\'s place', async () => {
+  const { state } = await program(`
+    const a = await Sandbox.create({ name: 'masked', time: '50 ms', output: '64 KiB', modules: {} });
+    for (let i = 0; i < 90; i++) await a.run('import("m' + i + '")').catch(() => {});
+    await a.run('for (;;) {}').catch(() => {});
+    await a.run('"x".repeat(1e6)').catch(() => {});
+    await a.dispose();`);
+  await ended(state);
+  const told = decisions(log(state, '--denied'));
+  assert.ok(told.includes('deny masked: limit time') && told.includes('deny masked: limit output') && told.includes('deny masked: (further)'), told.join());
+});
+
+test('names of sandboxes that are gone leave room for others', async () => {
+  const { state } = await program(`
+    for (let i = 0; i < 210; i++) { const a = await Sandbox.create({ name: 'name' + i, tenant: 'many' }); globalThis.kept ??= await Sandbox.create({ name: 'kept', tenant: 'many' }); await a.dispose(); }
+    await kept.dispose();`);
+  await ended(state);
+  const told = decisions(log(state));
+  assert.ok(told.includes('allow name209: globals ecmascript'), told.slice(-5).join());
+  assert.equal(told.length, 211);
+});
+
+test('of texts without end little is kept', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const journal = journals.journalOf(join(folder, 'large.db'));
+  journal.enter();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 60; i++) {
+    journal.note('large', false, 'limit output', Buffer.alloc(2 << 20, `${i} `).toString('latin1'), '', 1);
+    journal.note('large', false, 'module ' + Buffer.alloc(2 << 20, `${i} `).toString('latin1'), 'none', '', 1);
+  }
+  collect();
+  const kept = process.memoryUsage().heapUsed - before;
+  await journal.closed();
+  assert.ok(kept < 5e6, `${kept} bytes`);
 });
 
 test('what a guest calls a module is text, whatever it holds', async () => {

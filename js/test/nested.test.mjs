@@ -83,7 +83,59 @@ for (const [name, make] of Object.entries(pairs)) {
   });
 }
 
-test('all the processor time of a sandbox is what others used for it, too', async () => {
+test('what another worker has in flight is waited for no longer than the outer call has left', async () => {
+  await using outer = await Sandbox.create({ time: '5 s' });
+  await using inner = await Sandbox.create({ time: '3 s' });
+  await outer.set('ask', () => inner.runSync('1 + 1'));
+  for (const [limits, limit] of [[{ time: '100 ms' }, 'time'], [{ wall: '100 ms' }, 'wall']]) {
+    const flight = inner.run('for (;;) {}').catch((error) => error);
+    const begin = performance.now();
+    await assert.rejects(outer.run('ask()', limits), { code: 'ERR_SANDBOX_TIME' }, limit);
+    await assert.rejects(outer.run('for (;;) try { ask() } catch {}', limits), { code: 'ERR_SANDBOX_TIME', limit }, limit);
+    assert.ok(performance.now() - begin < 1500, `${limit}: ${performance.now() - begin}`);
+    // Its own call goes on.
+    assert.equal((await flight).limit, 'time');
+    assert.ok(performance.now() - begin > 1500);
+  }
+  // One that ends in time is waited for, and what it asks of the host is answered.
+  await inner.set('host', (x) => x * 2);
+  const flight = inner.run('let n = 0; for (let i = 0; i < 50; i++) n += host(i); n');
+  assert.equal(await outer.run('ask()'), 2);
+  assert.equal(await flight, 2450);
+  assert.equal(outer.lost ?? inner.lost, undefined);
+});
+
+test('another sandbox of the worker has its own limits in the middle of a turn, by a stand-in too', async () => {
+  await using outer = await Sandbox.create({ time: '4 s', tenant: 'nested' });
+  await using inner = await Sandbox.create({ time: '50 ms', tenant: 'nested' });
+  assert.equal(outer.pid, inner.pid);
+  const loop = inner.runSync('() => { for (;;) {} }');
+  const { global } = inner;
+  inner.runSync('Object.defineProperty(globalThis, "endless", { get() { for (;;) {} } })');
+  await outer.set('ask', () => { try { return loop(); } catch (error) { return [error.constructor.name, error.limit].join(); } });
+  await outer.set('look', () => { try { return global.endless; } catch (error) { return [error.constructor.name, error.limit].join(); } });
+  const begin = performance.now();
+  assert.equal(await outer.run('[ask(), look(), 1 + 1].join(" ")'), 'TimeLimitError,time TimeLimitError,time 2');
+  assert.ok(performance.now() - begin < 2000, `${performance.now() - begin}`);
+});
+
+test('all the processor time of a sandbox is what is called by stand-ins, too', async () => {
+  await using sandbox = await Sandbox.create({ time: '2 s', cpu: '150 ms' });
+  const busy = sandbox.runSync('() => { for (let i = 0, x = 0; i < 2e6; i++) x = (x + i) | 0; }');
+  const outcomes = [];
+  for (let i = 0; i < 1000 && outcomes.at(-1) !== 'cpu'; i++) {
+    try {
+      busy();
+      outcomes.push('done');
+    } catch (error) {
+      outcomes.push(error.limit);
+    }
+  }
+  assert.ok(outcomes.includes('done') && outcomes.at(-1) === 'cpu', outcomes.join());
+  assert.throws(() => sandbox.global, { limit: 'cpu' });
+});
+
+test('all the processor time of a sandbox is what others is what others used for it, too', async () => {
   await using outer = await Sandbox.create({ time: '2 s', cpu: '150 ms' });
   await using inner = await Sandbox.create({ time: '2 s' });
   await outer.set('ask', () => inner.runSync(`${work} 1`));

@@ -108,3 +108,24 @@ test('a worker\'s Node of another kind is named', () => {
   writeFileSync(old, '#!/bin/sh\nif [ "$1" = --version ]; then echo v22.0.0; exit 0; fi\nexit 1\n', { mode: 0o755 });
   assert.match(run(process.execPath, one, { BULKHEAD_NODE: old }).said, /old is v22\.0\.0, and workers are made of Node\.js 24/);
 });
+
+test('native parts of nobody\'s beside the package are not loaded', () => {
+  const modules = join(folder, 'app/elsewhere/node_modules');
+  cpSync(join(folder, 'app/node_modules'), modules, { recursive: true });
+  rmSync(join(modules, 'bulkhead/prebuilt'), { recursive: true });
+  // Where builds and installations are, seen from a package that is neither.
+  for (const place of [join(modules, 'build/release'), join(modules, 'build/dev')]) {
+    mkdirSync(join(place, 'bin'), { recursive: true });
+    mkdirSync(join(place, 'js'));
+    symlinkSync(program, join(place, 'bin/bulkhead'));
+    for (const name of ['host.node', 'worker.node']) symlinkSync(join(addons, name), join(place, 'js', name));
+  }
+  const above = join(folder, 'app');
+  mkdirSync(join(above, 'bin'), { recursive: true });
+  mkdirSync(join(above, 'lib/bulkhead'), { recursive: true });
+  symlinkSync(program, join(above, 'bin/bulkhead'));
+  for (const name of ['host.node', 'worker.node']) symlinkSync(join(addons, name), join(above, 'lib/bulkhead', name));
+  own(join(folder, 'app'));
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', one], { cwd: join(folder, 'app/elsewhere'), encoding: 'utf8', timeout: 60000, env: environment(), ...anybody });
+  assert.match(stdout + stderr, /no bulkhead program.*Looked for [^,]*elsewhere\/node_modules\/bulkhead\/prebuilt\/bin\/bulkhead$/m);
+});

@@ -201,3 +201,18 @@ test('parts of the language taken away', async () => {
   await using realm = await sandbox.realm({ without: ['JSON'] });
   assert.equal(await realm.run('typeof JSON + typeof [].sort'), 'undefinedfunction');
 });
+
+test('a worker that does not let go of a sandbox is lost before its others have waited for long', async () => {
+  const create = () => Sandbox.create({ tenant: 'stuck' });
+  const [gone, sibling] = [await create(), await create()];
+  assert.equal(gone.pid, sibling.pid);
+  process.kill(gone.pid, 'SIGSTOP');
+  gone.disposeSync();
+  const begin = performance.now();
+  assert.throws(() => sibling.runSync('1 + 1'), SandboxError);
+  assert.ok(performance.now() - begin < 4000, `${performance.now() - begin}`);
+  assert.ok(sibling.lost !== undefined);
+  await sibling.dispose();
+  await using next = await create();
+  assert.equal(await next.run('1 + 1'), 2);
+});

@@ -48,7 +48,7 @@ function hostOf(answer, handles = 1000) {
   const link = new Link(native, 1 << 20);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, ended: (error) => error, note() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, clock() {}, count() {}, ended: (error) => error, note() {},
   };
   const endpoint = new membrane.Endpoint(link, 0, new policyModule.HostPolicy(sandbox, handles));
   link.endpoints.set(0, endpoint);
@@ -326,4 +326,24 @@ test('thousands of torn messages', async () => {
     assert.equal(Object.getPrototypeOf(canary), Object.prototype);
   }
   assert.ok(lost > rounds / 10 && values > rounds / 50, `${lost} lost, ${values} values of ${rounds}`);
+});
+
+test('what a worker says of its limits is in our words, or short', () => {
+  const message = (code) => {
+    const { endpoint } = hostOf(() => {
+      const text = Buffer.alloc(500_000, 'x');
+      const put = (bytes) => { const head = Buffer.alloc(5); head[0] = Tag.TEXT1; head.writeUInt32LE(bytes.length, 1); return Buffer.concat([head, bytes]); };
+      return Buffer.concat([header(Op.THROW, { flags: wire.Flag.LIMIT }), put(Buffer.from(code)), put(text)]);
+    });
+    try {
+      endpoint.ask(Op.GLOBAL, 0, undefined, () => endpoint.decode(), false);
+    } catch (error) {
+      assert.equal(error.code, code);
+      return error.message;
+    }
+    return undefined;
+  };
+  assert.match(message('ERR_SANDBOX_OUTPUT'), /option output/);
+  assert.match(message('ERR_SANDBOX_HANDLES'), /option handles/);
+  assert.equal(message('ERR_SANDBOX_COPY').length, 601);
 });
