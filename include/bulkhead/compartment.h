@@ -136,18 +136,20 @@ struct Access {
 };
 
 // Decides what the policy leaves open: whatever its manifest neither grants nor blocks, where it
-// says "otherwise": "ask". Called by threads of ours, several at a time, and never by the host's
-// own; not after the compartment has ended. It may ask the compartment for its usage or change its
-// limits, but not wait for its end or destroy it.
+// says "otherwise": "ask". Called by threads of ours, several at a time, and but for stop() never
+// by the host's own; not after the compartment has ended. It may ask the compartment for its usage
+// or change its limits, but not wait for its end or destroy it.
 class BULKHEAD_API Judge {
  public:
   virtual ~Judge();
   // May take its time: the program's thread waits, and no other does. Each attempt asks again. It
   // must not throw, and return once stop() was called.
   virtual bool allow(const Access& access) = 0;
-  // Each refusal, with the rule that made it. Must not throw or wait.
+  // Each refusal, with the rule that made it. Must not throw or wait, nor ask the compartment for
+  // its usage or change its limits: where threads are short it is called by who would answer.
   virtual void refused(const Access& access, std::string_view rule);
   // The compartment is ending: whatever allow() returns from now on does not count. Must not throw.
+  // Of one that never began it is called by the thread that drops it.
   virtual void stop();
 };
 

@@ -54,7 +54,8 @@ bool set_groups(const std::vector<gid_t>& groups) {
 
 }  // namespace
 
-void borrow_umask(mode_t mask) { ::umask(mask); }
+BorrowedUmask::BorrowedUmask(mode_t mask) noexcept : before_(::umask(mask)) {}
+BorrowedUmask::~BorrowedUmask() { ::umask(before_); }
 
 BorrowedIdentity::BorrowedIdentity(const ThreadStatus& as) {
   if (own().user != 0) return;

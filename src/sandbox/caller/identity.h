@@ -7,9 +7,19 @@
 
 namespace bulkhead {
 
-// From here on this thread, which is one of the workers and has an umask of its own, creates files
-// with that umask (default ACLs need the kernel to apply it).
-void borrow_umask(mode_t mask);
+// From here to the end of its life, this thread, which has an umask of its own, creates files with
+// that umask (default ACLs need the kernel to apply it). Others' calls, launches and the host's
+// judge follow on the same thread.
+class BorrowedUmask {
+ public:
+  explicit BorrowedUmask(mode_t mask) noexcept;
+  ~BorrowedUmask();
+  BorrowedUmask(const BorrowedUmask&) = delete;
+  BorrowedUmask& operator=(const BorrowedUmask&) = delete;
+
+ private:
+  const mode_t before_;
+};
 
 // From here to the end of its life, this thread opens files as `as` would, who may have dropped
 // capabilities, and is `as` to whoever asks a socket for its peer (SO_PEERCRED). Only root can; for

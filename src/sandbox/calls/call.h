@@ -14,6 +14,7 @@
 
 #include "policy/judge.h"
 #include "sandbox/caller/caller.h"
+#include "sandbox/caller/identity.h"
 #include "sandbox/caller/settled_opens.h"
 #include "sandbox/kernel/notification.h"
 #include "sandbox/launch/compartment.h"
@@ -83,6 +84,8 @@ class Call : public Caller {
   std::optional<Reply> refuse_unless(Kind kind, std::string_view canonical_path);
   // Judge::note_refusal with this call as the attempt, unless the caller is gone.
   void note_refusal(Kind kind, std::string_view resource, std::string_view reason);
+  // Creates with that umask, for as long as this object lives.
+  void borrow_umask(mode_t mask) { umask_.emplace(mask); }
   // The kernel was told to go on with the open of `path`, and may be told so again for a while.
   void settle(SettledOpen open) { settled_ = std::move(open); }
   const std::optional<SettledOpen>& settled() const { return settled_; }
@@ -93,6 +96,7 @@ class Call : public Caller {
   Service& service_;
   bool may_block_;
   std::optional<SettledOpen> settled_;
+  std::optional<BorrowedUmask> umask_;
 };
 
 using Handler = Reply (*)(Call&);

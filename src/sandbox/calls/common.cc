@@ -13,10 +13,10 @@ namespace bulkhead {
 
 OwnLink::OwnLink(int fd) : text{} { std::snprintf(text, sizeof text, "/proc/self/fd/%d", fd); }
 
-int adopt_umask(const Call& call) {
+int adopt_umask(Call& call) {
   const auto status = call.service().processes.status(call.tid());
   if (!status) return ESRCH;
-  borrow_umask(status->umask);
+  call.borrow_umask(status->umask);
   return 0;
 }
 

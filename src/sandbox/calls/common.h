@@ -21,8 +21,8 @@ struct OwnLink {
   explicit OwnLink(int fd);
 };
 
-// The umask of the caller, for this thread. 0, or ESRCH when it is gone.
-int adopt_umask(const Call& call);
+// The umask of the caller, for this thread until the call ends. 0, or ESRCH when it is gone.
+int adopt_umask(Call& call);
 
 // Files outlive the run, so a compartment leaves no set-user-ID or set-group-ID program behind, nor
 // one that an access list makes such (acl(5) gives the group's execute permission). On a folder

@@ -283,10 +283,11 @@ pid_t Prepared::pid() const {
 }
 
 Result<Compartment> Prepared::start(const std::map<int, int>& descriptors) {
+  std::unique_ptr<Compartment::Impl> compartment;  // ends without the lock
   const std::lock_guard lock(impl_->mutex);
   if (const InnerStatus fit = impl_->check(descriptors); !fit.ok()) return outer(fit.error());
   const InnerStatus begun = impl_->begin(descriptors);
-  std::unique_ptr<Compartment::Impl> compartment = std::move(impl_->compartment);
+  compartment = std::move(impl_->compartment);
   if (!begun.ok()) return outer(begun.error());
   return Compartment(std::move(compartment));
 }

@@ -88,7 +88,8 @@ Result<std::unique_ptr<Supervised>> Supervised::prepare(Plan plan, std::shared_p
   BULKHEAD_TRY(self->ended_fd_, event());
   BULKHEAD_CHECK(self->launch(std::move(name_server)));
   given.clear();  // the program has its own
-  // It waits for us, so its number is its own still.
+  // It waits for us, so its number is its own still. Where it was killed meanwhile, begin() sees
+  // that and fails, and nothing is signalled before.
   self->program_fd_ =
       Fd(static_cast<int>(::syscall(SYS_pidfd_open, self->supervisor_->program(), 0)));
   return self;

@@ -36,6 +36,7 @@ constexpr size_t kMaxBacklog = 256U << 10U;  // bytes of answers that a TCP clie
 constexpr size_t kMaxLocalAnswers = 8;       // addresses that fit a plain UDP answer
 constexpr int kMessagesPerTurn = 32;  // so that one socket's flood does not starve the others
 constexpr auto kClientPatience = std::chrono::seconds(15);
+constexpr auto kShort = std::chrono::milliseconds(100);
 constexpr uint32_t kLocalTtl = 60;
 
 uint16_t random_id() {
@@ -157,6 +158,7 @@ class Resolver::Answerer final : private Task {
   std::map<uint64_t, Client> clients_;
   uint64_t next_key_ = 1;
   size_t asking_ = 0;
+  std::optional<Clock::time_point> accepts_again_;  // where something is short
 };
 
 Status Resolver::Answerer::listen_on(const Compartment& compartment) {
@@ -209,7 +211,8 @@ bool Resolver::Answerer::serve_ready() {
     watched.push_back({what, key});
   };
   for (const int fd : udp_) watch(fd, POLLIN, Watch::kUdp, static_cast<uint64_t>(fd));
-  if (clients_.size() < kMaxClients)
+  if (accepts_again_ && *accepts_again_ <= Clock::now()) accepts_again_.reset();
+  if (clients_.size() < kMaxClients && !accepts_again_)
     for (const int fd : tcp_) watch(fd, POLLIN, Watch::kAccept, static_cast<uint64_t>(fd));
   for (const auto& [key, client] : clients_) {
     short events = 0;
@@ -222,7 +225,9 @@ bool Resolver::Answerer::serve_ready() {
     const bool writes = pending.connecting || !pending.out.empty();
     watch(pending.socket.get(), writes ? POLLOUT : POLLIN, Watch::kPending, key);
   }
-  if (::poll(polled.data(), polled.size(), 0) <= 0) return false;  // else ENOMEM: lookups fail
+  const int ready = ::poll(polled.data(), polled.size(), 0);
+  if (ready < 0) accepts_again_ = Clock::now() + kShort;  // no memory: a turn comes by then
+  if (ready <= 0) return false;
   for (size_t i = 0; i < polled.size(); ++i) {
     if (polled[i].revents == 0) continue;
     const uint64_t key = watched[i].key;
@@ -245,7 +250,7 @@ bool Resolver::Answerer::serve_ready() {
 }
 
 Clock::time_point Resolver::Answerer::next_deadline() const {
-  auto first = Clock::time_point::max();
+  auto first = accepts_again_.value_or(Clock::time_point::max());
   for (const auto& [key, pending] : pending_) first = std::min(first, pending.deadline);
   for (const auto& [key, client] : clients_) first = std::min(first, client.last + kClientPatience);
   return first;
@@ -303,6 +308,8 @@ void Resolver::Answerer::receive(int socket) {
 
 void Resolver::Answerer::accept(int socket) {
   Fd fd(::accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  // Without descriptors it stays ready, and is left alone for a moment.
+  if (!fd && !would_block()) accepts_again_ = Clock::now() + kShort;
   if (!fd || clients_.size() >= kMaxClients) return;
   if (!loop_.watch(key_, fd.get(), EPOLLIN | EPOLLOUT).ok()) return;
   clients_[next_key_++] = Client{std::move(fd), {}, {}, Clock::now()};
@@ -414,7 +421,9 @@ void Resolver::Answerer::ask(uint64_t key) {
   const auto wait_for_ruling = [this, key, name = pending.name] {
     Attempt attempt;
     attempt.detail = "dns";
-    const auto ruling = judge_.lookup(name, attempt, true);
+    // The host's judge must not find, nor leave, what is another thread's.
+    const auto ruling =
+        own_thread_settings() ? judge_.lookup(name, attempt, true) : Judge::Ruling::kDeny;
     {
       const std::lock_guard lock(mutex_);
       // Who may block is never told to ask; were it told so, nobody could answer.

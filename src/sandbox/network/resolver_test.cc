@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -19,6 +18,7 @@
 
 #include "policy/policy_judge.h"
 #include "sandbox/network/dns.h"
+#include "sandbox/testing/without_new_threads.h"
 
 namespace bulkhead {
 namespace {
@@ -436,33 +436,11 @@ TEST_F(ResolverTest, StoppingEndsAnOpenQuestion) {
   resolver_->stop();
 }
 
-// The stack that new threads get is larger than any address space, so that none can be made.
-class NoMoreThreads {
- public:
-  NoMoreThreads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t huge;
-    pthread_attr_init(&huge);
-    pthread_attr_setstacksize(&huge, size_t{1} << 60U);
-    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
-    pthread_attr_destroy(&huge);
-  }
-  ~NoMoreThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-  NoMoreThreads(const NoMoreThreads&) = delete;
-  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
-
- private:
-  pthread_attr_t before_{};
-};
-
 TEST_F(ResolverTest, WhereNoThreadCanBeMadeNobodyIsAsked) {
   NameServer server(always("192.0.2.7"));
   start({"api.example.com:443"}, server.address(), &person_);
   {
-    const NoMoreThreads none;
+    const testing::WithoutNewThreads none;
     EXPECT_EQ(ask("new.example.com"), "2");
     EXPECT_EQ(ask("api.example.com"), "0 192.0.2.7");
   }

@@ -24,7 +24,9 @@ constexpr std::string_view kMemoryIsRefused =
 
 // What the kernel has counted as written by this thread; UINT64_MAX where it does not tell.
 uint64_t own_written() {
-  thread_local const Fd count(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
+  thread_local Fd count;
+  // Again where there was no descriptor left.
+  if (!count) count = Fd(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
   uint64_t bytes = 0;
   return ProcReader::written_bytes(count, &bytes) ? bytes : UINT64_MAX;
 }
@@ -41,8 +43,11 @@ Server::Server(Service& service, Loop& loop, Loop::Key watcher)
 Status Server::start(std::optional<Notification> first) {
   first_ = first;
   key_ = loop_.add(*this);
-  if (!first) return wait_for_calls();
-  loop_.call(key_);
+  // Watched until stop(), of nothing at first where a turn comes anyway.
+  uint32_t events = EPOLLONESHOT;
+  if (!first) events |= EPOLLIN;
+  BULKHEAD_CHECK(loop_.watch(key_, service_.listener.fd(), events));
+  if (first) loop_.call(key_);
   return {};
 }
 
@@ -93,13 +98,10 @@ void Server::tick() {
 }
 
 // The next call gives us a turn.
-Status Server::wait_for_calls() {
-  return loop_.watch(key_, service_.listener.fd(), EPOLLIN | EPOLLONESHOT);
-}
+Status Server::wait_for_calls() { return loop_.rearm(key_, service_.listener.fd(), EPOLLIN); }
 
 Task::Clock::time_point Server::turn(bool briefly) {
   if (stopping_.load() || ended_.load()) return kNever;
-  loop_.forget(service_.listener.fd());
   {
     const std::lock_guard lock(mutex_);
     thread_ = ::pthread_self();

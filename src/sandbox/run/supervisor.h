@@ -98,6 +98,7 @@ class Supervisor final : private Task {
   std::optional<Outcome> read_status();
   bool is_stopped() const;
   Clock::time_point next_look();
+  Clock::time_point put_off_end();
   void finish(Outcome outcome);
   void begin_to_end();
   void stop_serving();
@@ -124,7 +125,8 @@ class Supervisor final : private Task {
 
   // Turns only:
   bool server_ended_ = false;
-  bool settled_ = false;  // it has lived through a quiet moment
+  std::optional<Outcome> outcome_;  // not reported yet
+  bool settled_ = false;            // it has lived through a quiet moment
   Clock::time_point quiet_since_;
 
   std::mutex mutex_;

@@ -12,14 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <functional>
+#include <future>
+#include <sstream>
 #include <thread>
 
 #include "policy/policy_judge.h"
 #include "sandbox/plan/probe.h"
 #include "sandbox/testing/served_child.h"
+#include "sandbox/testing/without_new_threads.h"
 
 namespace bulkhead {
 namespace {
@@ -264,6 +268,115 @@ TEST_F(SuperviseTest, AChangedIdentityIsThePeerOfASocket) {
     EXPECT_EQ(peer_of(client), "1234 2345");
   }
   run_it.join();
+}
+
+// One of our epolls has the listener.
+bool listener_is_watched() {
+  const auto link = [](const std::string& fd) {
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/self/fd/" + fd, ignored).string();
+  };
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    if (link(entry.path().filename()) != "anon_inode:[eventpoll]") continue;
+    std::istringstream lines(testing::read_all(entry.path()));
+    for (std::string word, fd; lines >> word;)
+      if (word == "tfd:" && lines >> fd && link(fd).starts_with("anon_inode:seccomp")) return true;
+  }
+  return false;
+}
+
+mode_t umask_here() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
+
+// Looks around where calls are served.
+class LookingJudge final : public PolicyJudge {
+ public:
+  using PolicyJudge::PolicyJudge;
+  void stop_asking() override {
+    ++stops;
+    PolicyJudge::stop_asking();
+  }
+  std::atomic<int> looks = 0, watched = 0, stops = 0;
+  std::atomic<mode_t> mask = 0;
+
+ private:
+  void refused(Kind /*kind*/, std::string_view /*resource*/, std::string_view /*reason*/,
+               const Attempt& /*attempt*/) override {
+    ++looks;
+    watched += listener_is_watched() ? 1 : 0;
+    mask = umask_here();
+  }
+};
+
+class HostsLoopTest : public SuperviseTest {
+ protected:
+  void prepare(const std::string& script) {
+    options_.serve_every_call = true;
+    auto policy = std::move(Policy::compile(inputs_)).value();
+    plan_.emplace(std::move(make_plan(policy, {"/bin/sh", "-c", script}, {"PATH=/usr/bin:/bin"},
+                                      folder_.path(), options_))
+                      .value());
+    judge_.emplace(policy);
+    auto prepared = Supervisor::prepare(*plan_, *judge_, *loop_, {});
+    ASSERT_TRUE(prepared.ok()) << to_string(prepared.error());
+    supervisor_ = std::move(*prepared);
+  }
+
+  std::string refused() { return other_.file("file", "no grant"); }
+
+  Folder other_;
+  const std::unique_ptr<Loop> loop_ = std::move(Loop::make()).value();
+  std::optional<Plan> plan_;
+  std::optional<LookingJudge> judge_;
+  std::unique_ptr<Supervisor> supervisor_;
+};
+
+// Whoever takes all of the user's watches must not end others' compartments.
+TEST_F(HostsLoopTest, TheListenerIsWatchedThroughout) {
+  prepare(fmt::format("cat {0}; sleep 0.5; cat {0}; exit 3", refused()));
+  ASSERT_TRUE(supervisor_->begin().ok());
+  EXPECT_EQ(describe(supervisor_->wait()->outcome), describe(Exited{3}));
+  EXPECT_GE(judge_->looks, 2);
+  EXPECT_EQ(judge_->watched, judge_->looks);
+}
+
+TEST_F(HostsLoopTest, AProgramsUmaskDoesNotStayWithTheThread) {
+  prepare(fmt::format("umask 0777; mkdir folder; cat {}; exit 3", refused()));
+  ASSERT_TRUE(supervisor_->begin().ok());
+  EXPECT_EQ(describe(supervisor_->wait()->outcome), describe(Exited{3}));
+  EXPECT_GE(judge_->looks, 1);
+  EXPECT_EQ(judge_->mask, umask_here());
+  struct stat about {};
+  ASSERT_EQ(::stat((folder_ / "folder").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0U);
+}
+
+// The loop's own thread has no time for the end.
+TEST_F(HostsLoopTest, TheEndWaitsForAThreadAndTheProgramDoesNot) {
+  prepare("echo > ready; while :; do :; done");
+  const pid_t program = supervisor_->program();
+  ASSERT_TRUE(supervisor_->begin().ok());
+  struct stat about {};
+  while (::stat((folder_ / "ready").c_str(), &about) != 0) ::usleep(1000);
+  ::usleep(600'000);  // nothing is served any more
+  std::promise<void> let_go;
+  const std::shared_future<void> gone = let_go.get_future().share();
+  {
+    const testing::WithoutNewThreads none;
+    while (loop_->workers().run([gone] { gone.wait(); })) {
+    }
+    supervisor_->end();
+    EXPECT_EQ(supervisor_->wait(std::chrono::steady_clock::now() + std::chrono::milliseconds(500)),
+              nullptr);
+    EXPECT_NE(::kill(program, 0), 0);
+    EXPECT_EQ(judge_->stops, 0);
+  }
+  let_go.set_value();
+  EXPECT_EQ(describe(supervisor_->wait()->outcome), describe(Ended{}));
+  EXPECT_GE(judge_->stops, 1);
 }
 
 TEST_F(SuperviseTest, OrdinaryUserToo) {

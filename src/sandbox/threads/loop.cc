@@ -92,6 +92,13 @@ Status Loop::watch(Key key, int fd, uint32_t events) {
   return errno_error("watch a descriptor of a compartment");
 }
 
+Status Loop::rearm(Key key, int fd, uint32_t events) {
+  epoll_event event{events | EPOLLONESHOT, {.u64 = key}};
+  const std::lock_guard lock(mutex_);  // what the task has done before is seen by the turn
+  if (::epoll_ctl(events_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return {};
+  return errno_error("watch a descriptor of a compartment again");
+}
+
 void Loop::forget(int fd) noexcept {
   if (fd >= 0) (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }

@@ -49,6 +49,9 @@ class Loop {
   // The task has a turn when the descriptor is ready by `events` (epoll(7)): each time anew, or
   // with EPOLLONESHOT once.
   Status watch(Key key, int fd, uint32_t events);
+  // What is watched with EPOLLONESHOT, once more. Takes nothing of the kernel's: of watches a user
+  // has so many (fs.epoll.max_user_watches), and another of that user's programs may have them all.
+  Status rearm(Key key, int fd, uint32_t events);
   void forget(int fd) noexcept;
   // The task has a turn: at once, or after the one that is under way.
   void call(Key key);

@@ -1,16 +1,18 @@
 #include "sandbox/threads/loop.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include "sandbox/testing/without_new_threads.h"
 
 namespace bulkhead {
 namespace {
@@ -45,28 +47,6 @@ void drain(const Fd& fd) {
   uint64_t count = 0;
   (void)!::read(fd.get(), &count, sizeof count);
 }
-
-// The stack that new threads get is larger than any address space, so that none can be made.
-class WithoutNewThreads {
- public:
-  WithoutNewThreads() {
-    pthread_getattr_default_np(&before_);
-    pthread_attr_t huge;
-    pthread_attr_init(&huge);
-    pthread_attr_setstacksize(&huge, size_t{1} << 60U);
-    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
-    pthread_attr_destroy(&huge);
-  }
-  ~WithoutNewThreads() {
-    pthread_setattr_default_np(&before_);
-    pthread_attr_destroy(&before_);
-  }
-  WithoutNewThreads(const WithoutNewThreads&) = delete;
-  WithoutNewThreads& operator=(const WithoutNewThreads&) = delete;
-
- private:
-  pthread_attr_t before_{};
-};
 
 class LoopTest : public ::testing::Test {
  protected:
@@ -104,9 +84,11 @@ TEST_F(LoopTest, OnceIsOnce) {
   ::usleep(20'000);
   EXPECT_EQ(turns, 1);
   // Anew: what is there already counts.
-  loop_->forget(fd.get());
-  ASSERT_TRUE(loop_->watch(task.key, fd.get(), EPOLLIN | EPOLLONESHOT).ok());
+  ASSERT_TRUE(loop_->rearm(task.key, fd.get(), EPOLLIN).ok());
   while (turns < 2) std::this_thread::yield();
+  // For which no watch is taken: there is one.
+  loop_->forget(fd.get());
+  EXPECT_FALSE(loop_->rearm(task.key, fd.get(), EPOLLIN).ok());
 }
 
 TEST_F(LoopTest, TurnsOfATaskAreOneAtATimeAndNoneIsLost) {
@@ -193,7 +175,11 @@ TEST_F(LoopTest, RemovingWaitsForTheTurnAndNoneFollows) {
 
 // Whoever takes all of the user's processes must not keep others from being served.
 TEST_F(LoopTest, WhereNoThreadCanBeHadTheLoopHelps) {
-  const WithoutNewThreads none;
+  // The one that is there from the start is taken.
+  std::promise<void> let_go;
+  const std::shared_future<void> gone = let_go.get_future().share();
+  while (!loop_->workers().run([gone] { gone.wait(); })) ::usleep(100);
+  const testing::WithoutNewThreads none;
   const Fd fd = event();
   std::atomic<int> turns = 0, brief = 0;
   const auto count = [&](bool briefly) {
@@ -210,6 +196,7 @@ TEST_F(LoopTest, WhereNoThreadCanBeHadTheLoopHelps) {
   }
   EXPECT_EQ(brief, turns);
   EXPECT_FALSE(Loop::make().ok());
+  let_go.set_value();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -127,7 +128,9 @@ bool Workers::start_thread(Job& job) {
 void Workers::work(Job job) {
   // It can be had, or there would be no loop: what is short is memory.
   while (!own_thread_settings()) ::usleep(1000);
+  const mode_t usual = ::umask(0);
   for (;;) {
+    ::umask(usual);  // whatever a host's judge has left there
     job();
     job = nullptr;
     std::unique_lock lock(mutex_);

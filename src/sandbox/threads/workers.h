@@ -27,10 +27,12 @@ class Workers {
   // beside all else that is opened. Without any descriptor nobody would see what programs use.
   static constexpr size_t kMostWaiting = 4096;
   static size_t most_waiting(uint64_t descriptors) noexcept;
-  // Who has no more than this may have one more, whatever others hold.
+  // Who has fewer than this may have one more, whatever others hold and whatever descriptors there
+  // are: what then fails for want of one is a call, and not the compartment.
   static constexpr size_t kAssured = 16;
 
   // Each thread has an umask and a working folder of its own, and handles interrupt_signal() alone.
+  // Each job begins with the umask that the process had when the thread was made.
   static Result<std::unique_ptr<Workers>> make();
   ~Workers();  // no job is under way, none waits
   Workers(const Workers&) = delete;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <utility>
 
 #include "sandbox/kernel/interrupt.h"
 
@@ -79,6 +80,26 @@ TEST(Workers, UmaskFolderAndSignalsAreTheirOwn) {
   EXPECT_EQ(::umask(mask), 022U);
   char after[4096];
   EXPECT_STREQ(::getcwd(after, sizeof after), folder);
+}
+
+// A thread has jobs of several compartments, one after another.
+TEST(Workers, EachJobBeginsWithTheUsualUmask) {
+  const mode_t mask = ::umask(027);
+  const auto workers = std::move(Workers::make()).value();
+  std::atomic<int> done = 0;
+  std::promise<std::pair<pthread_t, mode_t>> first, second;
+  const auto job = [](auto& seen) {
+    return [&seen] { seen.set_value({::pthread_self(), ::umask(0777)}); };
+  };
+  ASSERT_TRUE(workers->run(job(first)));
+  const auto [thread, usual] = first.get_future().get();
+  EXPECT_EQ(usual, 027U);
+  for (bool there = false; !there;)  // once it is idle
+    std::thread([&] { there = workers->run(job(second)); }).join();
+  const auto [same, again] = second.get_future().get();
+  EXPECT_TRUE(::pthread_equal(thread, same));
+  EXPECT_EQ(again, 027U);
+  ::umask(mask);
 }
 
 // One thread makes them all; to the others those are given that are there.
