@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -24,7 +25,7 @@ struct Verb {
   // What follows the options, and is the verb's own to read: everything from the first word on that
   // is no option of ours; nullptr: nothing.
   const char* rest;
-  bool takes_command() const { return rest == kCommand; }
+  bool takes_command() const { return rest != nullptr && std::string_view(rest) == kCommand; }
   Action (*add)(CommandLine& line);
 };
 
