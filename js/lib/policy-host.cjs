@@ -97,7 +97,7 @@ function stackOf(name, message, stack) {
 // Of the guest's end of the membrane, in our words: what a worker says of its limits is kept in the journal.
 const limitTexts = new Map([
   ['ERR_SANDBOX_OUTPUT', 'what the guest was to send is larger than a message may be (option output)'],
-  ['ERR_SANDBOX_HANDLES', 'more than may be held across the membrane (option handles)'],
+  ['ERR_SANDBOX_HANDLES', 'more objects than may be held across the membrane (option handles)'],
 ]);
 const MOST_TEXT = 600;
 
