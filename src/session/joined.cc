@@ -12,9 +12,9 @@ Joined::Joined(Planned planned, JoinOptions options)
     : planned_(std::move(planned)), journal_(std::move(options.journal)) {
   if (journal_)
     for (Event& event : planned_.withheld) journal_->record(std::move(event));
-  const auto remember = [subject = options.subject, digest = options.digest,
-                         store = GrantStore(options.grants),
-                         then = std::move(options.remembered)](const Extra& extra) mutable -> Status {
+  const auto remember =
+      [subject = options.subject, digest = options.digest, store = GrantStore(options.grants),
+       then = std::move(options.remembered)](const Extra& extra) mutable -> Status {
     BULKHEAD_CHECK(store.remember(subject, digest, extra));
     if (then) then(extra);
     return {};
