@@ -30,9 +30,11 @@ Plan plan_of_all(Stdio stdio) {
   return std::move(plan).value();
 }
 
-void start_cold(benchmark::State& state) {
+// `plan` is called for each start.
+template <class PlanMaker>
+void time_starts(benchmark::State& state, const PlanMaker& plan) {
   for (auto _ : state) {
-    auto compartment = launch(plan_of_all({}));
+    auto compartment = launch(plan());
     state.PauseTiming();
     if (!compartment.ok()) {
       state.SkipWithError(compartment.error().message.c_str());
@@ -42,20 +44,15 @@ void start_cold(benchmark::State& state) {
     state.ResumeTiming();
   }
 }
+
+void start_cold(benchmark::State& state) {
+  time_starts(state, [] { return plan_of_all({}); });
+}
 BENCHMARK(start_cold)->Name("start/cold")->Unit(benchmark::kMicrosecond)->UseRealTime();
 
 void start(benchmark::State& state) {
   const Plan plan = plan_of_all({});
-  for (auto _ : state) {
-    auto compartment = launch(plan);
-    state.PauseTiming();
-    if (!compartment.ok()) {
-      state.SkipWithError(compartment.error().message.c_str());
-      break;
-    }
-    kill_compartment(*compartment);
-    state.ResumeTiming();
-  }
+  time_starts(state, [&plan]() -> const Plan& { return plan; });
 }
 BENCHMARK(start)->Name("start/plan cached")->Unit(benchmark::kMicrosecond)->UseRealTime();
 

@@ -37,6 +37,9 @@ cc_t key_or(cc_t key, cc_t instead) {
   return fit ? key : instead;
 }
 
+// Who asks for a password lets the keys be lines that are not echoed (getpass(3)).
+bool hides_lines(const TerminalModes& modes) { return (modes.c_lflag & (ICANON | ECHO)) == ICANON; }
+
 // Whether the job has others than this process: the compartment's are in another session.
 bool shares_job() {
   const pid_t group = getpgrp();
@@ -90,12 +93,11 @@ bool UserTerminal::is_hung_up() const {
   return poll(&look, 1, 0) == 1 && (look.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-// Who asks for a password lets the keys be lines that are not echoed (getpass(3)). Where nobody
-// else is likely to read, that is the person's own wish.
+// Where nobody else is likely to read, lines that are not echoed are the person's own wish.
 bool UserTerminal::may_take_keys() const {
   TerminalModes now = {};
   if (!has_foreground() || tcgetattr(fd_.get(), &now) != 0) return false;
-  return offers_keys_ || (now.c_lflag & (ICANON | ECHO)) != ICANON;
+  return offers_keys_ || !hides_lines(now);
 }
 
 bool UserTerminal::take_keys() {
@@ -115,8 +117,7 @@ bool UserTerminal::others_have_keys() const {
 
 bool UserTerminal::others_hide_keys() const {
   TerminalModes now = {};
-  return has_foreground() && tcgetattr(fd_.get(), &now) == 0 &&
-         (now.c_lflag & (ICANON | ECHO)) == ICANON && shares_job();
+  return has_foreground() && tcgetattr(fd_.get(), &now) == 0 && hides_lines(now) && shares_job();
 }
 
 void UserTerminal::give_back_keys() {
