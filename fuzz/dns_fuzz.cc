@@ -2,22 +2,15 @@
 // understood, we understand again; and nothing of a query but its name and type is sent on.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "sandbox/network/dns.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check_query(dns::View message) {
   const auto query = dns::parse_query(message);

@@ -4,11 +4,10 @@
 // The first byte chooses how the rest is cut; its top bit, whether frames are masked.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "vscode/protocol.h"
 #include "vscode/websocket.h"
 
@@ -17,12 +16,6 @@ namespace {
 using namespace bulkhead;
 
 constexpr size_t kLimit = 4096;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 struct Seen {
   std::string payload, control;

@@ -2,28 +2,19 @@
 // and no program, address or file of the user's choice but the two that are decided on when opened.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "policy/git_settings.h"
+#include "require.h"
 
-namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
+using namespace bulkhead;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto kept = bulkhead::harmless_git_settings(text);
+  const auto kept = harmless_git_settings(text);
   if (!kept.ok()) return 0;
-  const auto again = bulkhead::harmless_git_settings(*kept);
+  const auto again = harmless_git_settings(*kept);
   require(again.ok() && *again == *kept, "what was written is read as what was meant");
   // Two lines for each: a section that is known, and a setting in it.
   std::string_view rest = *kept;

@@ -2,23 +2,12 @@
 // understood names plain ids and folders, is withheld from, and is understood again.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
 #include "base/path.h"
+#include "require.h"
 #include "vscode/initial_data.h"
 
-namespace {
-
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto initial = InitialData::parse({data, size});

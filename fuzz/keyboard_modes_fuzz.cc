@@ -1,24 +1,14 @@
 // What a program writes to its terminal: in whatever parts it comes, the same modes are told again,
 // in few bytes; and telling them again changes nothing.
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "require.h"
 #include "terminal/keyboard_modes.h"
 
-namespace {
-
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const int set = ::setenv("TERM", "xterm", 1);

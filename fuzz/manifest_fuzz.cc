@@ -3,22 +3,15 @@
 // accepted which a second JSON parser refuses.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "policy/policy.h"
+#include "require.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void check(const Error& error) {
   require(!error.message.empty(), "an error has a message");

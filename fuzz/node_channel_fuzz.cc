@@ -7,23 +7,16 @@
 #include <sys/socket.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "require.h"
 #include "vscode/node_channel.h"
 #include "vscode/websocket.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 void send_piece(int fd, Bytes piece, bool with_descriptor) {
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -13,16 +12,11 @@
 #include "policy/extension_id.h"
 #include "policy/package.h"
 #include "policy/reviews.h"
+#include "require.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // One file for all inputs of a process.
 const std::string& approvals_file() {

@@ -3,8 +3,6 @@
 // its first byte "?", a path to decide; "!" a host to look up and connect to.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -12,16 +10,11 @@
 #include "policy/network_rule.h"
 #include "policy/pattern.h"
 #include "policy/policy.h"
+#include "require.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what, const std::string& about) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s: %s\n", what, about.c_str());
-  std::abort();
-}
 
 std::vector<std::string> split(std::string_view path) {
   std::vector<std::string> result;

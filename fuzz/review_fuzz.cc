@@ -3,22 +3,15 @@
 // nothing is new against itself, and that where nothing is told nothing is allowed that was not.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "policy/review.h"
 #include "policy/rule_match.h"
+#include "require.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const std::string& what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what.c_str());
-  std::abort();
-}
 
 bool allowed(const Policy& policy, const Claim& claim) {
   return decide(policy, claim.kind, claim.resource).verdict == Verdict::kAllow;

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "vscode/json_text.h"
 #include "vscode/json_tree.h"
 #include "vscode/resource.h"
@@ -19,12 +18,6 @@ namespace {
 
 using namespace bulkhead;
 using Json = nlohmann::ordered_json;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 size_t depth_of(const Json& value) {
   size_t deepest = 0;

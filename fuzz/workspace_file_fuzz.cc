@@ -4,24 +4,17 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/path.h"
+#include "require.h"
 #include "vscode/workspace_folders.h"
 
 namespace {
 
 using namespace bulkhead;
-
-void require(bool holds, const char* what, const std::string& about) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s: %s\n", what, about.c_str());
-  std::abort();
-}
 
 // A folder of this process, with two folders in it.
 struct Place {
