@@ -3,13 +3,12 @@
 
 #include <bulkhead/compartment.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -53,9 +52,17 @@ inline bulkhead::Options shell(const std::string& script) {
   return options;
 }
 
+// What can be read of a file: nothing of a process that has ended meanwhile (a read of /proc then
+// fails with ESRCH, which a stream buffer would throw).
 inline std::string read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string text;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char part[4096];
+  for (ssize_t size = 0; (size = ::read(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(size));
+  ::close(file);
+  return text;
 }
 
 // Names in a folder of /proc/self: descriptors, threads.
