@@ -8,8 +8,8 @@
 // load at start and end is part of the output. Needs root for the notifications of an idle host.
 //
 // What is measured (every time with a new home, a new server and a new browser with nothing in its cache; but the
-// editor has been used once before in that home, for fifteen seconds, so that its edited copies exist and what it keeps
-// of compiled code. For memory and idleness it has only been started before):
+// editor has been used once before in that home, for fifteen seconds, so that its edited copies exist, what it keeps
+// of compiled code, and what a browser keeps for its address. For memory and idleness it has only been started before):
 //   host start    from the server's call of fork() for an extension host (a preload in the server stamps it) to
 //                 - Node's start: its performance.timeOrigin.
 //                 - READY: VS Code's own mark code/extHost/willConnectToRenderer in that host, set as it tells its

@@ -80,7 +80,7 @@ export class Scene {
       const environment = world.environment.bind(world);
       world.environment = () => ({ ...environment(), NODE_OPTIONS: `--require=${path.join(here, "stamp.cjs")}`, BULKHEAD_BENCH_FORKS: forks });
       world.write("home/projects/app/text.bench", `formatted 0 times\n\n${"A line that is there to be there.\n".repeat(300)}`);
-      Object.assign(editor, { mode, world, options: [], log: "", data: world.path("data"), extensions: world.path("extensions") });
+      Object.assign(editor, { mode, world, options: [], keepsPort: true, log: "", data: world.path("data"), extensions: world.path("extensions") });
       world.write("data/data/User/settings.json", JSON.stringify({ ...QUIET, ...SETTINGS }));
       fs.mkdirSync(editor.extensions, { mode: 0o700 });
       if (tool) editor.install(path.join(here, "tool"));
@@ -92,6 +92,7 @@ export class Scene {
         await editor.browse();
         await until("the tool's code", () => scene.#stamps().length > 0, PATIENCE);
         await pause(USED);
+        editor.kept = await editor.storage();
       }
       if (tool || !scene.plain) {
         await editor.end();

@@ -3,7 +3,8 @@
 //
 //   node tests/real/runner.mjs EXTENSIONS [--only NAME,…] [--modes plain,compartments] [--rounds N] [--used] [--json FILE]
 //
-// Each run has a new home. --used: the editor has been used there once before, for a quarter of a minute.
+// Each run has a new home. --used: the editor has been used there once before, for a quarter of a minute, by the same
+// browser, whose cache alone is new.
 //
 // README.md says what stands in EXTENSIONS. Exits 1 where a result is not what is to be had.
 import { execFileSync } from "node:child_process";
@@ -86,13 +87,15 @@ async function run(job, mode, packages, projects, used) {
   let editor;
   try {
     prepare(job, world, projects);
-    const start = () => Editor.start({ mode, world, extensions: job.extensions.map((id) => packages.get(id).folder), settings: job.settings });
+    const start = (kept) => Editor.start({ mode, world, extensions: job.extensions.map((id) => packages.get(id).folder), settings: job.settings, keepsPort: used, kept });
+    let kept;
     if (used) {
       editor = await start();
       await new Promise((resolve) => setTimeout(resolve, USED));
+      kept = await editor.storage();
       await editor.end();
     }
-    editor = await start();
+    editor = await start(kept);
     const ready = performance.now();
     const watch = setInterval(async () => (outcome.questions = Math.max(outcome.questions, await waiting(editor.page))), 500);
     try {

@@ -98,10 +98,11 @@ export class Editor {
    * @param {string[]} [options.options] further words for `bulkhead code`
    * @param {boolean} [options.predicts] whether the browser connects in advance, as people's do
    * @param {boolean} [options.keepsPort] whether it is served again where it was
+   * @param {object} [options.kept] what a browser kept of an editor before (storage()), which was served where this one is
    */
-  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, predicts = false, before }) {
+  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, predicts = false, kept, before }) {
     const editor = new Editor();
-    Object.assign(editor, { mode, world, options, keepsPort, predicts });
+    Object.assign(editor, { mode, world, options, keepsPort, predicts, kept, port: kept?.port });
     editor.data = world.path("data");
     editor.extensions = world.path("extensions");
     world.write("data/data/User/settings.json", JSON.stringify({ ...SETTINGS, ...settings }, null, 1));
@@ -203,9 +204,14 @@ export class Editor {
       executablePath: process.env.BULKHEAD_CHROMIUM ?? "/usr/bin/chromium",
       args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", ...(this.predicts ? [] : [quiet]), "--disable-component-update", "--disable-sync"],
     });
-    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 900 } });
+    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: this.kept?.state });
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await this.openWindow();
+  }
+
+  /** What the browser keeps for this editor's address, as a person's does until the next start; its cache is not part of it. */
+  async storage() {
+    return { port: this.port, state: await this.context.storageState({ indexedDB: true }) };
   }
 
   /** In the same profile as those before. */
