@@ -1,6 +1,6 @@
 'use strict';
 const { Sandbox, isGuest } = require('./lib/sandbox.cjs');
-const { views, revoke, limit } = require('./lib/policy-host.cjs');
+const { views, revoke, limit, transfer } = require('./lib/policy-host.cjs');
 const { callSignal } = require('./lib/link.cjs');
 const { warm, cool } = require('./lib/pool.cjs');
 const {
@@ -10,6 +10,6 @@ const {
 const { live, readonly, protected_, byValue } = views;
 
 module.exports = {
-  Sandbox, live, readonly, protected_, byValue, revoke, isGuest, callSignal, limit, warm, cool, SandboxError, TimeLimitError, MemoryLimitError,
-  StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
+  Sandbox, live, readonly, protected_, byValue, transfer, revoke, isGuest, callSignal, limit, warm, cool, SandboxError, TimeLimitError,
+  MemoryLimitError, StackLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
 };

@@ -214,6 +214,10 @@ export function readonly<T extends object>(value: T, options?: {
 export function protected_<T extends object>(value: T): T;
 /** Copied, wherever it crosses; what cannot be copied is an error. */
 export function byValue<T>(value: T): T;
+/** Bytes that cross and are gone where they were: the buffer is detached once the message that it is part of is
+ *  written; the other side gets one of its own, under its own limits. An ArrayBuffer or a view of all of one, neither
+ *  resizable nor shared. For guests: handed over by `expose` or `modules` it is the guest's own. */
+export function transfer<T extends ArrayBuffer | ArrayBufferView>(value: T): T;
 /** Takes a host object away from every sandbox that holds it; reading it throws there from now on. */
 export function revoke(value: object): void;
 /** Is this a stand-in for something of a guest? */

@@ -69,6 +69,9 @@ function decodeTagged(endpoint, tag) {
     case Tag.LIMIT:
       if (endpoint.policy.isHost) throw new WireError('limit');
       return endpoint.policy.limit;
+    case Tag.TRANSFER:
+      if (endpoint.policy.isHost) throw new WireError('transfer');
+      return endpoint.policy.transfer;
     default: return decodeNested(endpoint, tag);
   }
 }

@@ -7,6 +7,7 @@ const { Tag, Kind } = require('./wire.cjs');
 const { View } = require('./view.cjs');
 const { LimitError, MAX_OBJECTS } = require('./limit.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
+const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
 const MAX_NESTING = 100;
 const MAX_STACK_TEXT = 8 << 10;
@@ -36,7 +37,10 @@ function encodeObject(endpoint, value) {
     writer.u8(Tag.YOURS);
     return writer.u32(record.id);
   }
-  if (value === policy.limit) return writer.u8(Tag.LIMIT);
+  if (policy.isHost) {
+    if (value === policy.limit) return writer.u8(Tag.LIMIT);
+    if (value === policy.transfer) return writer.u8(Tag.TRANSFER);
+  }
   let { view, copying } = endpoint;
   const wrapped = policy.unwrap(value);
   if (wrapped !== undefined) {
@@ -49,6 +53,7 @@ function encodeObject(endpoint, value) {
     view = wrapped.view;
     copying = wrapped.copying;
   }
+  if (isTransfer(value)) value = takeTransfer(endpoint, value);
   if (value === globalThis && policy.isHost) return writer.u8(Tag.UNDEFINED);
   const told = link.kind(value);
   const kind = told & KIND;

@@ -8,6 +8,7 @@ const { Endpoint } = require('./membrane.cjs');
 const { LimitError } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
 const { Limited } = require('./limited.cjs');
+const { transfer } = require('./transfer.cjs');
 const { moduleName } = require('./specifier.cjs');
 const { hide, installWeb, freezeAll, keepGlobals, takeAway } = require('./globals.cjs');
 
@@ -19,6 +20,8 @@ class GuestPolicy {
     this.handles = 65536;
     this.guest = guest;
     this.limit = guest.limited.limit;
+    // One of each realm's, which `this` is nothing to.
+    this.transfer = (value) => transfer(value);
     this.buffers = undefined;  // what a Buffer inherits from, where it has one
   }
   closedError() {

@@ -10,6 +10,7 @@ const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { encodeObject } = require('./encode.cjs');
 const { decodeTagged } = require('./decode.cjs');
+const { detachAll } = require('./transfer.cjs');
 
 const MAX_DEPTH = 100;
 const MAX_KEYS = 4000;
@@ -92,6 +93,7 @@ class Endpoint {
     this.newKeys = null;
     this.seen = null;
     this.backs = null;
+    this.transfers = null;  // buffers that go with the message
     this.depth = 0;
     this.nesting = 0;
     this.objects = 0;
@@ -116,6 +118,7 @@ class Endpoint {
     this.objects = 0;
     this.newKeys = null;
     this.seen = null;
+    this.transfers = null;
     this.journaled = 0;
     this.link.encoding = this;
   }
@@ -131,6 +134,7 @@ class Endpoint {
 
   // Its length, with what we let go of meanwhile.
   finish() {
+    if (this.transfers !== null) detachAll(this.transfers);
     const { writer } = this.link;
     const { releases } = this;
     const count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
@@ -235,11 +239,13 @@ class Endpoint {
     for (; count < settled.length; count++) {
       writer.u32(settled[count].id);
       const { at } = writer;
+      const going = this.transfers?.length ?? 0;
       try {
         writer.u8(settled[count].ok ? 1 : 0);
         this.encode(settled[count].value);
       } catch (error) {
         writer.at = at;
+        if (this.transfers !== null) this.transfers.length = going;
         writer.u8(0);
         this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
       }

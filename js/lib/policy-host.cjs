@@ -5,6 +5,7 @@
 // and of the host's own only what the guest already holds.
 
 const { types } = require('node:util');
+const { isMarkedAsUntransferable } = require('node:worker_threads');
 const P = require('./primordials.cjs');
 const { Flag, Kind, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
@@ -12,6 +13,7 @@ const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { NATIVE, PROXY } = require('./encode.cjs');
 const { Import } = require('./standin.cjs');
+const { transfer: transferBytes } = require('./transfer.cjs');
 const errors = require('./errors.cjs');
 
 // live(), readonly() and their kind, for handing over.
@@ -46,6 +48,13 @@ const views = {
 // Stands for what each guest has of its own.
 const limit = () => {
   throw new TypeError('limit() is for guests: hand it over by expose or modules');
+};
+
+// Node's own pool is its to keep, whoever has a view of all of it.
+const transfer = (value) => {
+  const made = transferBytes(value);
+  if (isMarkedAsUntransferable(ArrayBuffer.isView(value) ? value.buffer : value)) throw new TypeError('transfer: a buffer that is marked as untransferable');
+  return made;
 };
 
 const revoked = new WeakSet();
@@ -108,6 +117,7 @@ class HostPolicy {
     this.sandbox = sandbox;
     this.handles = handles;
     this.limit = limit;
+    this.transfer = transfer;
   }
 
   closedError() {
@@ -257,4 +267,4 @@ const revoke = (value) => {
   revoked.add(Box.is(value) ? value.value : value);
 };
 
-module.exports = { HostPolicy, kindOf, views, revoke, limit };
+module.exports = { HostPolicy, kindOf, views, revoke, limit, transfer };

@@ -35,6 +35,7 @@ const Tag = fixed({
   DATE: 23, REGEXP: 24, MAP: 25, SET: 26, ERROR: 27, VIEW: 28, BUFFER: 29, BOXED: 30,
   PROMISE: 31, SNAPSHOT: 32, INTS: 33,
   LIMIT: 34,       // to a guest: its own limit() (limited.cjs)
+  TRANSFER: 35,    // the same of transfer() (transfer.cjs)
 });
 
 // What an object is; the worker's natives.cc has the same numbers.

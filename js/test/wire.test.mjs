@@ -78,7 +78,7 @@ test('messages that cannot be end the worker', () => {
     'a well-known symbol that is none': [Tag.WELL_KNOWN, 99], 'a symbol of Node\'s': [Tag.REGISTERED, ...text('nodejs.util.inspect.custom')],
     'a bigint of letters': [Tag.BIGINT, ...text('xyz')], 'a bigint of nothing': [Tag.BIGINT, ...text('-')], 'a view of no class': [Tag.VIEW, 99, 0, 0, 0, 0],
     'doubles of three bytes': [Tag.VIEW, 9, 3, 0, 0, 0, 1, 2, 3], 'an error of no class': [Tag.ERROR, 0, 0, 0, 0, 77],
-    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'a limit()': [Tag.LIMIT], 'a handle to be cached': [Tag.MINE, 0, 0, 0, 0, 16], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
+    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'a limit()': [Tag.LIMIT], 'a transfer()': [Tag.TRANSFER], 'a handle to be cached': [Tag.MINE, 0, 0, 0, 0, 16], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
   };
   for (const [name, body] of Object.entries(bodies)) {
     const { endpoint, link } = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from(body)]));

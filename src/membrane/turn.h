@@ -1,7 +1,8 @@
 // Turn: what the host grants a worker until it has the word again: processor time, time, memory.
 // First the script is asked to end (Control::terminate); a worker that does not come back after
-// 20 ms more of its own is killed. Processor time is what the kernel says of the process, so that a
-// loaded machine ends nobody, and never more than has passed, so that threads count once.
+// 20 ms more of its own, or sleeps for as long instead, is killed. Processor time is what the
+// kernel says of the process, so that a loaded machine ends nobody, and never more than has passed,
+// so that threads count once.
 #pragma once
 
 #include <sys/types.h>
@@ -68,6 +69,7 @@ class Turn {
 
  private:
   End check();
+  bool pretends(uint64_t now);
   uint64_t charge(uint64_t now);
   uint64_t resident() const;
 
@@ -99,6 +101,7 @@ class Turn {
   uint64_t soonest_ = 0;  // after so long a limit may be reached
   uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, others_ = 0;
   uint64_t asked_ = 0, used_asked_ = 0;
+  uint64_t looked_ = 0, asleep_ = 0;  // since it was asked to end
   size_t level_asked_ = 0;
   std::atomic<bool> abandoned_{false}, stopped_{false};
 };

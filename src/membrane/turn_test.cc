@@ -1,7 +1,9 @@
 #include "membrane/turn.h"
 
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,74 @@ TEST(Turn, AWorkerThatSleepsIsEndedByTheClock) {
   EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
   EXPECT_GE(milliseconds_since(begin), 100U);
   EXPECT_LT(milliseconds_since(begin), 5000U);
+}
+
+// It is seen asleep, so that nobody waits for it as for one that does not get to run. The best of
+// some turns: a loaded machine may let neither run for long.
+TEST(Turn, AWorkerThatSleepsWhenAskedHoldsNobody) {
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 40 && least > 150; ++i) {
+    // Its name is one that a careless reader takes for the state of a thread that runs.
+    Worker worker([](SharedChannel&) {
+      ::prctl(PR_SET_NAME, "a) R (b");
+      for (;;) ::pause();
+    });
+    const uint64_t begin = monotonic_ns();
+    worker.turn().begin(1, {.wall_ns = 100 * kMillisecond});
+    EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
+    least = std::min(least, milliseconds_since(begin));
+  }
+  EXPECT_GE(least, 100U);
+  EXPECT_LE(least, 150U);
+}
+
+// One that naps between looks, and uses next to no time.
+TEST(Turn, AWorkerThatNapsWhenAskedHoldsNobodyEither) {
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 40 && least > 180; ++i) {
+    Worker worker([](SharedChannel&) {
+      for (;;) ::usleep(500);
+    });
+    const uint64_t begin = monotonic_ns();
+    worker.turn().begin(1, {.wall_ns = 100 * kMillisecond});
+    EXPECT_EQ(worker.turn().wait(), Turn::End::kTimeOver);
+    least = std::min(least, milliseconds_since(begin));
+  }
+  EXPECT_LE(least, 180U);
+}
+
+// One that would run and is not let, because another has its processor, is no sleeper. Several
+// turns: on a loaded machine it may not get to run for longer than anybody waits.
+TEST(Turn, AWorkerThatDoesNotGetToRunIsNotTakenForASleeper) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  int processor = 0;
+  while (!CPU_ISSET(processor, &before)) ++processor;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  Turn::End end = Turn::End::kTimeOver;
+  for (int i = 0; i < 20 && end != Turn::End::kMessage; ++i) {
+    const pid_t hog = ::fork();
+    if (hog == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      ::sched_setaffinity(0, sizeof one, &one);
+      const uint64_t until = monotonic_ns() + 300 * kMillisecond;
+      while (monotonic_ns() < until) spent = spent + 1;
+      ::_exit(0);
+    }
+    Worker worker([&](SharedChannel& channel) {
+      ::sched_setaffinity(0, sizeof one, &one);
+      const sched_param none{};
+      ::sched_setscheduler(0, SCHED_IDLE, &none);
+      while (channel.control().terminate.load() != 1) spent = spent + 1;
+      channel.send(0);
+      ::pause();
+    });
+    worker.turn().begin(1, {.wall_ns = 50 * kMillisecond});
+    end = worker.turn().wait();
+    ::waitpid(hog, nullptr, 0);
+  }
+  EXPECT_EQ(end, Turn::End::kMessage);
 }
 
 // Its time counts although no wait is ever long.
