@@ -6,7 +6,7 @@
 //   workbench.html  names that address
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host; a package's own script, as one is
-//                   installed or removed, does not start
+//                   installed or removed, does not start; nor does a host of another version than the editor's
 //   renaming        a package stays in the folder of extensions (extensions_folder.cjs)
 //   requests        pass origins.cjs, which keeps webviews apart from the workbench and off the network, and answers what code-server's own
 //                   front would (half_key.cjs)
@@ -86,6 +86,13 @@ function distrustBareRepositories(env) {
   env.GIT_CONFIG_COUNT = String(count + 1);
 }
 
+/** Which program it is, as a package's upgrade changes it. */
+const programNow = () => {
+  const stat = fs.statSync(launch.bulkhead, { throwIfNoEntry: false });
+  return stat && `${stat.size} ${stat.mtimeMs}`;
+};
+const programThen = programNow();
+
 /** What the server forks of its own. All else is a script that a package names (`vscode:uninstall`), which nobody reviewed. */
 const OWN = ["--type=fileWatcher", "--type=ptyHost", "--type=agentHost"];
 
@@ -110,6 +117,7 @@ childProcess.fork = (modulePath, args, options = {}) => {
     return fork(modulePath, args, { ...options, env, execArgv: [...requiring("compile_cache.cjs"), ...execArgv] });
   }
   if (mark !== undefined) env.BULKHEAD_MARK = mark;
+  if (programNow() !== programThen) return fork(path.join(__dirname, "outdated.cjs"), [], { ...options, env, execArgv: [] });
   // Fail closed: a host that nobody placed holds whatever the page asked for. The lock is a file
   // beside the workspace's storage, which several hosts of a window would fight over.
   return fork(modulePath, [...args, "--skipWorkspaceStorageLock"], {

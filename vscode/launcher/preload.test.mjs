@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
+import { saidBy } from "./said.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "preload-"));
@@ -33,6 +34,23 @@ test("what seals a supervisor's lines goes to supervisors alone", () => {
   assert.equal(started('{ BULKHEAD_HOST: "main" }'), null);
   assert.equal(started("{}", '["--type=ptyHost"]'), null);
   assert.equal(inServer('tell(execFileSync("/bin/sh", ["-c", "echo $BULKHEAD_MARK"], { encoding: "utf8" }));'), "\n");
+});
+
+test("an editor that ran over an upgrade starts no compartments, and says so", () => {
+  const place = JSON.stringify(path.join(folder, "bulkhead"));
+  const after = (/** @type {string} */ change) =>
+    inServer(`
+      const fs = require("node:fs");
+      ${change}
+      let said = "";
+      const host = fork("none", ["--type=extensionHost"], { env: { ...process.env, BULKHEAD_HOST: "me.mine" }, silent: true });
+      host.stderr.on("data", (part) => { said += part; });
+      host.on("message", () => { said = "started"; });
+      host.on("close", () => tell(said));`);
+  const told = /^bulkhead host: bulkhead was upgraded or removed while this editor ran/;
+  assert.equal(after(""), "started");
+  for (const change of [`fs.appendFileSync(${place}, "\\n");`, `fs.utimesSync(${place}, 1, 1);`, `fs.rmSync(${place});`])
+    assert.match(saidBy("4f", after(change).trim()) ?? "", told, change);
 });
 
 test("no script of a package runs as it is removed", () => {
