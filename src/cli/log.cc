@@ -55,6 +55,13 @@ std::string verdict_text(const Event& event) {
   return event.verdict == Verdict::kDeny ? "denied" : "allowed";
 }
 
+// A permission of the editor with the call that used it: which command, which setting.
+std::string resource_text(const Event& event) {
+  const size_t at = event.detail.find('$');
+  if (event.kind != Kind::kVscode || event.detail.empty()) return event.resource;
+  return event.resource + " " + event.detail.substr(at == std::string::npos ? 0 : at + 1);
+}
+
 // The journal's columns, those of them that a terminal of this width can show: fewer, rather than
 // all of them broken. 0: no terminal.
 struct LogColumn {
@@ -86,7 +93,7 @@ std::vector<LogColumn> columns_for(size_t width, bool all_today) {
   add(true, {"kind"},
       [](const JournalRow& row) { return Table::Cell{std::string(label(row.event.kind))}; });
   add(true, {"resource", false, whole ? size_t{24} : size_t{8}},
-      [](const JournalRow& row) { return Table::Cell{row.event.resource}; });
+      [](const JournalRow& row) { return Table::Cell{resource_text(row.event)}; });
   add(medium, {"count", true},
       [](const JournalRow& row) { return Table::Cell{std::to_string(row.event.count)}; });
   add(medium, {"program", false, 4},

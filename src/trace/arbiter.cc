@@ -132,7 +132,7 @@ struct Arbiter::State {
         static_cast<uint64_t>(subject.kind) | static_cast<uint64_t>(course) << 8U |
         static_cast<uint64_t>(allowed) << 16U | static_cast<uint64_t>(answer) << 24U |
         static_cast<uint64_t>(rule_id) << 32U;
-    const uint64_t key = key_of(what, subject.resource, attempt);
+    const uint64_t key = key_of(what, subject, attempt);
     if (std::atomic<uint64_t>* const counter = recent.find(key)) return counter;
     std::string why = rule == nullptr ? std::string() : reason_of(*rule);
     switch (course) {
@@ -160,7 +160,7 @@ struct Arbiter::State {
 
   void note_text(const Subject& subject, const Attempt& attempt, std::string_view why) {
     if (journal == nullptr) return;
-    const uint64_t key = key_of(hash.of(why), subject.resource, attempt);
+    const uint64_t key = key_of(hash.of(why), subject, attempt);
     if (recent.find(key) != nullptr) return;
     record(key, subject, attempt, false, false, true, std::string(why));
   }
@@ -210,10 +210,12 @@ struct Arbiter::State {
     return found != lent.end() && std::chrono::steady_clock::now() < found->second;
   }
 
-  uint64_t key_of(uint64_t what, std::string_view resource, const Attempt& attempt) const {
+  uint64_t key_of(uint64_t what, const Subject& subject, const Attempt& attempt) const {
     const uint64_t who = static_cast<uint64_t>(static_cast<uint32_t>(attempt.pid)) |
                          static_cast<uint64_t>(attempt.execs) << 32U;
-    return hash.mix(what, hash.of(resource), who);
+    // Of one permission's calls each is told (see Tally::row_key_of).
+    const uint64_t call = subject.kind == Kind::kVscode ? hash.of(attempt.detail) : 0;
+    return hash.mix(what, hash.of(subject.resource), who, call);
   }
 
   // A long text is told from others by its hash.

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kMaxText = 4096;
 constexpr std::string_view kFurther = "(further resources)";
+constexpr std::string_view kFurtherCalls = "(further calls)";
 
 void cut(std::string& text, size_t limit) {
   if (text.size() <= limit) return;
@@ -43,6 +44,20 @@ uint64_t Tally::key_of(const Event& event) const {
   return hash_.mix(hash_.of(event.resource), hash_.of(event.rule), hash_.of(event.program), flags);
 }
 
+uint64_t Tally::row_key_of(Event& event) {
+  const uint64_t key = key_of(event);
+  if (event.kind != Kind::kVscode || event.detail.empty()) return key;
+  const uint64_t own = hash_.mix(key, hash_.of(event.detail));
+  if (index_.contains(own)) return own;
+  size_t& calls = calls_[key];
+  if (calls < bounds_.calls_each) {
+    ++calls;
+    return own;
+  }
+  event.detail = kFurtherCalls;
+  return key;
+}
+
 Tally::Slot* Tally::find(uint64_t key, uint64_t count) {
   const auto found = index_.find(key);
   if (found == index_.end()) return nullptr;
@@ -68,7 +83,7 @@ Tally::Slot& Tally::insert(uint64_t key, Event event) {
 }
 
 Tally::Slot& Tally::add(Event event) {
-  const uint64_t key = key_of(event);
+  const uint64_t key = row_key_of(event);
   if (Slot* const slot = find(key, event.count)) return *slot;
   // The key is of the whole text: two resources that differ after the cut stay two rows.
   cut(event.resource, kMaxText);

@@ -25,6 +25,7 @@ struct TallyBounds {
   size_t denied_rows = 20'000;
   size_t allowed_bytes = 8U << 20U;
   size_t denied_bytes = 16U << 20U;
+  size_t calls_each = 64;       // calls of the editor told apart, of one permission by one rule
   size_t overflow_rows = 256;   // rows "further resources" of one rule each
   size_t kept_denials = 4'096;  // denials whose text stays in memory, for the summary
   size_t kept_bytes = 2U << 20U;
@@ -75,6 +76,10 @@ class Tally {
     Slot* slot;
   };
   uint64_t key_of(const Event& event) const;
+  // One permission is many calls, whose names say what was done: each is a row of its own. The
+  // names are an extension's to choose (a command, a setting): beyond so many they are one row, so
+  // that they use up nobody's room.
+  uint64_t row_key_of(Event& event);
   Slot* find(uint64_t key, uint64_t count);  // and counts; nullptr where there is none
   Slot& insert(uint64_t key, Event event);
 
@@ -82,6 +87,7 @@ class Tally {
   KeyedHash hash_;
   std::deque<Slot> slots_;
   std::unordered_map<uint64_t, Slot*> index_;
+  std::unordered_map<uint64_t, size_t> calls_;  // by what they share
   std::vector<Fresh> fresh_;
   std::vector<Kept> kept_;
   struct Room {

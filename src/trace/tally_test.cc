@@ -49,6 +49,42 @@ TEST(Tally, IdenticalEventsAreOneRow) {
   EXPECT_NE(changes[0].row, 0);
 }
 
+TEST(Tally, CallsOfOnePermissionAreToldApart) {
+  Tally tally;
+  Event call = event("commands-foreign");
+  call.kind = Kind::kVscode;
+  for (const char* command : {"$executeCommand git.push", "$executeCommand git.pull"}) {
+    call.detail = command;
+    tally.add(call);
+    tally.add(call);
+  }
+  const auto changes = tally.take();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].event.detail, "$executeCommand git.push");
+  EXPECT_EQ(changes[1].event.detail, "$executeCommand git.pull");
+  EXPECT_EQ(changes[0].count, 2U);
+}
+
+// Who invents names for what it calls hides nothing that it calls afterwards.
+TEST(Tally, InventedCallsLeaveRoomForOtherPermissions) {
+  Tally tally;
+  Event call = event("commands-foreign");
+  call.kind = Kind::kVscode;
+  for (int i = 0; i < 30'000; ++i) {
+    call.detail = fmt::format("$executeCommand a{}", i);
+    tally.add(call);
+  }
+  call.resource = "terminal";
+  call.detail = "$createTerminal";
+  tally.add(call);
+  const auto changes = tally.take();
+  ASSERT_EQ(changes.size(), 66U);
+  EXPECT_EQ(changes[64].event.detail, "(further calls)");
+  EXPECT_EQ(changes[65].event.resource, "terminal");
+  EXPECT_EQ(changes[65].event.detail, "$createTerminal");
+  EXPECT_EQ(total(changes), 30'001U);
+}
+
 TEST(Tally, EveryPartOfTheKeyMakesARow) {
   Tally tally;
   const Event base = event("/a");

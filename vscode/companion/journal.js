@@ -12,6 +12,8 @@ const BATCH = 150;
 /** Rows that the page gets at once: the reader of the journal is faster than a page. */
 const MAX_BATCH = 20_000;
 
+const callOf = (/** @type {Record<string, any>} */ { kind, detail }) => wording.callOf({ kind: String(kind), detail: String(detail ?? "") });
+
 /** @param {Record<string, any>} row of `bulkhead log --json` */
 function verdictOf({ verdict, enforced, asked, rule }) {
   if (verdict !== "deny") return asked === true ? "yours" : "allow";
@@ -27,7 +29,7 @@ function verdictOf({ verdict, enforced, asked, rule }) {
 function shown(row, home) {
   const own = (/** @type {string} */ name) => text.escape(String(row[name] ?? ""));
   return {
-    key: [row.run, row.kind, row.resource, row.verdict, row.asked, row.enforced, row.rule, row.program].join("\0"),
+    key: [row.run, row.kind, row.resource, row.verdict, row.asked, row.enforced, row.rule, row.program, callOf(row)].join("\0"),
     isPath: wording.isPath(String(row.kind)),
     revision: Number(row.revision) || 0,
     time: own("time"),
@@ -43,6 +45,7 @@ function shown(row, home) {
     program: own("program"),
     pid: Number(row.pid) || 0,
     detail: own("detail"),
+    call: text.escape(callOf(row)),
     rule: own("rule"),
     workspace: own("workspace"),
   };

@@ -381,7 +381,7 @@ class Tree {
       /** @type {any[]} */
       const did = [];
       await read(this.program, ["log", "--json", "--brief", "--run", compartment.run], (row) => {
-        if (row.verdict === "allow") did.push({ kind: row.kind, resource: row.resource, verdict: row.verdict, count: row.count, program: row.program, rule: row.rule, groundwork: row.groundwork });
+        if (row.verdict === "allow") did.push({ kind: row.kind, resource: row.resource, verdict: row.verdict, count: row.count, program: row.program, rule: row.rule, detail: row.detail, groundwork: row.groundwork });
       });
       const groups = wording.deeds(did, { extensions: compartment.extensions, workspace: compartment.workspace, storage: this.storage });
       const last = [...this.#kept(parent), journal];
@@ -424,10 +424,11 @@ class Tree {
     return [
       ...rows.slice(0, most).map((/** @type {any} */ row, /** @type {number} */ i) => {
         const { name: label, place } = wording.placed(row, { home: this.#home, workspace: parent.compartment.workspace });
+        const call = name === "powers" ? text.escape(wording.callOf(row)) : "";
         return this.#make("access", parent, row.kind === "vscode" ? sentence(label) : label, {
           id: `done/${name}/${i}`, value: row, icon: icon("circle-small"),
-          description: [row.count > 1 ? `×${row.count.toLocaleString("en")}` : "", place, wording.through(row.program)].filter(Boolean).join(" · "),
-          tooltip: [text.escape(row.resource), text.counted(row.count, "time"), `Rule: ${text.escape(row.rule)}`].join("\n"), context: "access",
+          description: [text.plain(text.shorten(call, 60)), row.count > 1 ? `×${row.count.toLocaleString("en")}` : "", place, wording.through(row.program)].filter(Boolean).join(" · "),
+          tooltip: [text.escape(row.resource), call, text.counted(row.count, "time"), `Rule: ${text.escape(row.rule)}`].filter(Boolean).join("\n"), context: "access",
         });
       }),
       ...(rows.length > most

@@ -361,6 +361,15 @@ const DEEDS = [
   ["everyday", "Used the editor", "check"],
 ];
 
+/**
+ * Which call of the editor a row is of: "executeCommand git.push"; "" where it is of none.
+ * @param {{ kind: string, detail?: string }} row
+ */
+function callOf({ kind, detail = "" }) {
+  if (kind !== "vscode") return "";
+  return detail.slice(detail.indexOf("$") + 1);
+}
+
 /** @param {string} path @param {string[]} folders */
 const isBelow = (path, folders) => folders.some((folder) => path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`));
 
@@ -398,7 +407,8 @@ function deeds(rows, compartment) {
     if (name === "") continue;
     const group = found.get(name) ?? new Map();
     found.set(name, group);
-    const key = `${row.kind}\0${row.resource}`;
+    // One power is many calls; of what it does day by day nobody reads which.
+    const key = `${row.kind}\0${row.resource}\0${name === "powers" ? callOf(row) : ""}`;
     const before = group.get(key);
     group.set(key, { ...row, count: Number(row.count) + (before?.count ?? 0) });
   }
@@ -512,6 +522,6 @@ const complaint = (extensions, message) =>
   `${named(extensions)}: ${text.plain(text.shorten(text.escape(message), 300))}`;
 
 module.exports = {
-  MAX_LISTED, ORDINARY, act, allowedLate, ask, asker, blocked, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, namesAll, placed, refused, remembered, resource,
+  MAX_LISTED, ORDINARY, act, allowedLate, ask, asker, blocked, callOf, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, namesAll, placed, refused, remembered, resource,
   reviewReason, serves, shortName, stuck, through, unexpected, unstuck, who, wish,
 };

@@ -159,6 +159,20 @@ test("what was done is told in groups, what few do first, and own code not at al
   ]);
 });
 
+test("calls of one power are told apart, those of every day are not", () => {
+  const compartment = { extensions: [], workspace: [] };
+  const row = (resource, detail, count = 1) => ({ kind: "vscode", resource, detail, verdict: "allow", count, program: "", rule: "manifest: x" });
+  const groups = wording.deeds([
+    row("commands-foreign", "MainThreadCommands.$executeCommand git.push", 2), row("commands-foreign", "MainThreadCommands.$executeCommand git.pull"),
+    row("window", "MainThreadStatusBar.$setEntry"), row("window", "MainThreadMessageService.$showMessage"),
+  ], compartment);
+  assert.deepEqual(groups.map(({ name, rows }) => [name, rows.map(wording.callOf)]), [
+    ["powers", ["executeCommand git.push", "executeCommand git.pull"]],
+    ["everyday", ["showMessage"]],
+  ]);
+  assert.equal(wording.callOf({ kind: "read", detail: "openat" }), "");
+});
+
 test("a row begins with what tells it apart", () => {
   const placed = (kind, resource) => Object.values(wording.placed({ kind, resource }, { home: "/home/me" }));
   assert.deepEqual(placed("read", "/home/me/.ssh/id_rsa"), ["id_rsa", "~/.ssh"]);

@@ -81,9 +81,10 @@
     const box = part("", "parts");
     if (row.members) box.append(part(open.has(row.key) ? "▾" : "▸", "twist"));
     box.append(part(row.short.slice(0, at), "folder"), part(row.short.slice(at), "name"));
+    if (row.call) box.append(part(row.call, "call"));
     if (row.members) box.append(part(`${row.members.length} entries`, "members"));
     made.append(box);
-    made.title = row.resource;
+    made.title = row.call ? `${row.resource} ${row.call}` : row.resource;
   }
 
   function matches(row) {
@@ -92,7 +93,7 @@
       (!extension.value || row.subject === extension.value) &&
       (!verdict.value || row.verdict === verdict.value || (verdict.value === "allow" && row.verdict === "yours")) &&
       (!kind.value || row.kind === kind.value) &&
-      (!wanted || [row.resource, row.program, row.rule].some((text) => text.toLowerCase().includes(wanted)))
+      (!wanted || [row.resource, row.call, row.program, row.rule].some((text) => text.toLowerCase().includes(wanted)))
     );
   }
 
@@ -143,7 +144,7 @@
   function fold(found) {
     const same = new Map();
     for (const row of found) {
-      const key = JSON.stringify([row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource]);
+      const key = JSON.stringify([row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource, row.call]);
       const one = same.get(key);
       if (!one) same.set(key, { ...row, key, programs: [row.program] });
       else {
