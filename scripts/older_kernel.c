@@ -31,12 +31,13 @@ long syscall(long number, ...) {
   va_start(list, number);
   for (int i = 0; i < 6; ++i) at[i] = va_arg(list, long);
   va_end(list);
-  if (number == CREATE_RULESET && at[0] == 0 && (int)at[2] == RULESET_VERSION) return LANDLOCK_ABI;
   if (number == PIDFD_OPEN && ((int)at[1] & PIDFD_THREAD)) {
     errno = EINVAL;
     return -1;
   }
-  return plain(number, at[0], at[1], at[2], at[3], at[4], at[5]);
+  const long answer = plain(number, at[0], at[1], at[2], at[3], at[4], at[5]);
+  const int version = number == CREATE_RULESET && at[0] == 0 && (int)at[2] == RULESET_VERSION;
+  return version && answer > LANDLOCK_ABI ? LANDLOCK_ABI : answer;
 }
 
 int ioctl(int file, unsigned long request, ...) {
