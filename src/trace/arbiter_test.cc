@@ -21,6 +21,7 @@ namespace bulkhead {
 namespace {
 
 using Ruling = Arbiter::Ruling;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -132,6 +133,21 @@ TEST_F(ArbiterTest, RepeatedAccessesOnlyCount) {
   EXPECT_THAT(journal_.events(), SizeIs(2));
   EXPECT_EQ(journal_.counted(), 1010U);
   EXPECT_EQ(lookups_, 2) << "the program's name is looked up for new rows only";
+}
+
+// Of a file how it was opened is not told apart, of a permission which call used it is.
+TEST_F(ArbiterTest, EachCallOfOnePermissionIsRecorded) {
+  Arbiter& it = arbiter(nullptr);
+  for (const char* call : {"$executeCommand git.push", "$executeCommand git.pull"}) {
+    attempt_.detail = call;
+    for (int i = 0; i < 10; ++i) it.vscode("commands-foreign", attempt_, true);
+    for (int i = 0; i < 10; ++i) read(it, "/no-such/ws/a");
+  }
+  std::vector<std::string> told;
+  for (const Event& each : journal_.events()) told.push_back(each.resource + " " + each.detail);
+  EXPECT_THAT(told, ElementsAre("commands-foreign $executeCommand git.push",
+                                "/no-such/ws/a $executeCommand git.push",
+                                "commands-foreign $executeCommand git.pull"));
 }
 
 TEST_F(ArbiterTest, AProgramIsAskedForOnceAndOfWhatIsRefusedEachTime) {
