@@ -29,8 +29,8 @@ uint64_t read_clock(clockid_t clock) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// Has the process a thread that runs, would if it got a processor, or waits for a page of its own?
-// Where nobody can tell, yes: then patience is what ends it.
+}  // namespace
+
 bool is_runnable(pid_t process) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/task", process);
@@ -58,8 +58,6 @@ bool is_runnable(pid_t process) {
   ::closedir(tasks);
   return found;
 }
-
-}  // namespace
 
 Turn::~Turn() { forget(); }
 

@@ -22,6 +22,10 @@ struct TurnLimits {
   uint64_t resident_bytes = 0;
 };
 
+// Has the process a thread that runs, would if it got a processor, or waits for a page of its own?
+// Where nobody can tell, yes.
+bool is_runnable(pid_t process);
+
 class Turn {
  public:
   enum class End : uint8_t { kMessage, kTimeOver, kMemoryOver, kGone, kAbandoned };

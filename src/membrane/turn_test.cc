@@ -134,38 +134,37 @@ TEST(Turn, AWorkerThatNapsWhenAskedHoldsNobodyEither) {
   EXPECT_LE(least, 400U);
 }
 
-// One that would run and is not let, because another has its processor, is no sleeper. Several
-// turns: on a loaded machine it may not get to run for longer than anybody waits.
-TEST(Turn, AWorkerThatDoesNotGetToRunIsNotTakenForASleeper) {
-  cpu_set_t before, one;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+// One that would run and is not let, because another has its processor, is no sleeper; who waits
+// is, whatever its name looks like.
+TEST(Turn, WhoDoesNotGetToRunIsNotTakenForASleeper) {
+  Worker sleeper([](SharedChannel&) {
+    ::prctl(PR_SET_NAME, "a) R (b");
+    for (;;) ::pause();
+  });
+  const uint64_t begin = monotonic_ns();
+  while (is_runnable(sleeper.pid()) && milliseconds_since(begin) < 30'000) ::usleep(1000);
+  EXPECT_FALSE(is_runnable(sleeper.pid()));
+
+  cpu_set_t all, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
   int processor = 0;
-  while (!CPU_ISSET(processor, &before)) ++processor;
+  while (!CPU_ISSET(processor, &all)) ++processor;
   CPU_ZERO(&one);
   CPU_SET(processor, &one);
-  Turn::End end = Turn::End::kTimeOver;
-  for (int i = 0; i < 20 && end != Turn::End::kMessage; ++i) {
-    const pid_t hog = ::fork();
-    if (hog == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::sched_setaffinity(0, sizeof one, &one);
-      const uint64_t until = monotonic_ns() + 300 * kMillisecond;
-      while (monotonic_ns() < until) spent = spent + 1;
-      ::_exit(0);
-    }
-    Worker worker([&](SharedChannel& channel) {
+  const auto loop_there = [&](int policy) {
+    return [&one, policy](SharedChannel& channel) {
       ::sched_setaffinity(0, sizeof one, &one);
       const sched_param none{};
-      ::sched_setscheduler(0, SCHED_IDLE, &none);
-      while (channel.control().terminate.load() != 1) spent = spent + 1;
+      ::sched_setscheduler(0, policy, &none);
       channel.send(0);
-      ::pause();
-    });
-    worker.turn().begin(1, {.wall_ns = 50 * kMillisecond});
-    end = worker.turn().wait();
-    ::waitpid(hog, nullptr, 0);
-  }
-  EXPECT_EQ(end, Turn::End::kMessage);
+      loop();
+    };
+  };
+  Worker starved(loop_there(SCHED_IDLE));
+  starved.turn().begin(1, {.wall_ns = kHour});
+  ASSERT_EQ(starved.turn().wait(), Turn::End::kMessage);
+  Worker hog(loop_there(SCHED_OTHER));
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(is_runnable(starved.pid()));
 }
 
 // Its time counts although no wait is ever long.
