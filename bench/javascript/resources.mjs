@@ -1,4 +1,4 @@
-// The resource programs (js/test/programs.mjs) under the JavaScript sandbox, isolated-vm and vm2, each in
+// The resource programs (tests/attacks/javascript/programs.mjs) under the JavaScript sandbox, isolated-vm and vm2, each in
 // a process of its own with 100 ms, 128 MB and a deadline, because peers may hang or crash:
 //   node bench/javascript/resources.mjs [PEER …] [--list]     after `npm ci` here
 // bulkhead's host is that process; its worker is another one and counts as `resident` too.
@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { programs } from '../../js/test/programs.mjs';
+import { programs } from '../../tests/attacks/javascript/programs.mjs';
 
 const DEADLINE = 5000;
 const LATE = 1000;

@@ -1,11 +1,11 @@
-// Two hundred programs (programs.mjs) that take time or memory: each ends within its limits, as a result,
+// Two hundred programs (tests/attacks/javascript/programs.mjs) that take time or memory: each ends within its limits, as a result,
 // an error of the sandbox's or one of the guest's own, and the next call works, in the same sandbox or,
 // where its worker had to go, in the next.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Sandbox, SandboxError } from '../index.mjs';
-import { programs } from './programs.mjs';
+import { programs } from '../../tests/attacks/javascript/programs.mjs';
 
 const limits = { memory: '32 MiB', buffers: '32 MiB', wasm: '32 MiB', time: '100 ms', stack: '512 KiB', output: '1 MiB', expose: { callback: (x) => x } };
 

@@ -1,5 +1,5 @@
 // Programs that take time or memory which they were not given, by as many ways of the language: for
-// resources.test.mjs, and for the peers (bench/javascript/resources.mjs).
+// js/test/resources.test.mjs, and for the peers (bench/javascript/resources.mjs).
 // Methods of arrays on what only says that it is long.
 const generic = ['fill', 'indexOf', 'lastIndexOf', 'includes', 'join', 'reverse', 'sort', 'copyWithin', 'find', 'findIndex', 'findLast', 'every', 'some',
   'filter', 'map', 'forEach', 'reduce', 'reduceRight', 'flat', 'flatMap', 'slice', 'splice', 'shift', 'unshift', 'concat', 'toLocaleString', 'at', 'with',
