@@ -146,14 +146,15 @@ Status Supervisor::begin(const Signals* signals) {
   server_.emplace(*service_, loop_, key_);
   BULKHEAD_CHECK(watch());
   limits_->begin();
-  quiet_since_ = Clock::now();
+  const auto now = Clock::now();
+  quiet_since_ = now;
   BULKHEAD_CHECK(server_->start(prepared_.execve));
   {
     const std::lock_guard lock(mutex_);
     begun_ = true;
   }
-  // What came before that had no turn.
-  loop_.call_by(key_, quiet_since_ + Server::kTick);
+  // What came before that had no turn; since then quiet_since_ is the turns' to write.
+  loop_.call_by(key_, now + Server::kTick);
   return {};
 }
 
