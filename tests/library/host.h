@@ -77,6 +77,17 @@ inline std::set<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+// The threads, once they are no more than so many, or have not become so for five seconds: who
+// joins another is told before the kernel takes that one off this list.
+inline std::set<std::string> threads_down_to(size_t count) {
+  std::set<std::string> threads = names_in("/proc/self/task");
+  for (int i = 0; i < 5000 && threads.size() > count; ++i) {
+    ::usleep(1000);
+    threads = names_in("/proc/self/task");
+  }
+  return threads;
+}
+
 // Processes whose parent this one is.
 inline size_t children() {
   size_t count = 0;

@@ -162,8 +162,9 @@ struct Process {
   }
 };
 
-void expect_same(const Process& before, const Process& after) {
+void expect_same(const Process& before, Process after) {
   std::string threads;
+  after.threads = host::threads_down_to(before.threads.size());
   for (const std::string& thread : after.threads)
     if (!before.threads.contains(thread))
       threads += " " + host::read_file("/proc/self/task/" + thread + "/wchan");

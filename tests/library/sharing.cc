@@ -300,7 +300,7 @@ int main() {
   no_thread_keeps_a_borrowed_identity();
   the_thread_that_started_it_may_end();
   expect(host::children() == 0, "no process is left");
-  expect(threads() == 1, "no thread is left");
+  expect(host::threads_down_to(1).size() == 1, "no thread is left");
   expect(host::names_in("/proc/self/fd").size() <= before.size() + 1, "no descriptor is left");
   host::say("sharing: all well");
   return 0;
