@@ -1,19 +1,12 @@
 # libbulkhead: base, policy and sandbox as one library for programs of others (include/bulkhead/), static
-# and shared. Compiled once more, since nothing but the header's functions may be seen in it.
+# and shared, of the very objects that the program is made of: bulkhead_options has them fit for both.
 foreach(part base policy sandbox)
-  get_target_property(sources bulkhead_${part} SOURCES)
-  list(APPEND library_sources ${sources})
+  list(APPEND library_objects $<TARGET_OBJECTS:bulkhead_${part}>)
 endforeach()
-add_library(bulkhead_objects OBJECT EXCLUDE_FROM_ALL ${library_sources})
-set_target_properties(bulkhead_objects PROPERTIES POSITION_INDEPENDENT_CODE ON
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_link_libraries(bulkhead_objects PRIVATE bulkhead_options fmt::fmt nlohmann_json::nlohmann_json
-  PkgConfig::SODIUM Threads::Threads)
-target_include_directories(bulkhead_objects PRIVATE ${CMAKE_SOURCE_DIR}/include)
 
 foreach(kind STATIC SHARED)
   string(TOLOWER ${kind} suffix)
-  add_library(bulkhead_${suffix} ${kind} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:bulkhead_objects>)
+  add_library(bulkhead_${suffix} ${kind} EXCLUDE_FROM_ALL ${library_objects})
   set_target_properties(bulkhead_${suffix} PROPERTIES OUTPUT_NAME bulkhead LINKER_LANGUAGE CXX
     ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
   target_include_directories(bulkhead_${suffix} INTERFACE ${CMAKE_SOURCE_DIR}/include)
