@@ -129,3 +129,10 @@ test('native parts of nobody\'s beside the package are not loaded', () => {
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', one], { cwd: join(folder, 'app/elsewhere'), encoding: 'utf8', timeout: 60000, env: environment(), ...anybody });
   assert.match(stdout + stderr, /no bulkhead program.*Looked for [^,]*elsewhere\/node_modules\/bulkhead\/prebuilt\/bin\/bulkhead$/m);
 });
+
+test('says which Node it needs where that is an older one', () => {
+  const older = `Object.defineProperty(process, 'version', { value: 'v20.20.2' }); await import('bulkhead')`;
+  const { status, said } = run(process.execPath, older);
+  assert.notEqual(status, 0);
+  assert.match(said, /bulkhead needs Node 22 or newer; this is v20\.20\.2/);
+});
