@@ -173,6 +173,7 @@ class Broker final : public MessageJudge {
   // One of its words is the name of a built-in extension that runs in this host. Under mutex_.
   bool is_of_own_builtin(std::string_view command) const;
   bool runs_own(const std::string& command);
+  bool wakes_own(const std::string& command);
   bool shows_own_view(const std::string& command);
   bool owns_context(const std::string& key) const;
   void learn_contexts(const Json& description, bool is_own, bool is_builtin);
@@ -286,6 +287,7 @@ class Broker final : public MessageJudge {
   std::map<std::string, bool> others_families_;  // of commands of others → whether a built-in's
   std::set<std::string> own_families_;           // names and publishers of this host's extensions
   std::set<std::string> own_builtins_;           // first words of those of the editor's own: "git"
+  std::set<std::string> builtins_wakers_;        // commands for which these are activated
   std::set<std::string> own_contexts_;           // that conditions in their package.json read
   std::set<std::string> others_contexts_;        // that those of others read
   std::set<std::string> builtins_contexts_;      // of these, those of the editor's own extensions

@@ -77,6 +77,16 @@ bool Broker::runs_own(const std::string& command) {
          (declared_.contains(command) || !others_declared_.contains(command));
 }
 
+// A command for which an extension of this host is activated, and which it registers then: of one
+// that another depends on, or of the TypeScript that a plug-in has brought in.
+bool Broker::wakes_own(const std::string& command) {
+  if (owns_command(command)) return true;
+  const std::lock_guard lock(mutex_);
+  return builtins_wakers_.contains(command) && is_of_own_builtin(command) &&
+         !others_declared_.contains(command) && !existing_commands_.contains(command) &&
+         !options_.commands.has(command);
+}
+
 // Those that the table has: "git.openResource", "_git.checkout", "editor.emmet.action.mergeLines".
 bool Broker::is_of_own_builtin(std::string_view command) const {
   command.remove_prefix(std::min(command.find_first_not_of('_'), command.size()));
@@ -91,7 +101,7 @@ bool Broker::is_of_own_builtin(std::string_view command) const {
 Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
                                       const Asked& asked) {
   const std::string command = text_of(value);
-  if (runs_own(command)) return Ruling::pass();
+  if (runs_own(command) || wakes_own(command)) return Ruling::pass();
   const std::string needs = permission_of(command);
   const std::string detail = asked.method + " " + command;
   if (needs == "refuse")

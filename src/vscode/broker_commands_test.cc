@@ -84,6 +84,30 @@ TEST_F(BrokerTest, ACommandIsKnownByItsWholeName) {
               HasSubstr("cannot run"));
 }
 
+// What an extension depends on is activated by it, and TypeScript by that of a plug-in.
+TEST_F(BrokerTest, ACommandThatItsOwnHostIsWokenForIsItsOwn) {
+  const auto runs = [&](const std::string& command) {
+    return call("MainThreadCommands", "$executeCommand", {command, Json::array({"x"}), false});
+  };
+  EXPECT_EQ(runs("mine.declared"), "passed");
+  const auto arrives = [&](bool is_builtin) {
+    const Json description = {
+        {"identifier", {{"value", "me.mine"}}},
+        {"isBuiltin", is_builtin},
+        {"activationEvents",
+         {"onCommand:_mine.configurePlugin", "onCommand:mine.theirs", "onCommand:mine.taken",
+          "onCommand:somebody.else", "onLanguage:x"}}};
+    deliver("$deltaExtensions",
+            Json::array({Json{{"toAdd", {description}}, {"myToAdd", Json::array()}}}).dump());
+  };
+  arrives(false);
+  EXPECT_THAT(runs("_mine.configurePlugin"), HasSubstr("commands-foreign"));
+  arrives(true);
+  EXPECT_EQ(runs("_mine.configurePlugin"), "passed");
+  for (const char* others : {"mine.theirs", "mine.taken", "somebody.else", "_mine.other"})
+    EXPECT_THAT(runs(others), HasSubstr("commands-foreign")) << others;
+}
+
 TEST_F(BrokerTest, ItsOwnViewsAreShownAndNoOthers) {
   const auto runs = [&](const char* command) {
     return call("MainThreadCommands", "$executeCommand", {command, Json::array(), false});

@@ -120,6 +120,7 @@ void Broker::learn_extension(const Json& description) {
     builtin_views_.insert(parts.views.begin(), parts.views.end());
     const std::string name = id.substr(id.find('.') + 1);
     own_builtins_.insert(name.substr(0, name.find('-')));
+    builtins_wakers_.merge(waking_commands(description));
   }
   (is_own ? own_views_ : others_parts_).merge(parts.views);
   if (!is_own) {

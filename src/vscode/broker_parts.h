@@ -263,6 +263,18 @@ inline std::vector<std::string> declared_commands(const Json& description) {
   return found;
 }
 
+// Those for which it is activated, so that they are registered.
+inline std::set<std::string> waking_commands(const Json& description) {
+  constexpr std::string_view kCommand = "onCommand:";
+  std::set<std::string> found;
+  const auto events = description.find("activationEvents");
+  if (events == description.end() || !events->is_array()) return found;
+  for (const Json& each : *events)
+    if (const std::string event = text_of(each); event.starts_with(kCommand))
+      found.insert(event.substr(kCommand.size()));
+  return found;
+}
+
 // Views, custom editors, sign-in providers, types of webviews and parts of chats that a description
 // declares. Among the views also "debug/TYPE" of a debugger, "notebook/TYPE", "renderer/ID",
 // "authentication/ID", "tool/NAME", "chat/ID", "chat-session/TYPE", "panel/TYPE", "container/ID",
