@@ -328,6 +328,26 @@ test('thousands of torn messages', async () => {
   assert.ok(lost > rounds / 10 && values > rounds / 50, `${lost} lost, ${values} values of ${rounds}`);
 });
 
+test('of a copy with methods each counts, and its data has no `then` that the engine would call', async () => {
+  const { endpoint, native } = hostOf((said) => (said[0] === Op.RUN ? answer : null));
+  let answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(2 ** 20 + 1), Buffer.alloc(6 * (2 ** 20 + 1), text('m')), u32(0)]);
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(objects\)/);
+  assert.ok(native.closed);
+  const other = hostOf(() => answer);
+  answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(1), text('m'), u32(1), text('then'), Buffer.from([Tag.MINE]), u32(1), Buffer.from([1])]);
+  assert.throws(() => other.endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(then\)/);
+});
+
+test('a stack is a stack, however much a worker calls one', () => {
+  for (const long of ['\n'.repeat(900_000), `Error\n    at ${'x'.repeat(900_000)}`]) {
+    const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
+    const { stack } = run(endpoint);
+    assert.match(stack, /^Error: m/);
+    assert.ok(stack.length < 10_000, `${stack.length}`);
+  }
+});
+
 test('what a worker says of its limits is in our words, or short', () => {
   const message = (code) => {
     const { endpoint } = hostOf(() => {
