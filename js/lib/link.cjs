@@ -266,9 +266,10 @@ class Link {
       } finally {
         this.call = saved;
       }
-      const job = { endpoint, read, resolve, reject, length, call, bytes: null, saved: false };
+      const job = { endpoint, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
+      job.lent = endpoint.said();
       this.queue.push(job);
     });
   }
@@ -292,6 +293,7 @@ class Link {
       if (job === undefined) return void this.native.idle();
       const over = job.call?.over();
       if (over === undefined) return this.start(job);
+      job.endpoint.unsay(job.bytes, job.lent);
       job.reject(over);
     }
   }

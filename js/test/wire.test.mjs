@@ -338,6 +338,18 @@ test('of a copy with methods each counts, and its data has no `then` that the en
   assert.throws(() => other.endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(then\)/);
 });
 
+test('of a message that is not sent after all nothing is lent, and what it let go of is let go of by the next', () => {
+  const { endpoint, link } = hostOf(() => null);
+  Array.prototype.push.call(endpoint.releases, 5, 2, 6, 1);
+  const length = endpoint.say(Op.RUN, 0, (e) => { e.encode(() => 1); e.encode({ f() {} }); }, 0);
+  assert.deepEqual([endpoint.count, endpoint.releases.length], [2, 0]);
+  endpoint.unsay(link.writer.bytes.slice(0, length), endpoint.said());
+  assert.equal(endpoint.count, 0);
+  const pairs = [];
+  for (let i = 0; i < endpoint.releases.length; i += 2) pairs.push(`${endpoint.releases[i]} ${endpoint.releases[i + 1]}`);
+  assert.deepEqual(pairs.sort(), ['5 2', '6 1']);
+});
+
 test('a stack is a stack, however much a worker calls one', () => {
   for (const long of ['\n'.repeat(900_000), `Error\n    at ${'x'.repeat(900_000)}`]) {
     const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
