@@ -57,7 +57,7 @@ const byView = () => [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.S
 
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
-  //         whenSettled(promise, fulfilled, rejected) }
+  //         whenSettled(promise, fulfilled, rejected), isDetachable(buffer), detach(buffers): all, or none and false }
   // policy: { isHost, handles, and more } (host.cjs, guest.cjs)
   constructor(link, number, policy) {
     this.link = link;
@@ -134,7 +134,7 @@ class Endpoint {
 
   // Its length, with what we let go of meanwhile.
   finish() {
-    if (this.transfers !== null) detachAll(this.transfers);
+    if (this.transfers !== null) detachAll(this);
     const { writer } = this.link;
     const { releases } = this;
     const count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
