@@ -137,7 +137,12 @@ class Endpoint {
     if (this.transfers !== null) detachAll(this);
     const { writer } = this.link;
     const { releases } = this;
-    const count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    let count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    try {
+      writer.need(8 * count);
+    } catch {
+      count = 0;  // with a message that has room
+    }
     for (let i = 0; i < count; i++) {
       const received = P.ArrayPop(releases);
       writer.u32(P.ArrayPop(releases));

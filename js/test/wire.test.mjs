@@ -350,6 +350,15 @@ test('of a message that is not sent after all nothing is lent, and what it let g
   assert.deepEqual(pairs.sort(), ['5 2', '6 1']);
 });
 
+test('a message that fits is sent, whatever there is to let go of besides, which the next one says', () => {
+  const { endpoint } = hostOf(() => null);
+  Array.prototype.push.call(endpoint.releases, ...Array.from({ length: 200 }, (_, i) => i));
+  const length = endpoint.say(Op.RUN, 0, (e) => e.encode('x'.repeat((1 << 20) - 100)), 0);
+  assert.ok(length > (1 << 20) - 100 && endpoint.releases.length === 200);
+  endpoint.say(Op.RUN, 0, (e) => e.encode('x'), 0);
+  assert.equal(endpoint.releases.length, 0);
+});
+
 test('a stack is a stack, however much a worker calls one', () => {
   for (const long of ['\n'.repeat(900_000), `Error\n    at ${'x'.repeat(900_000)}`]) {
     const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
