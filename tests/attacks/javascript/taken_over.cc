@@ -169,11 +169,6 @@ std::string network(const Words& words) {
   }
   attempt("packets", ::socket(AF_PACKET, SOCK_RAW, 0) >= 0);
   attempt("raw", ::socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0);
-  const int server = ::socket(AF_INET, SOCK_STREAM, 0);
-  v4.sin_port = 0;
-  attempt("listening", server >= 0 &&
-                           ::bind(server, reinterpret_cast<sockaddr*>(&v4), sizeof v4) == 0 &&
-                           ::listen(server, 1) == 0);
   attempt("io_uring", ::syscall(SYS_io_uring_setup, 4, std::vector<char>(256).data()) >= 0);
   return attempt.told();
 }
