@@ -280,13 +280,17 @@ function decodeSnapshot(endpoint) {
   const id = reader.u32();
   if (id >= 1 << 30) throw new WireError('snapshot');
   const methods = [];
-  const count = reader.count(1);
+  const count = reader.count(5);
+  // Each becomes a function of its own.
+  if ((endpoint.objects += count) > MAX_OBJECTS) throw new WireError('objects');
   for (let i = 0; i < count; i++) P.ArrayPush(methods, endpoint.decodeText());
   const properties = reader.count(2);
   const object = {};
   for (let i = 0; i < properties; i++) {
     const key = endpoint.decodeText();
-    define(object, key, endpoint.decode());
+    const value = endpoint.decode();
+    if (key === 'then' && typeof value === 'function') throw new WireError('then');
+    define(object, key, value);
   }
   // Its data may be newer than that of the copy that was given before: each crossing has its own.
   return endpoint.policy.snapshot(endpoint, id, object, methods);

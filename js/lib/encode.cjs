@@ -328,4 +328,4 @@ function encodeSnapshot(endpoint, object, isProxy) {
   endpoint.nesting--;
 }
 
-module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY, CACHED };
+module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY, CACHED, MAX_STACK_TEXT };

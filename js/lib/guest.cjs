@@ -118,6 +118,7 @@ class GuestLink {
     this.kind = io.kind;
     this.whenSettled = io.whenSettled;
     this.outcome = io.outcome;
+    this.isDetachable = io.isDetachable;
     this.encoding = null;
     this.flushing = io.flushing;
   }
@@ -141,6 +142,11 @@ class GuestLink {
     endpoint.copying = copying;
     guest.outermost = outermost;
     return received;
+  }
+  detach(buffers) {
+    for (let i = 0; i < buffers.length; i++) if (!this.isDetachable(buffers[i])) return false;
+    for (let i = 0; i < buffers.length; i++) P.ArrayBufferTransfer(buffers[i], 0);
+    return true;
   }
   putText(text) {
     const { writer } = this;

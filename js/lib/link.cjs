@@ -15,6 +15,7 @@ const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
 const LAST_WORDS_MEMORY = 1;
 const LAST_TURN = 0xfffffffe;
 const encoder = new TextEncoder();
+const clone = structuredClone;
 
 // Of the guest that has called the function of the host which runs now: its call, and its link.
 let calling, asking;
@@ -93,6 +94,22 @@ class Link {
   }
   whenSettled(promise, fulfilled, rejected) {
     P.PromiseThen(promise, fulfilled, rejected);
+  }
+
+  // Only a worker can tell; here detach() shows it.
+  isDetachable() {
+    return true;
+  }
+  detach(buffers) {
+    const transfer = [];
+    for (let i = 0; i < buffers.length; i++) P.ArrayPush(transfer, buffers[i]);
+    try {
+      // Which looks at all of them first.
+      clone(undefined, { __proto__: null, transfer });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   // Only a worker can tell without waiting.
@@ -266,9 +283,10 @@ class Link {
       } finally {
         this.call = saved;
       }
-      const job = { endpoint, read, resolve, reject, length, call, bytes: null, saved: false };
+      const job = { endpoint, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
+      job.lent = endpoint.said();
       this.queue.push(job);
     });
   }
@@ -292,6 +310,7 @@ class Link {
       if (job === undefined) return void this.native.idle();
       const over = job.call?.over();
       if (over === undefined) return this.start(job);
+      job.endpoint.unsay(job.bytes, job.lent);
       job.reject(over);
     }
   }

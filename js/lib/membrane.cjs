@@ -57,7 +57,7 @@ const byView = () => [new P.SafeMap(), new P.SafeMap(), new P.SafeMap(), new P.S
 
 class Endpoint {
   // link: { reader, writer, kind(value), putText(text), getText(bytes, two), transact(endpoint, length),
-  //         whenSettled(promise, fulfilled, rejected) }
+  //         whenSettled(promise, fulfilled, rejected), isDetachable(buffer), detach(buffers): all, or none and false }
   // policy: { isHost, handles, and more } (host.cjs, guest.cjs)
   constructor(link, number, policy) {
     this.link = link;
@@ -134,10 +134,15 @@ class Endpoint {
 
   // Its length, with what we let go of meanwhile.
   finish() {
-    if (this.transfers !== null) detachAll(this.transfers);
+    if (this.transfers !== null) detachAll(this);
     const { writer } = this.link;
     const { releases } = this;
-    const count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    let count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    try {
+      writer.need(8 * count);
+    } catch {
+      count = 0;  // with a message that has room
+    }
     for (let i = 0; i < count; i++) {
       const received = P.ArrayPop(releases);
       writer.u32(P.ArrayPop(releases));
@@ -145,9 +150,22 @@ class Endpoint {
     }
     writer.view.setUint16(2, count, true);
     this.link.encoding = null;
-    this.journaled = 0;
     this.newKeys = null;
     return writer.at;
+  }
+  // What the last message lent and let go of, for unsay().
+  said() {
+    const lent = P.list();
+    for (let i = 0; i < this.journaled; i++) P.ArrayPush(lent, this.journal[i]);
+    return lent;
+  }
+  // A message that was written is not sent after all.
+  unsay(bytes, lent) {
+    if (this.closed) return;
+    for (let i = 0; i < lent.length; i++) this.release(lent[i], 1);
+    const view = P.DataViewOf(bytes);
+    const releases = view.getUint16(2, true);
+    for (let at = bytes.length - 8 * releases; at < bytes.length; at += 4) P.ArrayPush(this.releases, view.getUint32(at, true));
   }
 
   // Reads the header of what was received, and the releases at its end.
@@ -219,18 +237,21 @@ class Endpoint {
     const { reader } = this.link;
     const count = reader.count(6);
     const list = P.list();
+    const { byValue } = this;
     for (let i = 0; i < count; i++) {
       const id = reader.u32();
       const ok = reader.u8() !== 0;
+      this.byValue = this.imports[0].get(id)?.byValue ?? byValue;
       P.ArrayPush(list, { __proto__: null, id, ok, value: this.decode() });
     }
+    this.byValue = byValue;
     for (let i = 0; i < list.length; i++) this.settle(list[i].id, list[i].ok, list[i].value);
   }
   // To the end of an answer: the promises of ours that were settled meanwhile.
   saySettled() {
     if (this.settled.length === 0) return;
     const { writer } = this.link;
-    const { settled } = this;
+    const { settled, copying } = this;
     writer.bytes[1] |= Flag.SETTLED;
     const start = writer.at;
     writer.u32(0);
@@ -240,6 +261,7 @@ class Endpoint {
       writer.u32(settled[count].id);
       const { at } = writer;
       const going = this.transfers?.length ?? 0;
+      this.copying = settled[count].copying;
       try {
         writer.u8(settled[count].ok ? 1 : 0);
         this.encode(settled[count].value);
@@ -250,6 +272,7 @@ class Endpoint {
         this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
       }
     }
+    this.copying = copying;
     writer.view.setUint32(start, count, true);
     this.settled = this.policy.isHost ? [] : P.list();
   }
@@ -312,12 +335,14 @@ class Endpoint {
     if (known) return id;
     const outcome = this.link.outcome(promise);
     if (outcome !== undefined) {
-      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1], call });
+      P.ArrayPush(this.settled, { __proto__: null, id, ok: outcome[0], value: outcome[1], call, copying: this.copying });
       return id;
     }
+    // What it gives is for the face that was given it, whoever is answered when it comes.
+    const { copying } = this;
     const settle = (ok) => (value) => {
       if (this.closed || entry.id !== id || entry.sent === 0) return;
-      P.ArrayPush(this.settled, { __proto__: null, id, ok, value, call: entry.call });
+      P.ArrayPush(this.settled, { __proto__: null, id, ok, value, call: entry.call, copying });
       this.policy.onSettled(this);
     };
     this.link.whenSettled(promise, settle(true), settle(false));

@@ -83,6 +83,8 @@ class Modules {
       }
     }
     if (this.#known.has(name)) return this.#known.get(name);
+    // Before the host is asked: a guest may name what it likes, and not wait.
+    if (this.#known.size + this.#loading.size >= MOST_MODULES) refuse(`more than ${MOST_MODULES} modules in a sandbox`);
     const found = this.#find(name, importer);
     const loading = (async () => this.#learn(name, await ask(this.#request(name, importer, types.isPromise(found) ? await found : found))))();
     this.#loading.set(name, { loading, ask });

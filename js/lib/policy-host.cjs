@@ -11,7 +11,7 @@ const { Flag, Kind, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
-const { NATIVE, PROXY } = require('./encode.cjs');
+const { NATIVE, PROXY, MAX_STACK_TEXT } = require('./encode.cjs');
 const { Import } = require('./standin.cjs');
 const { transfer: transferBytes } = require('./transfer.cjs');
 const errors = require('./errors.cjs');
@@ -98,7 +98,8 @@ const ofCallers = (object, key) => typeof object === 'function' && (key === 'cal
 
 // Lines of a guest's stack, without those of its end of the membrane.
 function stackOf(name, message, stack) {
-  const lines = stack.split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('bulkhead:'));
+  // A worker may say more than an honest one does.
+  const lines = stack.slice(0, MAX_STACK_TEXT).split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('bulkhead:'));
   const head = message === '' ? name : `${name}: ${message}`;
   return [head, ...lines.slice(0, 50)].join('\n');
 }
@@ -173,6 +174,8 @@ class HostPolicy {
   }
   onError(error, className, name, message, stack) {
     errors.ofGuests.add(error);
+    // Codes of the sandbox's own errors are not a guest's to give.
+    if (typeof error.code === 'string' && error.code.startsWith('ERR_SANDBOX_')) P.deleteProperty(error, 'code');
     if (className === 'RangeError' && message === 'Maximum call stack size exceeded') errors.ofStacks.add(error);
     P.defineProperty(error, 'stack', {
       __proto__: null, value: stackOf(name, message, stack), writable: true, enumerable: false, configurable: true,

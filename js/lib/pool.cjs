@@ -114,7 +114,14 @@ class Worker {
     this.journal?.leave();
     const told = [...this.sandboxes.values()];
     this.sandboxes.clear();
-    for (const sandbox of told) sandbox.workerLost(error);
+    for (const sandbox of told) {
+      try {
+        sandbox.workerLost(error);
+      } catch (thrown) {
+        // By a listener of the host's: the others are told all the same.
+        queueMicrotask(() => { throw thrown; });
+      }
+    }
   }
   // Bytes that the process may have resident: its own, and each sandbox's.
   resident() {

@@ -19,6 +19,8 @@ class Transfer {
 P.setPrototypeOf(Transfer.prototype, null);
 P.deleteProperty(Transfer.prototype, 'constructor');
 
+const UNDETACHABLE = 'a buffer that cannot be detached, such as a WebAssembly memory\'s; nothing of the message was given away';
+
 const isObject = (value) => (typeof value === 'object' || typeof value === 'function') && value !== null;
 
 // The whole buffer that a value is, or is a view of. Slots answer, so that no code of anybody's runs.
@@ -31,7 +33,7 @@ function lengthOf(value) {
   return P.viewName(value) === undefined ? P.dataViewLength(value) : P.viewLength(value);
 }
 
-// Throws where it cannot be detached as a whole; a WebAssembly memory shows that only when it is tried.
+// Throws where it is nothing to be given away as a whole.
 function check(value) {
   const buffer = bufferOf(value);
   let length;
@@ -61,13 +63,16 @@ function takeTransfer(endpoint, box) {
   const { transfers } = endpoint;
   for (let i = 0; i < transfers.length; i++)
     if (transfers[i] === buffer) throw new P.TypeError('transfer: the same buffer twice in one message');
+  if (!endpoint.link.isDetachable(buffer)) throw new P.TypeError(`transfer: ${UNDETACHABLE}`);
   P.ArrayPush(transfers, buffer);
   return value;
 }
 
-// One that cannot be detached (a WebAssembly memory) throws, and its message is not sent.
-function detachAll(transfers) {
-  for (let i = 0; i < transfers.length; i++) P.ArrayBufferTransfer(transfers[i], 0);
+// All of them or, with an error by which their message is not sent, none: one may be a WebAssembly memory's, or have
+// been detached by a getter meanwhile.
+function detachAll(endpoint) {
+  if (!endpoint.link.detach(endpoint.transfers))
+    throw new P.TypeError(`transfer: ${UNDETACHABLE}`);
 }
 
 module.exports = { transfer, isTransfer, takeTransfer, detachAll };

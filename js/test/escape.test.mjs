@@ -4,7 +4,7 @@ import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { inspect } from 'node:util';
-import { Sandbox, isGuest, live } from '../index.mjs';
+import { GuestError, Sandbox, SandboxError, isGuest, live } from '../index.mjs';
 import intrinsicsModule from '../lib/intrinsics.cjs';
 import internals from '../lib/sandbox.cjs';
 
@@ -318,4 +318,25 @@ test('weak collections of the host stay where they are, and are changed where th
   sandbox.setSync('open', live(known));
   assert.equal(sandbox.runSync('open.set(key, 2); known.get(key)'), 2);
   sandbox.disposeSync();
+});
+
+test('no error of a guest passes for one of the sandbox\'s', async () => {
+  await using sandbox = await Sandbox.create();
+  for (const code of ['ERR_SANDBOX_TIME', 'ERR_SANDBOX_LOST', 'ERR_SANDBOX_']) {
+    const error = await sandbox.run(`throw Object.assign(new RangeError('no'), { name: 'TimeLimitError', code: '${code}', killed: true })`).catch((thrown) => thrown);
+    assert.deepEqual([error instanceof SandboxError, error instanceof GuestError, 'code' in error], [false, true, false]);
+  }
+  await assert.rejects(sandbox.run('throw Object.assign(new Error("no"), { code: "ENOENT" })'), { code: 'ENOENT' });
+  // The sandbox's own, that went through a guest, is the same.
+  const own = new SandboxError('ERR_SANDBOX_COPY', 'own');
+  await sandbox.set('fail', () => { throw own; });
+  await assert.rejects(sandbox.run('fail()'), (error) => error === own && error.code === 'ERR_SANDBOX_COPY');
+});
+
+test('a `then` that comes while its object is copied is not called for longer than its call', async () => {
+  await using sandbox = await Sandbox.create({ time: '5 s' });
+  const ran = sandbox.run(`
+    const o = { m() {}, first: { get x() { o.then = (resolve) => { const end = Date.now() + 300; while (Date.now() < end); resolve('ran on'); }; return 1 } }, then: 1 };
+    o`, { time: '50 ms' });
+  await assert.rejects(ran, SandboxError);
 });

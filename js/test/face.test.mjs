@@ -2,6 +2,7 @@
 import test, { after } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { types } from 'node:util';
 import {
   Sandbox, GuestError, TimeLimitError, DisposedError, StackLimitError, SandboxError, isGuest, byValue, live, readonly,
 } from '../index.mjs';
@@ -128,4 +129,39 @@ test('disposed', async () => {
 
 test('require and import give the same', () => {
   assert.equal(createRequire(import.meta.url)('../index.cjs').Sandbox, Sandbox);
+});
+
+test('what a promise gives is for the face that was given it', async () => {
+  await using one = await Sandbox.create();
+  const promise = one.run('new Promise((resolve) => { globalThis.settle = () => resolve({ n: 1, f() { return this.n } }) })');
+  await one.run('1');
+  // Told with the answer to a call that waits, whose own results are live.
+  one.runSync('settle()');
+  const given = await promise;
+  assert.ok(Object.isFrozen(given) && !types.isProxy(given), 'a live stand-in');
+  assert.equal(given.n, 1);
+  assert.ok(given.f() instanceof Promise);
+  assert.equal(await given.f(), 1);
+  const later = one.run('new Promise((resolve) => { globalThis.settle = () => resolve(() => 7) })');
+  await one.run('1');
+  one.runSync('settle()');
+  assert.ok((await later)() instanceof Promise, 'a function that waits');
+});
+
+test('a call that ended before it began leaves nothing lent', async () => {
+  await using one = await Sandbox.create({ time: '5 s', handles: 64 });
+  const take = await one.run('(f) => 1');
+  const keep = await one.run('({ f() {} })');
+  for (let round = 0; round < 4; round++) {
+    const busy = one.run('{ const end = Date.now() + 20; while (Date.now() < end); }');
+    const stop = new AbortController();
+    const queued = Array.from({ length: 20 }, () => one.call(take, [() => round], { signal: stop.signal }).catch((error) => error.name));
+    stop.abort();
+    await busy;
+    assert.deepEqual(new Set(await Promise.all(queued)), new Set(['AbortError']));
+  }
+  const { exported } = await one.stats();
+  assert.ok(exported < 20, `${exported} are lent`);
+  assert.equal(await take(() => 1), 1);
+  assert.equal(await keep.f(), undefined);
 });

@@ -255,3 +255,45 @@ test('stand-ins are told from what is ours', () => {
   assert.ok(isGuest(run('({})')) && isGuest(run('() => 1')));
   assert.ok(!isGuest({}) && !isGuest(1) && !isGuest(null));
 });
+
+test('instanceof, for each class that the language has', () => {
+  const made = {
+    Object: '{}', Function: 'function () {}', Array: '[1]', Promise: 'Promise.resolve()', Map: 'new Map', Set: 'new Set', WeakMap: 'new WeakMap',
+    WeakSet: 'new WeakSet', WeakRef: 'new WeakRef({})', FinalizationRegistry: 'new FinalizationRegistry(() => {})', Date: 'new Date', RegExp: '/a/',
+    Error: 'new Error', TypeError: 'new TypeError', RangeError: 'new RangeError', SyntaxError: 'new SyntaxError', ReferenceError: 'new ReferenceError',
+    EvalError: 'new EvalError', URIError: 'new URIError', AggregateError: 'new AggregateError([])', ArrayBuffer: 'new ArrayBuffer(8)', DataView: 'new DataView(new ArrayBuffer(8))',
+    Number: 'Object(1)', String: 'Object("s")', Boolean: 'Object(true)', BigInt: 'Object(1n)', Iterator: '[].values()',
+    'Intl.DateTimeFormat': 'new Intl.DateTimeFormat', 'Intl.NumberFormat': 'new Intl.NumberFormat', 'Intl.Collator': 'new Intl.Collator', 'Intl.Segmenter': 'new Intl.Segmenter',
+  };
+  for (const name of ['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float32Array', 'Float64Array',
+    'BigInt64Array', 'BigUint64Array']) made[name] = `new ${name}(1)`;
+  for (const [name, source] of Object.entries(made)) {
+    const Class = (0, eval)(name);
+    assert.ok(run(`(${source})`) instanceof Class, `${name} of the guest`);
+    give('it', readonly((0, eval)(`(${source})`)));
+    assert.equal(run(`it instanceof ${name}`), true, `${name} of the host`);
+    if (name === 'Object' || name === 'BigInt' || name === 'Iterator' || name === 'WeakRef' || name === 'FinalizationRegistry') continue;
+    // A subclass of it is one as well, though nothing of the subclass shows.
+    const args = { Promise: '() => {}', AggregateError: '[]', DataView: 'new ArrayBuffer(8)' }[name] ?? '';
+    assert.ok(run(`new (class Sub extends ${name} {})(${args})`) instanceof Class, `a subclass of ${name} of the guest`);
+    give('it', (0, eval)(`new (class Sub extends ${name} {})(${args})`));
+    assert.equal(run(`it instanceof ${name}`), true, `a subclass of ${name} of the host`);
+  }
+});
+
+test('a cycle through both heaps ends with the sandbox', async () => {
+  const ref = await (async () => {
+    const other = Sandbox.createSync();
+    const host = { f() {} };
+    other.setSync('host', live(host));
+    host.back = other.runSync('globalThis.guest = { host }; guest');
+    assert.equal(host.back.host, host);
+    await other.dispose();
+    return new WeakRef(host);
+  })();
+  for (let i = 0; i < 50 && ref.deref() !== undefined; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    globalThis.gc();
+  }
+  assert.equal(ref.deref(), undefined);
+});

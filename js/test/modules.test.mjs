@@ -222,3 +222,13 @@ test('mistakes in the option', async () => {
   assert.equal((await sandbox.import('x')).default, 9);
   await assert.rejects(sandbox.import(1), TypeError);
 });
+
+test('a guest that asks for modules without waiting has the host asked for a thousand at most', async () => {
+  let asked = 0;
+  const waiting = [];
+  await using sandbox = await Sandbox.create({ time: '5 s', modules: () => { asked++; return new Promise((resolve) => waiting.push(resolve)); } });
+  const refused = sandbox.run('globalThis.refused = 0; for (let i = 0; i < 1100; i++) import(`m${i}`).catch(() => { refused++ }); 1');
+  assert.equal(await refused, 1);
+  assert.equal(asked, 1000);
+  for (const resolve of waiting) resolve(undefined);
+});

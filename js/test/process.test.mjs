@@ -216,3 +216,34 @@ test('a worker that does not let go of a sandbox is lost before its others have 
   await using next = await create();
   assert.equal(await next.run('1 + 1'), 2);
 });
+
+test('a listener that throws keeps nobody else from being told that the worker is lost', async () => {
+  const { stdout } = await script(`
+    const told = [];
+    process.on('uncaughtException', (error) => told.push(error.message));
+    (async () => {
+      const one = await Sandbox.create({ time: '50 ms' });
+      const realm = await one.realm();
+      one.on('lost', () => { throw new Error('of the listener'); });
+      realm.on('lost', () => told.push('told'));
+      const waiting = realm.run('new Promise(() => {})').catch(() => told.push('rejected'));
+      await one.run('Array.prototype.sort.call({ length: 2 ** 32 })').catch(() => {});
+      await waiting;
+      setImmediate(() => console.log(told.sort().join()));
+    })()`);
+  assert.equal(stdout.trim(), 'of the listener,rejected,told');
+});
+
+test('an idle sandbox is nothing that a host would notice', async () => {
+  const { stdout } = await script(`(async () => {
+    const listeners = () => process.eventNames().map((name) => String(name) + process.listenerCount(name)).sort().join();
+    const before = listeners();
+    const sandbox = await Sandbox.create({ globals: 'web' });
+    await sandbox.run('1');
+    sandbox.runSync('1');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const active = process.getActiveResourcesInfo().filter((name) => !['PipeWrap', 'TTYWrap', 'ProcessWrap'].includes(name));
+    console.log(JSON.stringify([listeners() === before, active]));
+  })()`);
+  assert.deepEqual(JSON.parse(stdout), [true, []]);
+});

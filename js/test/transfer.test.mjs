@@ -90,15 +90,48 @@ test('what cannot be given away is refused, and stays', async () => {
   // Handed over before, it is there no more; and so when it goes between.
   const box = transfer(small);
   await take(box);
-  await assert.rejects(take(box), /detached/);
+  await assert.rejects(take(box), /transferred once/);
   const other = bytes(1), early = transfer(other);
   structuredClone(other, { transfer: [other] });
-  await assert.rejects(take(early), /detached/);
+  await assert.rejects(take(early), /transferred once/);
   const inside = await sandbox.run(`globalThis.big = new ArrayBuffer(1 << 20); try { take(transfer(big)); 'none' } catch (e) { e.name + big.detached }`);
   assert.equal(inside, 'RangeErrorfalse');
   // What a promise gives and cannot be sent is no less there.
   await assert.rejects(sandbox.run('Promise.resolve(transfer(big))'));
   assert.equal(await sandbox.run('big.detached'), false);
+});
+
+test('of several in one message all are given away, or none', async () => {
+  await using sandbox = await Sandbox.create({ expose: { transfer, take: () => {} } });
+  const take = await sandbox.run('() => {}');
+  const first = bytes(1), second = bytes(2), memory = new WebAssembly.Memory({ initial: 1, maximum: 1 }).buffer;
+  await assert.rejects(take(transfer(first), [transfer(memory)]), { name: 'TypeError', message: /nothing of the message/ });
+  // Or a getter takes one away while the message is written.
+  const between = { get other() { if (!second.detached) structuredClone(second, { transfer: [second] }); return 1; } };
+  await assert.rejects(take(transfer(first), transfer(second), between), { name: 'TypeError', message: /nothing of the message/ });
+  assert.deepEqual([first.detached, memory.byteLength, second.detached], [false, 65536, true]);
+  // None of what was refused goes with the next one.
+  await take(1);
+  assert.equal(first.detached, false);
+  await take(transfer(first));
+  assert.equal(first.detached, true);
+});
+
+test('and so inside: as arguments, as a result, in what a promise gives', async () => {
+  await using sandbox = await Sandbox.create({ expose: { transfer, take: () => {} } });
+  await sandbox.run(`globalThis.own = new ArrayBuffer(8); globalThis.other = new ArrayBuffer(8);
+    globalThis.pages = new WebAssembly.Memory({ initial: 1, maximum: 1 }).buffer; 1`);
+  const state = () => sandbox.run('[own.detached, pages.byteLength]');
+  assert.match(await sandbox.run('try { take(transfer(own), transfer(pages)); "sent" } catch (e) { e.name + e.message }'), /^TypeErrortransfer: .*nothing of the message/);
+  await assert.rejects(sandbox.run('[transfer(own), transfer(pages)]'), TypeError);
+  assert.match(await sandbox.run('try { take(transfer(own), transfer(other), { get a() { if (!other.detached) other.transfer(); return 1 } }); "sent" } catch (e) { e.message }'), /nothing of the message/);
+  assert.deepEqual(await state(), [false, 65536]);
+  // Whoever waits for a promise is told, and whose answer it would have come with has its own.
+  const later = sandbox.run('new Promise((resolve) => { globalThis.settle = () => resolve([transfer(own), transfer(pages)]) })');
+  assert.equal(await sandbox.run('settle(); "its own"'), 'its own');
+  await assert.rejects(later, /cannot cross the membrane/);
+  assert.deepEqual(await state(), [false, 65536]);
+  assert.equal(await sandbox.run('take(transfer(own)); own.detached'), true);
 });
 
 test('what was given away is the receiver\'s to account for', async () => {

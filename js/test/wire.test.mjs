@@ -328,6 +328,47 @@ test('thousands of torn messages', async () => {
   assert.ok(lost > rounds / 10 && values > rounds / 50, `${lost} lost, ${values} values of ${rounds}`);
 });
 
+test('of a copy with methods each counts, and its data has no `then` that the engine would call', async () => {
+  const { endpoint, native } = hostOf((said) => (said[0] === Op.RUN ? answer : null));
+  let answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(2 ** 20 + 1), Buffer.alloc(6 * (2 ** 20 + 1), text('m')), u32(0)]);
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(objects\)/);
+  assert.ok(native.closed);
+  const other = hostOf(() => answer);
+  answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(1), text('m'), u32(1), text('then'), Buffer.from([Tag.MINE]), u32(1), Buffer.from([1])]);
+  assert.throws(() => other.endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(then\)/);
+});
+
+test('of a message that is not sent after all nothing is lent, and what it let go of is let go of by the next', () => {
+  const { endpoint, link } = hostOf(() => null);
+  Array.prototype.push.call(endpoint.releases, 5, 2, 6, 1);
+  const length = endpoint.say(Op.RUN, 0, (e) => { e.encode(() => 1); e.encode({ f() {} }); }, 0);
+  assert.deepEqual([endpoint.count, endpoint.releases.length], [2, 0]);
+  endpoint.unsay(link.writer.bytes.slice(0, length), endpoint.said());
+  assert.equal(endpoint.count, 0);
+  const pairs = [];
+  for (let i = 0; i < endpoint.releases.length; i += 2) pairs.push(`${endpoint.releases[i]} ${endpoint.releases[i + 1]}`);
+  assert.deepEqual(pairs.sort(), ['5 2', '6 1']);
+});
+
+test('a message that fits is sent, whatever there is to let go of besides, which the next one says', () => {
+  const { endpoint } = hostOf(() => null);
+  Array.prototype.push.call(endpoint.releases, ...Array.from({ length: 200 }, (_, i) => i));
+  const length = endpoint.say(Op.RUN, 0, (e) => e.encode('x'.repeat((1 << 20) - 100)), 0);
+  assert.ok(length > (1 << 20) - 100 && endpoint.releases.length === 200);
+  endpoint.say(Op.RUN, 0, (e) => e.encode('x'), 0);
+  assert.equal(endpoint.releases.length, 0);
+});
+
+test('a stack is a stack, however much a worker calls one', () => {
+  for (const long of ['\n'.repeat(900_000), `Error\n    at ${'x'.repeat(900_000)}`]) {
+    const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
+    const { stack } = run(endpoint);
+    assert.match(stack, /^Error: m/);
+    assert.ok(stack.length < 10_000, `${stack.length}`);
+  }
+});
+
 test('what a worker says of its limits is in our words, or short', () => {
   const message = (code) => {
     const { endpoint } = hostOf(() => {

@@ -318,6 +318,13 @@ void outcome(const Info& info) {
   info.GetReturnValue().Set(v8::Array::New(isolate, pair, 2));
 }
 
+// isDetachable(buffer): no WebAssembly memory's is, nor what is detached.
+void is_detachable(const Info& info) {
+  info.GetReturnValue().Set(info[0]->IsArrayBuffer() &&
+                            info[0].As<v8::ArrayBuffer>()->IsDetachable() &&
+                            !info[0].As<v8::ArrayBuffer>()->WasDetached());
+}
+
 // memory(): bytes of the heap in use, then of buffers.
 void memory(const Info& info) {
   v8::Isolate* const isolate = info.GetIsolate();
@@ -366,6 +373,7 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
                    {"runMicrotasks", living<run_microtasks>},
                    {"whenSettled", living<when_settled>},
                    {"outcome", living<outcome>},
+                   {"isDetachable", living<is_detachable>},
                    {"memory", living<memory>},
                    {"collect", living<collect>},
                    {"within", living<within>},
