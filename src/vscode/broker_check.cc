@@ -112,68 +112,72 @@ struct Broker::Argument {
     return std::any_of(own.begin(), own.end(), is);
   }
 
+  template <auto kMethod>
+  static Ruling by(const Argument& argument) {
+    return (argument.*kMethod)();
+  }
   struct Row {
     ArgumentKind kind;
-    Ruling (Argument::*decide)() const;
+    Ruling (*decide)(const Argument&);
   };
   static const std::array<Row, 53> kRows;
 };
 
 // In the order of ArgumentKind.
 constexpr std::array<Broker::Argument::Row, 53> Broker::Argument::kRows = {{
-    {ArgumentKind::kUriRead, &Argument::read},
-    {ArgumentKind::kUriReadOrNone, &Argument::read_if_any},
-    {ArgumentKind::kUriStatus, &Argument::status},
-    {ArgumentKind::kUriWrite, &Argument::write},
-    {ArgumentKind::kUriRemove, &Argument::remove},
-    {ArgumentKind::kUriFolder, &Argument::folder},
-    {ArgumentKind::kUriMoved, &Argument::move},
-    {ArgumentKind::kEditorRead, &Argument::editor_read},
-    {ArgumentKind::kEditorWrite, &Argument::editor_write},
-    {ArgumentKind::kEdit, &Argument::edit},
-    {ArgumentKind::kExtension, &Argument::extension},
-    {ArgumentKind::kOwnName, &Argument::own_name},
-    {ArgumentKind::kCommand, &Argument::command},
-    {ArgumentKind::kCommandId, &Argument::command_id},
-    {ArgumentKind::kSetting, &Argument::setting},
-    {ArgumentKind::kView, &Argument::view},
-    {ArgumentKind::kPanel, &Argument::panel},
-    {ArgumentKind::kNotebook, &Argument::notebook},
-    {ArgumentKind::kDeclared, &Argument::declared},
-    {ArgumentKind::kSignIn, &Argument::sign_in},
-    {ArgumentKind::kChannel, &Argument::channel},
-    {ArgumentKind::kRenderer, &Argument::renderer},
-    {ArgumentKind::kKernel, &Argument::kernel},
-    {ArgumentKind::kDebugType, &Argument::debug_type},
-    {ArgumentKind::kController, &Argument::controller},
-    {ArgumentKind::kTests, &Argument::tests},
-    {ArgumentKind::kTestDiff, &Argument::test_diff},
-    {ArgumentKind::kTestRun, &Argument::test_run},
-    {ArgumentKind::kOwnRun, &Argument::own_run},
-    {ArgumentKind::kTestTargets, &Argument::test_targets},
-    {ArgumentKind::kTool, &Argument::tool},
-    {ArgumentKind::kProgress, &Argument::progress},
-    {ArgumentKind::kContext, &Argument::context},
-    {ArgumentKind::kSession, &Argument::session},
-    {ArgumentKind::kVendor, &Argument::vendor},
-    {ArgumentKind::kNestedWrite, &Argument::nested_write},
-    {ArgumentKind::kChanges, &Argument::changes},
-    {ArgumentKind::kTunnel, &Argument::tunnel},
-    {ArgumentKind::kFolders, &Argument::folders},
-    {ArgumentKind::kScheme, &Argument::scheme},
-    {ArgumentKind::kLogFile, &Argument::log_file},
-    {ArgumentKind::kLogResource, &Argument::log_resource},
-    {ArgumentKind::kLogger, &Argument::logger},
-    {ArgumentKind::kExternal, &Argument::external},
-    {ArgumentKind::kWebviewOptions, &Argument::webview_options},
-    {ArgumentKind::kWebviewInit, &Argument::webview_init},
-    {ArgumentKind::kOwnTerminal, &Argument::terminal},
-    {ArgumentKind::kScmInput, &Argument::input_box},
-    {ArgumentKind::kStyleName, &Argument::style_name},
-    {ArgumentKind::kViewer, &Argument::viewer},
-    {ArgumentKind::kNumber, &Argument::number},
-    {ArgumentKind::kText, &Argument::text},
-    {ArgumentKind::kNoJson, &Argument::no_json},
+    {ArgumentKind::kUriRead, by<&Argument::read>},
+    {ArgumentKind::kUriReadOrNone, by<&Argument::read_if_any>},
+    {ArgumentKind::kUriStatus, by<&Argument::status>},
+    {ArgumentKind::kUriWrite, by<&Argument::write>},
+    {ArgumentKind::kUriRemove, by<&Argument::remove>},
+    {ArgumentKind::kUriFolder, by<&Argument::folder>},
+    {ArgumentKind::kUriMoved, by<&Argument::move>},
+    {ArgumentKind::kEditorRead, by<&Argument::editor_read>},
+    {ArgumentKind::kEditorWrite, by<&Argument::editor_write>},
+    {ArgumentKind::kEdit, by<&Argument::edit>},
+    {ArgumentKind::kExtension, by<&Argument::extension>},
+    {ArgumentKind::kOwnName, by<&Argument::own_name>},
+    {ArgumentKind::kCommand, by<&Argument::command>},
+    {ArgumentKind::kCommandId, by<&Argument::command_id>},
+    {ArgumentKind::kSetting, by<&Argument::setting>},
+    {ArgumentKind::kView, by<&Argument::view>},
+    {ArgumentKind::kPanel, by<&Argument::panel>},
+    {ArgumentKind::kNotebook, by<&Argument::notebook>},
+    {ArgumentKind::kDeclared, by<&Argument::declared>},
+    {ArgumentKind::kSignIn, by<&Argument::sign_in>},
+    {ArgumentKind::kChannel, by<&Argument::channel>},
+    {ArgumentKind::kRenderer, by<&Argument::renderer>},
+    {ArgumentKind::kKernel, by<&Argument::kernel>},
+    {ArgumentKind::kDebugType, by<&Argument::debug_type>},
+    {ArgumentKind::kController, by<&Argument::controller>},
+    {ArgumentKind::kTests, by<&Argument::tests>},
+    {ArgumentKind::kTestDiff, by<&Argument::test_diff>},
+    {ArgumentKind::kTestRun, by<&Argument::test_run>},
+    {ArgumentKind::kOwnRun, by<&Argument::own_run>},
+    {ArgumentKind::kTestTargets, by<&Argument::test_targets>},
+    {ArgumentKind::kTool, by<&Argument::tool>},
+    {ArgumentKind::kProgress, by<&Argument::progress>},
+    {ArgumentKind::kContext, by<&Argument::context>},
+    {ArgumentKind::kSession, by<&Argument::session>},
+    {ArgumentKind::kVendor, by<&Argument::vendor>},
+    {ArgumentKind::kNestedWrite, by<&Argument::nested_write>},
+    {ArgumentKind::kChanges, by<&Argument::changes>},
+    {ArgumentKind::kTunnel, by<&Argument::tunnel>},
+    {ArgumentKind::kFolders, by<&Argument::folders>},
+    {ArgumentKind::kScheme, by<&Argument::scheme>},
+    {ArgumentKind::kLogFile, by<&Argument::log_file>},
+    {ArgumentKind::kLogResource, by<&Argument::log_resource>},
+    {ArgumentKind::kLogger, by<&Argument::logger>},
+    {ArgumentKind::kExternal, by<&Argument::external>},
+    {ArgumentKind::kWebviewOptions, by<&Argument::webview_options>},
+    {ArgumentKind::kWebviewInit, by<&Argument::webview_init>},
+    {ArgumentKind::kOwnTerminal, by<&Argument::terminal>},
+    {ArgumentKind::kScmInput, by<&Argument::input_box>},
+    {ArgumentKind::kStyleName, by<&Argument::style_name>},
+    {ArgumentKind::kViewer, by<&Argument::viewer>},
+    {ArgumentKind::kNumber, by<&Argument::number>},
+    {ArgumentKind::kText, by<&Argument::text>},
+    {ArgumentKind::kNoJson, by<&Argument::no_json>},
 }};
 
 Broker::Ruling Broker::Argument::decide(ArgumentKind kind) const {
@@ -183,7 +187,7 @@ Broker::Ruling Broker::Argument::decide(ArgumentKind kind) const {
     return kRows.back().kind == ArgumentKind::kNoJson;
   }();
   static_assert(kInOrder, "a row for each kind, in their order");
-  return (this->*kRows[static_cast<size_t>(kind)].decide)();
+  return kRows[static_cast<size_t>(kind)].decide(*this);
 }
 
 Broker::Ruling Broker::check(const Check& check, const Json& value, const Json& arguments,
