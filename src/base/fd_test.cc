@@ -48,6 +48,23 @@ TEST(Fd, ReleaseGivesUpOwnership) {
   ::close(number);
 }
 
+// As in a host that has closed its standard input.
+TEST(Fd, OneThatWasOpenedAsStandardInputIsLifted) {
+  const Fd usual(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::close(STDIN_FILENO);
+  Fd low(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(low.get(), STDIN_FILENO);
+  const auto lifted = above_stdio(std::move(low));
+  ASSERT_TRUE(lifted.ok());
+  EXPECT_GT(lifted->get(), STDERR_FILENO);
+  EXPECT_EQ(::fcntl(lifted->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_FALSE(is_open(STDIN_FILENO));
+  if (usual) ::dup2(usual.get(), STDIN_FILENO);
+  Fd high(::fcntl(lifted->get(), F_DUPFD_CLOEXEC, 3));
+  const int number = high.get();
+  EXPECT_EQ(above_stdio(std::move(high))->get(), number);
+}
+
 TEST(Fd, AssignmentClosesTheOldOne) {
   Fd a(::open("/dev/null", O_RDONLY | O_CLOEXEC)), b(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int old = a.get(), kept = b.get();

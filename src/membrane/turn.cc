@@ -13,6 +13,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "base/stat_line.h"
+
 namespace bulkhead {
 namespace {
 
@@ -48,12 +50,8 @@ bool is_runnable(pid_t process) {
     const ssize_t size = fd >= 0 ? ::read(fd, text, sizeof text) : -1;
     if (fd >= 0) ::close(fd);
     if (size <= 0) continue;
-    // "id (name) state …", and the name is the worker's to choose.
-    const std::string_view line(text, static_cast<size_t>(size));
-    const size_t name_end = line.rfind(')');
-    const char state =
-        name_end != line.npos && name_end + 2 < line.size() ? line[name_end + 2] : 'R';
-    found = state == 'R' || state == 'D';
+    const std::string_view fields = behind_name({text, static_cast<size_t>(size)});
+    found = fields.empty() || fields.front() == 'R' || fields.front() == 'D';
   }
   ::closedir(tasks);
   return found;

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/stat_line.h"
 
 namespace bulkhead {
 namespace {
@@ -29,10 +30,7 @@ constexpr size_t kStart = 22;
 }  // namespace
 
 std::optional<ProcessStat> parse_stat(std::string_view text) {
-  // The name in brackets may itself hold spaces and brackets.
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string_view::npos || text.size() < name_end + 2) return std::nullopt;
-  text.remove_prefix(name_end + 2);
+  text = behind_name(text);
   std::array<std::string_view, kStart + 1> fields{};
   for (size_t i = kState; i <= kStart; ++i) {
     const size_t end = text.find_first_of(" \n");

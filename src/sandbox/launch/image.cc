@@ -47,13 +47,6 @@ bool is_there(const Image& image) {
 
 }  // namespace
 
-Result<Fd> above_stdio(Fd fd) {
-  if (fd.get() > 2) return fd;
-  Fd lifted(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-  if (!lifted) return errno_error("duplicate a descriptor");
-  return lifted;
-}
-
 Result<Fd> sealed_file(const char* name, std::string_view content, bool executable) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   Fd file(::memfd_create(name, kFlags | (executable ? kExec : kNoExec)));

@@ -9,9 +9,6 @@
 
 namespace bulkhead {
 
-// Descriptors 0 to 2 belong to the program, also where the caller has closed them.
-Result<Fd> above_stdio(Fd fd);
-
 // A file in memory that holds `content` and that nobody can change any more; `executable` or never
 // to be executed.
 Result<Fd> sealed_file(const char* name, std::string_view content, bool executable);
