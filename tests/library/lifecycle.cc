@@ -190,6 +190,29 @@ void expect_same(const Process& before, Process after) {
   }
 }
 
+// A host that opens its standard input and output only later would close whatever of ours stood
+// there.
+void takes_none_of_0_to_2(const bulkhead::Policy& policy) {
+  Options options = host::shell("sleep 1000");
+  options.limits.memory = uint64_t{1} << 30;
+  options.limits.wall_time = std::chrono::hours(1);
+  options.limits.written = uint64_t{1} << 30;
+  const auto lives = host::must(Compartment::start(policy, options), "start");
+  const auto all_closed = [] {
+    for (int fd = 0; fd <= 2; ++fd)
+      if (::fcntl(fd, F_GETFD) >= 0) return false;
+    return true;
+  };
+  // While it is served, and as long as calls may come, files are opened and closed again.
+  const auto end = Clock::now() + std::chrono::seconds(30);
+  int quiet = 0;  // looks in a row
+  while (quiet < 50) {
+    quiet = all_closed() ? quiet + 1 : 0;
+    expect(Clock::now() < end, "0 to 2 are the host's");
+    ::usleep(10'000);
+  }
+}
+
 void own_handlers() {
   const auto handle = [](int signal, void (*handler)(int)) {
     struct sigaction action {};
@@ -221,6 +244,7 @@ int main(int argc, char** argv) {
         host::must(Compartment::start(policy, host::shell("readlink /proc/self/fd/0")), "start");
     expect(first.wait().how == Outcome::How::kExited, first.wait().text);
   }
+  takes_none_of_0_to_2(policy);
   const Process before = Process::now();
   uint64_t early = 0;
   {

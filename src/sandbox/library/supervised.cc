@@ -1,6 +1,5 @@
 #include "sandbox/library/supervised.h"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,12 +12,10 @@
 namespace bulkhead {
 namespace {
 
-// 0 to 2 may be closed in a host: what stood there would be taken for its own.
 Result<Fd> event() {
-  const Fd low(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  Fd fd(low ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, 3) : -1);
+  Fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fd) return errno_error("make an eventfd");
-  return fd;
+  return above_stdio(std::move(fd));
 }
 
 void tell(const Fd& event) {
@@ -90,8 +87,10 @@ Result<std::unique_ptr<Supervised>> Supervised::prepare(Plan plan, std::shared_p
   given.clear();  // the program has its own
   // It waits for us, so its number is its own still. Where it was killed meanwhile, begin() sees
   // that and fails, and nothing is signalled before.
-  self->program_fd_ =
-      Fd(static_cast<int>(::syscall(SYS_pidfd_open, self->supervisor_->program(), 0)));
+  Fd program(static_cast<int>(::syscall(SYS_pidfd_open, self->supervisor_->program(), 0)));
+  if (program) {
+    BULKHEAD_TRY(self->program_fd_, above_stdio(std::move(program)));
+  }
   return self;
 }
 

@@ -307,12 +307,13 @@ void Resolver::Answerer::receive(int socket) {
 }
 
 void Resolver::Answerer::accept(int socket) {
-  Fd fd(::accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  Fd accepted(::accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   // Without descriptors it stays ready, and is left alone for a moment.
-  if (!fd && !would_block()) accepts_again_ = Clock::now() + kShort;
-  if (!fd || clients_.size() >= kMaxClients) return;
-  if (!loop_.watch(key_, fd.get(), EPOLLIN | EPOLLOUT).ok()) return;
-  clients_[next_key_++] = Client{std::move(fd), {}, {}, Clock::now()};
+  if (!accepted && !would_block()) accepts_again_ = Clock::now() + kShort;
+  if (!accepted || clients_.size() >= kMaxClients) return;
+  auto fd = above_stdio(std::move(accepted));
+  if (!fd.ok() || !loop_.watch(key_, fd->get(), EPOLLIN | EPOLLOUT).ok()) return;
+  clients_[next_key_++] = Client{std::move(*fd), {}, {}, Clock::now()};
 }
 
 // Queries stay with a closed client: their answers find nobody.
@@ -499,9 +500,11 @@ bool Resolver::Answerer::send_upstream(Pending& pending, const Upstream& upstrea
   pending.in.clear();
   pending.out.clear();
   pending.connecting = false;
-  Fd socket(::socket(upstream.address.ss_family,
-                     (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket) return false;
+  Fd made(::socket(upstream.address.ss_family,
+                   (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  auto lifted = above_stdio(std::move(made));
+  if (!lifted.ok()) return false;
+  Fd socket = std::move(*lifted);
   const auto* address = reinterpret_cast<const sockaddr*>(&upstream.address);
   const int connected = ::connect(socket.get(), address, upstream.size);
   if (connected != 0 && errno != EINPROGRESS) return false;

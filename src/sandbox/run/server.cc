@@ -26,7 +26,10 @@ constexpr std::string_view kMemoryIsRefused =
 uint64_t own_written() {
   thread_local Fd count;
   // Again where there was no descriptor left.
-  if (!count) count = Fd(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
+  if (!count)
+    if (auto file = above_stdio(Fd(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC)));
+        file.ok())
+      count = std::move(*file);
   uint64_t bytes = 0;
   return ProcReader::written_bytes(count, &bytes) ? bytes : UINT64_MAX;
 }
