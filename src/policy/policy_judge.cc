@@ -33,7 +33,8 @@ Judge::Ruling PolicyJudge::settle(Kind kind, std::string_view resource, Decision
   if (decision.verdict == Verdict::kAsk && enforcement_ == Enforcement::kEnforce && answers() &&
       !stopped_.load()) {
     if (!may_block) return Ruling::kWouldAsk;
-    if (answer(kind, std::string(resource), attempt)) return Ruling::kAllow;
+    // Not one that came with the end: nobody is there for whom it would be carried out.
+    if (answer(kind, std::string(resource), attempt) && !stopped_.load()) return Ruling::kAllow;
   }
   refused(kind, resource, reason_of(policy_->rule(decision.rule)), attempt);
   return enforcement_ == Enforcement::kAuditOnly ? Ruling::kAllow : Ruling::kDeny;

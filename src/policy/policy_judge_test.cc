@@ -69,6 +69,18 @@ TEST(PolicyJudge, WhoDerivesFromItAnswersWhatIsLeftOpenAndNothingElse) {
   EXPECT_EQ(judge.would_rule(Kind::kRead, "/a/yes"), Ruling::kDeny);
 }
 
+TEST(PolicyJudge, AnAnswerThatComesWithTheEndDoesNotCount) {
+  struct Ending final : PolicyJudge {
+    using PolicyJudge::PolicyJudge;
+    bool answers() const noexcept override { return true; }
+    bool answer(Kind, const std::string&, const Attempt&) override {
+      stop_asking();  // as another thread would meanwhile
+      return true;
+    }
+  } judge(policy_of(Otherwise::kAsk));
+  EXPECT_EQ(judge.path(Kind::kWrite, "/other", {}, true), Ruling::kDeny);
+}
+
 TEST(PolicyJudge, AnAuditLetsPassAndTells) {
   struct Audit final : PolicyJudge {
     using PolicyJudge::PolicyJudge;
