@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   if (inside() && setpriority(PRIO_USER, 0, 18) == 0) effect("sets its nice value by its user");
   if (inside() && setpriority(PRIO_PGRP, 1, 19) == 0) effect("sets its nice value by its group");
   const int idle = 3 << 13;
-  // From within the group that it leads, which is anybody's to join.
+  // From within the group that it leads.
   if (inside() && setpgid(0, 1) == 0) {
     if (setpriority(PRIO_PGRP, 0, 19) == 0) effect("sets its nice value by its own group");
     if (syscall(SYS_ioprio_set, 2, 0, idle) == 0) effect("sets its I/O priority by its own group");

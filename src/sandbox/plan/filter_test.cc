@@ -556,9 +556,12 @@ TEST_F(Filter, ProcessControls) {
   EXPECT_EQ(run(__NR_personality, {0}), kAllow);
   EXPECT_EQ(run(__NR_personality, {0x0400000 /* READ_IMPLIES_EXEC */}), fails(EPERM));
   EXPECT_EQ(run(__NR_setpriority, {0, 0, 5}), kAllow);
-  EXPECT_EQ(run(__NR_setpriority, {1, 0, 5}), fails(EPERM)) << "maybe init's group";
-  EXPECT_EQ(run(__NR_setpriority, {1, 77, 5}), kAllow);
-  EXPECT_EQ(run(__NR_ioprio_set, {2, 0, 5}), fails(EPERM));
+  EXPECT_EQ(run(__NR_setpriority, {1, 0, 5}), kAllow) << "which is never init's";
+  EXPECT_EQ(run(__NR_setpriority, {1, 1 | kHigh, 5}), fails(EPERM));
+  EXPECT_EQ(run(__NR_ioprio_set, {2, 0, 5}), kAllow);
+  EXPECT_EQ(run(__NR_ioprio_set, {2, 1, 5}), fails(EPERM));
+  EXPECT_EQ(run(__NR_setpgid, {0, 1 | kHigh}), fails(EPERM));
+  EXPECT_EQ(run(__NR_setpgid, {0, 0}), kAllow);
   EXPECT_EQ(run(__NR_fcntl, {3, 1024 | kHigh, 0}), fails(EACCES)) << "F_SETLEASE";
   EXPECT_EQ(run(__NR_fcntl, {3, 1040, 0}), fails(EACCES)) << "F_SETDELEG";
   EXPECT_EQ(run(__NR_fcntl, {3, 1, 0}), kAllow);
