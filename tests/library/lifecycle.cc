@@ -193,7 +193,7 @@ void expect_same(const Process& before, Process after) {
 // A host that opens its standard input and output only later would close whatever of ours stood
 // there.
 void takes_none_of_0_to_2(const bulkhead::Policy& policy) {
-  Options options = host::shell("sleep 1000");
+  bulkhead::Options options = host::shell("sleep 1000");
   options.limits.memory = uint64_t{1} << 30;
   options.limits.wall_time = std::chrono::hours(1);
   options.limits.written = uint64_t{1} << 30;

@@ -177,6 +177,61 @@ void blocked_calls_leave_the_others_theirs() {
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
+// While this lives no thread can be made: the stack that one would get is larger than any address
+// space.
+class NoNewThreads {
+ public:
+  NoNewThreads() {
+    ::pthread_getattr_default_np(&usual_);
+    pthread_attr_t huge;
+    ::pthread_attr_init(&huge);
+    ::pthread_attr_setstacksize(&huge, size_t{1} << 60U);
+    expect(::pthread_setattr_default_np(&huge) == 0, "no more threads");
+  }
+  ~NoNewThreads() { ::pthread_setattr_default_np(&usual_); }
+  NoNewThreads(const NoNewThreads&) = delete;
+  NoNewThreads& operator=(const NoNewThreads&) = delete;
+
+ private:
+  pthread_attr_t usual_{};
+};
+
+// Opens it as soon as somebody waits for that at the other end; -1 where nobody does.
+int open_to_write(const std::string& fifo) {
+  int fd = -1;
+  until([&] { return (fd = ::open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) >= 0; });
+  return fd;
+}
+
+// One's calls have all threads that there are, for ever: others' are served still, and end.
+void without_new_threads_blocked_calls_leave_the_others_theirs() {
+  const Folder folder;
+  const std::string path = folder.path();
+  for (const char* name : {"/never", "/now"})
+    expect(::mkfifo((path + name).c_str(), 0600) == 0, "a FIFO");
+  const auto policy = folder.policy();
+  const size_t before = host::threads_down_to(1).size();
+  const Told quiet(policy, "read x < " + path + "/now");
+  auto ending = must(Compartment::start(policy, host::shell("sleep 1000")), "start");
+  const Told greedy(policy,
+                    "for i in 1 2 3 4 5 6 7 8 9 10; do (read x < " + path + "/never) & done");
+  expect(until([&] { return threads() == before + 2; }), "all rest");
+  greedy.tell();
+  expect(greedy.is_done(30s) && until([&] { return threads() >= before + 12; }), "they wait");
+  const NoNewThreads none;
+  greedy.tell();
+  expect(greedy.is_done(30s), "ten more");
+  for (int i = 0; i < 10; ++i) {
+    quiet.tell();
+    const int fifo = open_to_write(path + "/now");
+    expect(fifo >= 0, "a flood of others' waiting calls keeps it from its own");
+    expect(::write(fifo, "x\n", 2) == 2 && ::close(fifo) == 0, "it is written");
+    expect(quiet.is_done(20s), "it goes on");
+  }
+  ending.kill();
+  expect(ending.wait_until(Clock::now() + 20s) != nullptr, "or from its end");
+}
+
 // A program that takes all processes of its user takes threads from the host, too.
 void without_new_threads_it_is_served() {
   const Folder folder;
@@ -186,12 +241,7 @@ void without_new_threads_it_is_served() {
   const size_t before = threads();
   const Told one(folder.policy(), each), other(folder.policy(), each);
   expect(until([&] { return threads() == before + 2; }), "both rest");
-  // The stack that new threads get is larger than any address space.
-  pthread_attr_t usual, huge;
-  ::pthread_getattr_default_np(&usual);
-  ::pthread_attr_init(&huge);
-  ::pthread_attr_setstacksize(&huge, size_t{1} << 60U);
-  expect(::pthread_setattr_default_np(&huge) == 0, "no more threads");
+  const NoNewThreads none;
   for (int i = 0; i < 5; ++i) {
     one.tell();
     other.tell();
@@ -199,7 +249,6 @@ void without_new_threads_it_is_served() {
   }
   const auto refused = Compartment::start(folder.policy(), host::shell(""));
   expect(!refused.ok() && refused.error().errno_value == EAGAIN, "a start says that there is none");
-  ::pthread_setattr_default_np(&usual);
 }
 
 // Has threads made by ones that have borrowed a caller's identity, if these made any: as soon as
@@ -297,6 +346,7 @@ int main() {
   a_flood_holds_up_nobody();
   blocked_calls_leave_the_others_theirs();
   without_new_threads_it_is_served();
+  without_new_threads_blocked_calls_leave_the_others_theirs();
   no_thread_keeps_a_borrowed_identity();
   the_thread_that_started_it_may_end();
   expect(host::children() == 0, "no process is left");

@@ -9,7 +9,6 @@
 #include <functional>
 #include <list>
 #include <mutex>
-#include <optional>
 
 #include "sandbox/kernel/notification.h"
 #include "sandbox/threads/workers.h"
@@ -22,7 +21,7 @@ class Pool {
 
   // `job` runs on a thread of the workers, for each submitted notification.
   Pool(Workers& workers, Listener& listener, Job job);
-  ~Pool();
+  ~Pool() { stop(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
@@ -31,8 +30,7 @@ class Pool {
   // for one. Programs with more calls waiting than that see some of them wait longer, and only
   // those that wait for one of the latter without end.
   void submit(const Notification& notification);
-  // Interrupts system calls whose caller is gone (see Waiting), and starts what could not be
-  // started before. Call about every 100 ms.
+  // Interrupts system calls whose caller is gone (see Waiting). Call about every 100 ms.
   void tick();
   // Jobs under way are interrupted until they end, in a Waiting or not; waiting ones are dropped.
   void stop();
@@ -42,16 +40,12 @@ class Pool {
   friend class Waiting;
   struct UnderWay {
     Notification notification;
-    Workers::Ticket ticket = 0;
-    std::optional<pthread_t> thread = {};  // once it has begun
-    bool waiting = false;                  // inside a Waiting
+    pthread_t thread;
+    bool waiting = false;  // inside a Waiting
   };
-  void run(std::list<UnderWay>::iterator self);
-  void start_more();  // all that this compartment may have under way
+  void run();
   void interrupt_lost();
-  void drop_waiting();
 
-  Workers& workers_;
   Listener& listener_;
   const Job job_;
   mutable std::mutex mutex_;
@@ -59,6 +53,7 @@ class Pool {
   std::deque<Notification> queue_;
   std::list<UnderWay> under_way_;
   bool stopping_ = false;
+  Workers::Owner owner_;  // last: its jobs use all else
 };
 
 // While one lives on a thread of a pool, blocking system calls there fail with EINTR once their

@@ -263,6 +263,7 @@ Task::Clock::time_point Supervisor::put_off_end() {
   requests_.end();
   begin_to_kill(prepared_.compartment);
   server_->tick();
+  loop_.want_worker(key_);
   return Clock::now() + Server::kTick;
 }
 

@@ -1,6 +1,5 @@
 #include "sandbox/threads/loop.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -20,20 +19,13 @@ namespace {
 constexpr Loop::Key kWake = 0;
 constexpr std::chrono::milliseconds kShort{100};
 
-// 0 to 2 may be closed in a host: what stood there would be taken for its own.
-Result<Fd> above_stdio_of(int made, const char* what) {
-  const Fd low(made);
-  Fd fd(low ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, 3) : -1);
-  if (!fd) return errno_error(what);
-  return fd;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Loop>> Loop::make() {
-  BULKHEAD_TRY(Fd events, above_stdio_of(::epoll_create1(EPOLL_CLOEXEC), "make an epoll"));
-  BULKHEAD_TRY(Fd wake,
-               above_stdio_of(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "make an eventfd"));
+  Fd events(::epoll_create1(EPOLL_CLOEXEC)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!events || !wake) return errno_error("make an epoll");
+  BULKHEAD_TRY(events, above_stdio(std::move(events)));
+  BULKHEAD_TRY(wake, above_stdio(std::move(wake)));
   BULKHEAD_TRY(auto workers, Workers::make());
   std::unique_ptr<Loop> self(new Loop(std::move(events), std::move(wake), std::move(workers)));
   BULKHEAD_CHECK(self->watch(kWake, self->wake_.get(), EPOLLIN));
@@ -78,6 +70,7 @@ void Loop::remove(Key key) noexcept {
     std::erase(starving_, key);
     entry.state = Entry::State::kWaits;
   }
+  std::erase(wanting_, key);
   ended_.wait(lock, [&entry] { return entry.state != Entry::State::kRuns; });
   entries_.erase(key);
 }
@@ -107,6 +100,11 @@ void Loop::call(Key key) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(key);
   if (found != entries_.end()) give_turn(key, found->second);
+}
+
+void Loop::want_worker(Key key) {
+  const std::lock_guard lock(mutex_);
+  entries_.at(key).wants_worker = true;
 }
 
 void Loop::call_by(Key key, Task::Clock::time_point when) {
@@ -166,12 +164,32 @@ void Loop::take_turn(Key key, bool briefly) {
     return;
   }
   set_due(key, entry, std::exchange(entry.due, Task::kNever));
+  if (std::exchange(entry.wants_worker, false) && std::ranges::count(wanting_, key) == 0) {
+    wanting_.push_back(key);
+    wanted_turns_.submit();
+  }
   if (entry.again) give_turn(key, entry);
 }
 
 void Loop::wake() {
   const uint64_t one = 1;
   (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+void Loop::take_wanted_turn() {
+  Key key = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (wanting_.empty()) return;  // it has been removed
+    key = wanting_.front();
+    wanting_.pop_front();
+    Entry& entry = entries_.at(key);
+    if (entry.state == Entry::State::kRuns) return void(entry.again = true);
+    std::erase(starving_, key);
+    set_due(key, entry, Task::kNever);
+    entry.state = Entry::State::kRuns;
+  }
+  take_turn(key, false);
 }
 
 // How long there is nothing to do.

@@ -55,6 +55,8 @@ class Loop {
   void forget(int fd) noexcept;
   // The task has a turn: at once, or after the one that is under way.
   void call(Key key);
+  // In a turn: another follows by one of the workers, as soon as one is free, and not `briefly`.
+  void want_worker(Key key);
   // A turn at that time at the latest.
   void call_by(Key key, Task::Clock::time_point when);
 
@@ -65,6 +67,7 @@ class Loop {
     Task* task = nullptr;
     enum class State : uint8_t { kWaits, kStarves, kRuns } state = State::kWaits;
     bool again = false, removed = false;
+    bool wants_worker = false;                   // in wanting_ after its turn
     Task::Clock::time_point due = Task::kNever;  // in timers_ while it waits
   };
   using Timer = std::pair<Task::Clock::time_point, Key>;
@@ -77,6 +80,7 @@ class Loop {
   void set_due(Key key, Entry& entry, Task::Clock::time_point due);
   void give_turn(Key key, Entry& entry);
   void take_turn(Key key, bool briefly);
+  void take_wanted_turn();
   void feed();
 
   const Fd events_, wake_;
@@ -86,6 +90,8 @@ class Loop {
   std::unordered_map<Key, Entry> entries_;
   std::set<Timer> timers_;
   std::deque<Key> starving_;  // ready, without a thread
+  std::deque<Key> wanting_;   // one of the workers
+  Workers::Owner wanted_turns_{*workers_, [this] { take_wanted_turn(); }, false};
   Key next_ = 1;
   Task::Clock::time_point sleeps_until_ = Task::Clock::time_point::min();
   bool stopping_ = false;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -197,6 +198,42 @@ TEST_F(LoopTest, WhereNoThreadCanBeHadTheLoopHelps) {
   EXPECT_EQ(brief, turns);
   EXPECT_FALSE(Loop::make().ok());
   let_go.set_value();
+}
+
+// As the end of a compartment, which the loop's own thread has no time for.
+TEST_F(LoopTest, WhoWantsAWorkerGetsOneThatOthersDoNot) {
+  std::promise<void> ended;
+  std::atomic<int> waiting = 0;
+  Workers::Owner flood(loop_->workers(), [&, end = ended.get_future().share()] {
+    ++waiting;
+    end.wait();
+  });
+  Workers::Owner other(loop_->workers(), [] {});
+  for (int i = 0; i < 4; ++i) flood.submit();
+  while (waiting < 4) ::usleep(100);  // and what is kept is made first
+  const testing::WithoutNewThreads none;
+  for (int i = 0; i < 50; ++i) flood.submit();
+  std::atomic<int> brief = 0;
+  std::atomic<bool> done = false;
+  std::optional<Loop::Key> own;
+  std::promise<void> known;
+  const Turns task(*loop_, [&, is_known = known.get_future().share()](bool briefly) {
+    is_known.wait();
+    if (!briefly) {
+      done = true;
+      return Task::kNever;
+    }
+    ++brief;
+    loop_->want_worker(*own);
+    return Clock::now() + 1h;
+  });
+  own = task.key;
+  known.set_value();
+  loop_->call(task.key);
+  while (!done) ::usleep(100);
+  EXPECT_EQ(brief, 1);
+  flood.drop();
+  ended.set_value();
 }
 
 }  // namespace

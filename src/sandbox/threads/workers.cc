@@ -69,80 +69,170 @@ void Workers::become_maker(std::function<void()> wake) {
 
 void Workers::make_more() {
   const std::lock_guard lock(mutex_);
-  while (queue_.size() > idle_ && start_thread(queue_.front().job)) queue_.pop_front();
+  start_threads();
 }
 
-bool Workers::is_short() const {
+bool Workers::is_short() {
   const std::lock_guard lock(mutex_);
-  return queue_.size() > idle_;
+  if (!lacks()) refused_ = false;
+  return lacks();
 }
 
 bool Workers::run(Job job) {
   const std::lock_guard lock(mutex_);
-  if (idle_ > queue_.size()) {
-    queue_.push_back({next_++, std::move(job)});
-    wake_.notify_one();
-    return true;
-  }
-  return maker_ == std::this_thread::get_id() && start_thread(job);
+  const bool spare = promised(idle_) < idle_;
+  if (!spare && (maker_ != std::this_thread::get_id() || !start_thread())) return false;
+  turns_.push_back(std::move(job));
+  wake_.notify_one();
+  return true;
 }
 
-Workers::Ticket Workers::submit(Job job) {
-  const std::lock_guard lock(mutex_);
-  const Ticket ticket = next_++;
-  if (idle_ <= queue_.size() && maker_ == std::this_thread::get_id() && start_thread(job))
-    return ticket;
-  queue_.push_back({ticket, std::move(job)});
-  if (queue_.size() <= idle_)
-    wake_.notify_one();
+// ---- owners ----
+
+Workers::Owner::Owner(Workers& workers, Job job, bool shares)
+    : workers_(workers), job_(std::move(job)), shares_(shares) {
+  const std::lock_guard lock(workers_.mutex_);
+  if (shares_) ++workers_.owners_;
+}
+
+Workers::Owner::~Owner() {
+  drop();
+  std::unique_lock lock(workers_.mutex_);
+  workers_.finished_.wait(lock, [this] { return under_way_ == 0; });
+  if (shares_) --workers_.owners_;
+  workers_.rouse();  // there is more for the others
+}
+
+void Workers::Owner::submit() {
+  const std::lock_guard lock(workers_.mutex_);
+  workers_.most_ = most_waiting(own_descriptors());
+  if (queued_++ == 0) workers_.lined_up_.push_back(this);
+  workers_.rouse();
+}
+
+void Workers::Owner::drop() {
+  const std::lock_guard lock(workers_.mutex_);
+  if (std::exchange(queued_, 0) != 0) std::erase(workers_.lined_up_, this);
+}
+
+// ---- with the lock ----
+
+// Idle threads that are there for owners without a job under way.
+size_t Workers::kept() const { return owners_ > 1 && under_way_ > 0 ? kKept : 0; }
+
+// `all` jobs are under way, `mine` of them belong to who asks for one more.
+bool Workers::has_share(size_t mine, size_t all) const {
+  const size_t left = most_ - std::min(all, most_);
+  return mine < kAssured || (left > 0 && (owners_ <= 1 || mine < left));
+}
+
+// Whose job an idle thread is for.
+Workers::Owner* Workers::next() const {
+  for (Owner* const owner : lined_up_) {
+    const size_t mine = owner->under_way_;
+    if ((mine == 0 || idle_ > kept()) && has_share(mine, under_way_)) return owner;
+  }
+  return nullptr;
+}
+
+// What an idle thread does next, which is idle no more; empty: nothing.
+Workers::Job Workers::take() {
+  Job job;
+  if (!turns_.empty()) {
+    job = std::move(turns_.front());
+    turns_.pop_front();
+  } else if (Owner* const owner = next(); owner != nullptr) {
+    std::erase(lined_up_, owner);
+    if (--owner->queued_ > 0) lined_up_.push_back(owner);
+    ++owner->under_way_;
+    if (owner->shares_) ++under_way_;
+    job = [this, owner] {
+      owner->job_();
+      finish(*owner);
+    };
+  } else {
+    return job;
+  }
+  --idle_;
+  rouse();
+  return job;
+}
+
+// Another thread for what is left.
+void Workers::rouse() {
+  if (idle_ > 0 && (!turns_.empty() || next() != nullptr)) wake_.notify_one();
+  if (refused_ || !lacks()) return;
+  if (maker_ == std::this_thread::get_id())
+    start_threads();
   else if (wake_maker_)
     wake_maker_();
-  return ticket;
 }
 
-bool Workers::cancel(Ticket ticket) {
-  const std::lock_guard lock(mutex_);
-  return std::erase_if(queue_, [ticket](const auto& one) { return one.ticket == ticket; }) != 0;
+// How many threads are to be idle, for those that wait and to be kept; counts to `enough`.
+size_t Workers::promised(size_t enough) const {
+  size_t count = turns_.size() + kept();
+  size_t all = under_way_;
+  for (const Owner* const owner : lined_up_)
+    for (size_t i = 0; i < owner->queued_ && count < enough; ++i, ++count, ++all)
+      if (!has_share(owner->under_way_ + i, all)) break;
+  return count;
 }
 
-// With the lock. The job is taken only where there is a thread.
-bool Workers::start_thread(Job& job) {
+void Workers::start_threads() {
+  while (lacks() && start_thread()) {
+  }
+}
+
+// It is idle at first.
+bool Workers::start_thread() {
   threads_.emplace_back();
   const auto self = std::prev(threads_.end());
-  // Owned here until the thread is there: what a constructor that throws has taken is lost.
-  auto mine = std::make_shared<Job>(std::move(job));
   try {
     const MaskForThreads mask;
-    *self = std::thread([this, self, mine] {
-      work(std::move(*mine));
+    *self = std::thread([this, self] {
+      work();
       end(self);
     });
   } catch (const std::system_error&) {
     threads_.erase(self);
-    job = std::move(*mine);
+    refused_ = true;
     return false;
   }
+  refused_ = false;
+  ++idle_;
   return true;
 }
 
-void Workers::work(Job job) {
+// ---- a thread ----
+
+void Workers::work() {
   // It can be had, or there would be no loop: what is short is memory.
   while (!own_thread_settings()) ::usleep(1000);
   const mode_t usual = ::umask(0);
   for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      bool stays = !ending_;
+      while (!(job = take()) && stays) {
+        const bool unused = wake_.wait_for(lock, kIdle) == std::cv_status::timeout;
+        stays = !ending_ && (!unused || idle_ <= kept());
+      }
+      if (!job) return void(--idle_);
+    }
     ::umask(usual);  // whatever a host's judge has left there
     job();
     job = nullptr;
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     ++idle_;
-    while (queue_.empty() && !ending_ &&
-           wake_.wait_for(lock, kIdle) == std::cv_status::no_timeout) {
-    }
-    --idle_;
-    if (queue_.empty()) return;
-    job = std::move(queue_.front().job);
-    queue_.pop_front();
   }
+}
+
+void Workers::finish(Owner& owner) {
+  const std::lock_guard lock(mutex_);
+  --owner.under_way_;
+  if (owner.shares_) --under_way_;
+  finished_.notify_all();
 }
 
 // Joins those that have ended before, so that one at the most has still to be joined.
@@ -155,40 +245,6 @@ void Workers::end(std::list<std::thread>::iterator self) {
     if (ending_) wake_.notify_all();
   }
   for (std::thread& thread : before) thread.join();
-}
-
-void Workers::join_waiting() {
-  const std::lock_guard lock(mutex_);
-  ++sharers_;
-}
-
-void Workers::leave_waiting() {
-  const std::lock_guard lock(mutex_);
-  --sharers_;
-}
-
-// `all` have a thread of those that wait, `mine` of them belong to who asks for one more.
-bool Workers::has_share(size_t mine, size_t all) const {
-  const size_t most = most_waiting(own_descriptors());
-  const size_t left = most - std::min(all, most);
-  return mine < kAssured || (left > 0 && (sharers_ <= 1 || mine < left));
-}
-
-bool Workers::take_waiting(size_t mine) {
-  const std::lock_guard lock(mutex_);
-  if (!has_share(mine, waiting_)) return false;
-  ++waiting_;
-  return true;
-}
-
-bool Workers::may_keep_waiting(size_t mine) {
-  const std::lock_guard lock(mutex_);
-  return has_share(mine - 1, waiting_ - 1);
-}
-
-void Workers::give_back_waiting() {
-  const std::lock_guard lock(mutex_);
-  --waiting_;
 }
 
 }  // namespace bulkhead

@@ -1,4 +1,8 @@
 // Workers: threads for whatever may take its time, shared by all that one loop serves.
+//
+// Whoever floods them costs another no more than a turn: owners get threads one after the other, a
+// job each, and where the system gives no more threads, kKept of those there are stay for owners
+// that have no job under way.
 #pragma once
 
 #include <condition_variable>
@@ -27,14 +31,16 @@ class Workers {
   // beside all else that is opened. Without any descriptor nobody would see what programs use.
   static constexpr size_t kMostWaiting = 4096;
   static size_t most_waiting(uint64_t descriptors) noexcept;
-  // Who has fewer than this may have one more, whatever others hold and whatever descriptors there
-  // are: what then fails for want of one is a call, and not the compartment.
+  // An owner that has fewer than this may have one more, whatever others hold and whatever
+  // descriptors there are: what then fails for want of one is a call, and not the compartment.
   static constexpr size_t kAssured = 16;
+  // Of several owners; while any of them has a job under way.
+  static constexpr size_t kKept = 2;
 
   // Each thread has an umask and a working folder of its own, and handles interrupt_signal() alone.
   // Each job begins with the umask that the process had when the thread was made.
   static Result<std::unique_ptr<Workers>> make();
-  ~Workers();  // no job is under way, none waits
+  ~Workers();  // no job is under way, none waits, no owner is left
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
@@ -44,49 +50,66 @@ class Workers {
   void become_maker(std::function<void()> wake);
   // The maker: threads for the jobs that wait for one, if they can be had.
   void make_more();
-  bool is_short() const;  // some wait still
+  // Some wait still, or none is kept: nobody tells when there are threads again.
+  bool is_short();
 
   // Has `job` done at once by a thread that does nothing else meanwhile. False where there is none,
   // and none can be made: by the maker, only where the system gives no more.
   [[nodiscard]] bool run(Job job);
-  // The same, but where there is none it waits for one. Never 0.
-  using Ticket = uint64_t;
-  Ticket submit(Job job);
-  // False: it has begun.
-  [[nodiscard]] bool cancel(Ticket ticket);
 
-  // Who has jobs that wait joins. Among several each leaves to the others as much as it has, so
-  // that none of them takes all.
-  void join_waiting();
-  void leave_waiting();
-  // May who has `mine` of these have another? Then give_back_waiting() follows.
-  [[nodiscard]] bool take_waiting(size_t mine);
-  void give_back_waiting();
-  // May who has `mine` have another in the place of one that has ended?
-  bool may_keep_waiting(size_t mine);
+  // Whose jobs wait: a compartment. Among several each leaves to the others as many threads as it
+  // has, so that none of them takes all.
+  class Owner {
+   public:
+    // `job` is done once for each submit(), by several threads at a time. Who does not share has
+    // jobs that wait for nobody, and takes nothing from the others.
+    Owner(Workers& workers, Job job, bool shares = true);
+    ~Owner();  // drops what has not begun, and waits for what has
+    Owner(const Owner&) = delete;
+    Owner& operator=(const Owner&) = delete;
+
+    // Never blocks: the job begins when this owner's turn comes.
+    void submit();
+    void drop();  // what has not begun
+
+   private:
+    friend class Workers;
+    Workers& workers_;
+    const Job job_;
+    const bool shares_;
+    size_t queued_ = 0, under_way_ = 0;
+  };
 
  private:
-  struct Waiting {
-    Ticket ticket;
-    Job job;
-  };
   Workers() = default;
+  // All of these with the lock:
+  size_t kept() const;
   bool has_share(size_t mine, size_t all) const;
-  bool start_thread(Job& job);
-  void work(Job job);
+  Owner* next() const;
+  Job take();
+  void rouse();
+  size_t promised(size_t enough) const;
+  bool lacks() const { return promised(idle_ + 1) > idle_; }
+  void start_threads();
+  bool start_thread();
+
+  void work();
+  void finish(Owner& owner);
   void end(std::list<std::thread>::iterator self);
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable wake_, finished_;
   std::thread::id maker_ = std::this_thread::get_id();
   std::function<void()> wake_maker_;
-  std::deque<Waiting> queue_;  // for threads that are idle, and behind those for ones to be made
-  Ticket next_ = 1;
+  bool refused_ = false;               // the last thread that was wanted could not be made
+  std::deque<Job> turns_;              // for each a thread is idle
+  std::deque<Owner*> lined_up_;        // who has jobs that have not begun, in turn
+  size_t most_ = kAssured;             // that may wait
+  size_t owners_ = 0, under_way_ = 0;  // of those that share
   size_t idle_ = 0;
   bool ending_ = false;
   std::list<std::thread> threads_;
   std::list<std::thread> ended_;  // to be joined
-  size_t sharers_ = 0, waiting_ = 0;
 };
 
 }  // namespace bulkhead
