@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <type_traits>
 
+#include "base/above_stdio.h"
+
 namespace bulkhead {
 namespace {
 

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/above_stdio.h"
 #include "sandbox/kernel/capabilities.h"
 #include "sandbox/kernel/kernel.h"
 #include "sandbox/launch/image.h"

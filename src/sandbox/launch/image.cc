@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <mutex>
 
+#include "base/above_stdio.h"
+
 // The bytes that the build made of init/ (src/CMakeLists.txt).
 asm(".pushsection .rodata\n"
     ".balign 16\n"

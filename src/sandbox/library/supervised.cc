@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/above_stdio.h"
+
 namespace bulkhead {
 namespace {
 

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/above_stdio.h"
 #include "policy/units.h"
 #include "sandbox/limits/address_spaces.h"
 #include "sandbox/limits/limit_cgroups.h"

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/above_stdio.h"
 #include "base/fd.h"
 #include "sandbox/network/dns.h"
 #include "sandbox/network/upstreams.h"

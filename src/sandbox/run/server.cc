@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/above_stdio.h"
 #include "sandbox/caller/identity.h"
 #include "sandbox/caller/walker.h"
 #include "sandbox/kernel/interrupt.h"

@@ -10,6 +10,7 @@
 #include <future>
 #include <system_error>
 
+#include "base/above_stdio.h"
 #include "sandbox/kernel/interrupt.h"
 
 namespace bulkhead {
