@@ -18,7 +18,8 @@ const wording = require("./wording.js");
 const GATHER = 150;
 /** Between two of one host: the second click of a double click must not answer the next question. */
 const PAUSE = 800;
-/** Notifications of one host at a time, withdrawn ones included, and of all hosts. */
+/** Notifications of one host at a time, withdrawn ones included, and of all hosts, where those without effect count for nothing:
+ * whoever leaves some keeps no other from asking. */
 const MAX_OF_HOST = 2;
 const MAX_OPEN = 3;
 /** Within a minute, of one host: beyond, the list only. */
@@ -54,7 +55,6 @@ const about = (/** @type {Question} */ { kind, resource, detail, about: what }) 
 class Prompts {
   /** @type {Map<Compartment, Host>} */
   #hosts = new Map();
-  #open = 0;
   /** @type {Map<string, Answer>} "This Session" that came too late for the compartment that asked, and "Once" of one that a person restarts */
   #carried = new Map();
 
@@ -76,7 +76,15 @@ class Prompts {
       if (carried) model.answer(compartment, question.id, carried);
       else this.#later(compartment, gather);
     });
-    model.on("removed", (compartment) => this.#hosts.delete(compartment));
+    // What lost its effect on the screen makes room there.
+    const others = (/** @type {Compartment} */ than) => {
+      for (const one of model.compartments) if (one !== than && one.questions.size > 0) this.#later(one);
+    };
+    model.on("withdrawn", others);
+    model.on("removed", (compartment) => {
+      this.#hosts.delete(compartment);
+      others(compartment);
+    });
   }
 
   /** @param {Compartment} compartment */
@@ -87,6 +95,16 @@ class Prompts {
       this.#hosts.set(compartment, host);
     }
     return host;
+  }
+
+  /** Notifications on the screen that can still answer something. */
+  get #open() {
+    let open = 0;
+    for (const [compartment, host] of this.#hosts) {
+      if (!this.model.has(compartment) || compartment.questions.size === 0) continue;
+      open += [...host.open].filter((id) => compartment.questions.has(id)).length + (host.listed ? 1 : 0);
+    }
+    return open;
   }
 
   /** Shows the next question of a host where one may be shown now. */
@@ -132,7 +150,6 @@ class Prompts {
   async #show(compartment, host, questions) {
     const [question] = questions;
     host.open.add(question.id);
-    this.#open += 1;
     try {
       const message = wording.ask(compartment.extensions, questions, {
         home: this.home,
@@ -145,7 +162,6 @@ class Prompts {
       else this.#answer(compartment, questions, chosen?.answer ?? "no", chosen !== undefined);
     } finally {
       host.open.delete(question.id);
-      this.#open -= 1;
       this.#later(compartment);
     }
   }
@@ -156,7 +172,6 @@ class Prompts {
    */
   async #flood(compartment, host) {
     host.listed = true;
-    this.#open += 1;
     const list = { title: "Show Questions" };
     const none = { title: "Refuse All" };
     try {
@@ -167,7 +182,6 @@ class Prompts {
         for (const question of [...compartment.questions.values()]) this.#give(compartment, question, "no");
     } finally {
       host.listed = false;
-      this.#open -= 1;
       this.#later(compartment);
     }
   }

@@ -164,6 +164,27 @@ test("no more than three on the screen; a closed one makes room for another host
   assert.ok(window.messages.some(({ message }) => message.startsWith("E13")));
 });
 
+test("notifications without effect take no other's place: those of withdrawn questions, and of compartments that are gone", async () => {
+  const { model, window, ask } = world({ pids: [10, 11, 12, 13, 14, 15] });
+  for (const pid of [10, 11, 12]) ask(1, pid);
+  await turn();
+  assert.equal(window.messages.length, 3);
+  model.message(10, { type: "withdrawn", id: 1 });
+  ask(1, 13);
+  await turn();
+  assert.match(window.messages[3].message, /E13/);
+  model.gone(11);
+  ask(1, 14);
+  await turn();
+  assert.match(window.messages[4].message, /E14/);
+  ask(1, 15);
+  await turn();
+  assert.equal(window.messages.length, 5, "three that can answer are as many as ever");
+  model.message(12, { type: "withdrawn", id: 1 });
+  await turn();
+  assert.match(window.messages[5]?.message, /E15/, "who waits is shown without asking again");
+});
+
 test("the list answers many at once", async () => {
   const { window, prompts, sent, ask, model } = world({ pids: [10, 11] });
   ask(1);
