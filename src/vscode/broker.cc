@@ -8,67 +8,13 @@
 #include <utility>
 
 #include "vscode/broker_parts.h"
-#include "vscode/style_text.h"
-#include "vscode/terminal_text.h"
-#include "vscode/typed_text.h"
 
 namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
 namespace {
-constexpr size_t kWhole = SIZE_MAX;            // not one argument: all of them
 constexpr std::string_view kAgent = "agent ";  // before handles of participants of chats
-
-// A kernel's scripts would run in the pages of notebooks, beside what others put out there; and
-// what lies below its place, all of these may read.
-size_t strip_kernels(Json& value) {
-  size_t changed = 0;
-  if (value.is_array())
-    for (Json& each : value) changed += strip_kernels(each);
-  for (const auto& [key, instead] :
-       {std::pair<const char*, Json>("preloads", Json::array()), {"extensionLocation", nowhere()}})
-    if (value.is_object() && value.contains(key)) {
-      value[key] = instead;
-      ++changed;
-    }
-  return changed;
-}
-
-// Resources of a source control come as lists, in which what a click runs, the pictures and what is
-// compared have no names: [7, uri, [light, dark], "", false, false, "", command, original,
-// modified].
-size_t disarm_resources(Json& value, const Disarm& disarm, bool may_fetch, int depth = 0) {
-  size_t changed = 0;
-  if (!value.is_array() || depth > 8) return changed;
-  const auto is_part = [](const Json& one) { return one.is_object() || one.is_null(); };
-  const bool pictures = depth > 0 && std::all_of(value.begin(), value.end(), is_part);
-  for (Json& each : value) {
-    changed += disarm_resources(each, disarm, may_fetch, depth + 1);
-    if (!each.is_object()) continue;
-    if (each.contains("arguments")) changed += disarm.disarm_command(each);
-    if (may_fetch || !is_fetched(each)) continue;
-    each = pictures ? Json() : nowhere();
-    ++changed;
-  }
-  return changed;
-}
-
-// What lies in these folders, the workbench reads for a page: none that holds a blocked path.
-template <typename Holds>
-size_t strip_roots(Json& value, const Holds& holds_blocked) {
-  size_t changed = 0;
-  if (!value.is_structured()) return changed;
-  for (Json& each : value) changed += strip_roots(each, holds_blocked);
-  const auto roots = value.is_object() ? value.find("localResourceRoots") : value.end();
-  if (roots == value.end() || !roots->is_array()) return changed;
-  Json kept = Json::array();
-  for (Json& root : *roots)
-    if (!holds_blocked(root)) kept.push_back(std::move(root));
-  changed += roots->size() - kept.size();
-  *roots = std::move(kept);
-  return changed;
-}
 
 // What an argument with buffers is to the workbench: an object whose `value` is the text. Some
 // methods take it out, of this argument.
@@ -78,22 +24,6 @@ bool is_unwrapped(std::string_view method, size_t index) {
          ((method == "$executeCommand" || method == "$reportResponsePart" ||
            method == "$updateExecution" || method == "$completeExecution") &&
           index == 1);
-}
-
-// That nobody else is asked about documents of a kind: who formats, say, would be the only one. And
-// that it is asked about those that no extension is told of: what a person writes to a chat, a
-// debugger, a commit.
-size_t strip_exclusive(Json& value) {
-  size_t changed =
-      value.is_object() ? value.erase("exclusive") + value.erase("hasAccessToAllModels") : 0;
-  if (value.is_structured())
-    for (Json& each : value) changed += strip_exclusive(each);
-  return changed;
-}
-
-// What terminals of the window show of it, which are no program's.
-bool is_printed(std::string_view method) {
-  return method == "$appendTestMessagesInRun" || method == "$handleProgressChunk";
 }
 
 // Whether the workbench sees the arguments that are judged: in a list, for it takes whatever has a
@@ -288,186 +218,91 @@ bool Broker::is_own_scheme(const std::string& scheme) {
 }
 
 void Broker::act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox) {
-  if (!ruling.passes()) forget(request.number);
-  switch (ruling.way) {
-    case Ruling::Way::kPass: {
-      for (const auto& [method, found] : {std::pair("$startTextSearch", Found::kText),
-                                          std::pair("$startFileSearch", Found::kFiles),
-                                          std::pair("$executeCommand", Found::kAnything)})
-        if (request.method == method && !await_found(request.number, found)) {
-          act(request, body, Ruling::deny("bulkhead: too many requests wait for an answer"),
-              outbox);
-          return;
-        }
-      const auto text_at = [&](size_t index) {
-        const auto wanted = [&](size_t argument) { return argument == index; };
-        return text_of(at(arguments_of(request, wanted), index));
-      };
-      if (request.method == "$unregisterCommand") {
-        const std::string command = text_at(0);
-        const std::lock_guard lock(mutex_);
-        registered_commands_.remove(command);
-      }
-      if (request.method == "$unregisterTestController") {
-        const std::string controller = text_at(0);
-        const std::lock_guard lock(mutex_);
-        own_controllers_.remove(controller);
-      }
-      for (const auto& [method, index, names] :
-           {std::tuple("$registerTestController", 0, &own_controllers_),
-            std::tuple("$createTerminal", 0, &made_terminals_),
-            std::tuple("$registerLanguageModelProvider", 0, &own_models_),
-            std::tuple("$createWebviewPanel", 2, &panels_)})
-        if (request.method == method) {
-          // What is no text is none of its own, or what has no name would be.
-          std::string name = text_at(static_cast<size_t>(index));
-          const std::lock_guard lock(mutex_);
-          names->add(std::move(name));
-        }
-      note_provider(request);
-      if (request.method == "$handleProgressChunk") learn_questions(request);
-      if (request.method == "$dispose") {  // its number may be given again
-        const Json arguments = arguments_of(request, [](size_t argument) { return argument == 0; });
-        const std::lock_guard lock(mutex_);
-        quick_inputs_.remove(handle_of(at(arguments, 0)));
-      }
-      // Only requests whose arguments were judged hold URIs that matter; their cached spellings go.
-      const auto spells = [](std::string_view text) {
-        return may_name(text, {"fsPath", "external"});
-      };
-      auto strings = Disarm::Strings::kText;
-      for (const char* method : {"$showMessage", "$startProgress", "$progressReport",
-                                 "$setLanguageStatus", "$setMessage"})
-        if (request.method == method) strings = Disarm::Strings::kMessages;
-      if (request.method == "$tryInsertSnippet") strings = Disarm::Strings::kSnippets;
-      RpcRequest changed = request;
-      // Whose problems and debuggers they are, of which there may be too many to build, and the
-      // like.
-      auto renamed = as_its_own(request);
-      if (!renamed) renamed = without_claims(request);
-      // The workbench looks whether that is what a person has before them when the command runs.
-      constexpr size_t kJudged = 3;  // behind the arguments of $executeCommand
-      if (!ruling.document.is_null()) {
-        renamed = with_added(request, kJudged, ruling.document);
-        if (!renamed) renamed.emplace();
-        const std::string command = text_at(0);
-        const std::lock_guard lock(mutex_);
-        judged_[request.number] = command;
-      }
-      if (renamed && renamed->empty()) {
-        act(request, body, Ruling::deny("bulkhead: arguments that cannot be read"), outbox);
-        return;
-      }
-      if (renamed) changed = std::get<RpcRequest>(*parse_rpc(*renamed));
-      const Shown shown = shown_by(request);
-      if (shown == Shown::kChatStatusItem) strings = Disarm::Strings::kMessages;
-      if (is_quick_input(request)) strings = Disarm::Strings::kPicks;
-      const std::string by = whose(request, shown);
-      if (request.mixed && changed.arguments.size() < signed_count(shown))
-        changed.arguments.resize(signed_count(shown));
-      std::vector<std::string> texts;
-      texts.reserve(changed.arguments.size() + 1);
-      size_t changes = renamed ? 1 : 0;
-      bool readable = true;
-      const auto sign_in = [&](Json& value, size_t index) -> size_t {
-        if (shown == Shown::kNothing) return 0;
-        if (index != kWhole) return sign_argument(shown, index, value, by);
-        if (!value.is_array()) return 0;
-        while (value.size() < signed_count(shown)) value.push_back(nullptr);
-        size_t signs = 0;
-        for (size_t i = 0; i < value.size(); ++i) signs += sign_argument(shown, i, value[i], by);
-        return signs;
-      };
-      const bool provides_language = actor_of(request) == "MainThreadLanguageFeatures";
-      const bool looks = request.method == "$registerTextEditorDecorationType";
-      const bool decorates = request.method == "$trySetDecorations";
-      const auto holds_blocked = [&](const Json& root) {
-        const auto resource = parse_resource(root, remote_authority_);
-        const auto folder =
-            resource && resource->is_file ? canonical_file(resource->path) : std::nullopt;
-        if (!folder || !arbiter_.policy().above_read_block(*folder)) return false;
-        arbiter_.note_refusal(Kind::kRead, *folder, "a page could load what is blocked in it",
-                              Attempt{0, 0, std::string(request.method), nullptr});
-        return true;
-      };
-      const auto clean = [&](std::string_view text, size_t index) -> std::string_view {
-        // Each of these looks through all of it.
-        const bool named = may_name(text, {"fsPath", "external", "localResourceRoots"});
-        const bool spelt = named && spells(text);
-        // What an extension only keeps for itself is shown to nobody.
-        const bool is_kept = request.method == "$setValue";
-        const bool styles = looks || (decorates && may_name(text, {"renderOptions"}));
-        const bool loads =
-            request.method.ends_with("Kernel") && may_name(text, {"preloads", "extensionLocation"});
-        const bool resources =
-            request.method == "$spliceResourceStates" || request.method == "$registerGroups";
-        const bool roots = named && may_name(text, {"localResourceRoots"});
-        const bool types = request.method == "$setLanguageConfiguration";
-        const bool prints = is_printed(request.method) && may_control(text);
-        const bool alone =
-            provides_language && may_name(text, {"exclusive", "hasAccessToAllModels"});
-        if (!spelt && !roots && !styles && !loads && !resources && !types && !prints && !alone &&
-            shown == Shown::kNothing && (is_kept || !Disarm::concerns(text)))
-          return text;
-        // VS Code takes bytes that are no UTF-8, and trees of any size; what cannot be
-        // cleaned does not pass.
-        Json value = parse_json(text);
-        if (value.is_discarded()) {
-          readable = false;
-          return text;
-        }
-        const size_t here =
-            (spelt ? strip_cached_spellings(value) : 0) +
-            (roots ? strip_roots(value, holds_blocked) : 0) + (loads ? strip_kernels(value) : 0) +
-            (resources ? disarm_resources(value, disarm(), granted("open-external")) : 0) +
-            (styles ? strip_styles(value, granted("open-external")) : 0) +
-            (types ? strip_typed(value) : 0) + (prints ? plain_outputs(value) : 0) +
-            (alone ? strip_exclusive(value) : 0) + (is_kept ? 0 : disarm().disarm(value, strings)) +
-            sign_in(value, index);
-        if (here == 0) return text;
-        changes += here;
-        texts.push_back(dumped(value));
-        return texts.back();
-      };
-      if (!request.mixed) changed.json = clean(changed.json, kWhole);
-      for (size_t i = 0; i < changed.arguments.size(); ++i)
-        if (RpcArgument& argument = changed.arguments[i];
-            argument.type == RpcArgument::Type::kBuffer && request.method == "$appendOutputToRun") {
-          Bytes& output = argument.buffers.at(0);
-          const std::string_view said(reinterpret_cast<const char*>(output.data()), output.size());
-          std::string plain = plain_output(said);
-          if (plain == said) continue;
-          texts.push_back(std::move(plain));
-          output = {reinterpret_cast<const uint8_t*>(texts.back().data()), texts.back().size()};
-          ++changes;
-        } else if (!argument.json.empty()) {
-          argument.json = clean(argument.json, i);
-        } else if (is_signed(shown, i)) {  // undefined
-          argument = RpcArgument{RpcArgument::Type::kJson, clean("{}", i), {}};
-        }
-      if (!readable) {
-        const Ruling refused = Ruling::deny("bulkhead: arguments that cannot be read");
-        act(request, body, refused, outbox);
-        return;
-      }
-      if (changes == 0) {
-        outbox.to_workbench(copy(body));
-        return;
-      }
-      outbox.to_workbench(write_request(changed));
-      return;
-    }
-    case Ruling::Way::kQuiet:
-      outbox.to_host(acknowledgement(request.number));
-      outbox.to_host(ruling.message.empty() ? empty_reply(request.number)
-                                            : json_reply(request.number, ruling.message));
-      return;
-    case Ruling::Way::kDeny:
-    case Ruling::Way::kAsk:
-      outbox.to_host(acknowledgement(request.number));
-      outbox.to_host(error_reply(request.number, ruling.error_name, ruling.message));
-      return;
+  if (ruling.passes()) return pass(request, body, ruling, outbox);
+  forget(request.number);
+  outbox.to_host(acknowledgement(request.number));
+  if (ruling.way != Ruling::Way::kQuiet)
+    outbox.to_host(error_reply(request.number, ruling.error_name, ruling.message));
+  else
+    outbox.to_host(ruling.message.empty() ? empty_reply(request.number)
+                                          : json_reply(request.number, ruling.message));
+}
+
+void Broker::pass(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox) {
+  const auto deny = [&](const char* why) {
+    act(request, body, Ruling::deny(std::string("bulkhead: ") + why), outbox);
+  };
+  if (!await_results(request)) return deny("too many requests wait for an answer");
+  note_passed(request);
+  auto renamed = renamed_for(request, ruling.document);
+  if (renamed && renamed->empty()) return deny("arguments that cannot be read");
+  switch (Cleaned cleaned = cleaned_for(request, renamed); cleaned.how) {
+    case Cleaned::How::kUnreadable:
+      return deny("arguments that cannot be read");
+    case Cleaned::How::kSame:
+      return outbox.to_workbench(renamed ? std::move(*renamed) : copy(body));
+    case Cleaned::How::kChanged:
+      return outbox.to_workbench(std::move(cleaned.body));
   }
+}
+
+// What comes back of it tells of files. False: too many wait.
+bool Broker::await_results(const RpcRequest& request) {
+  for (const auto& [method, found] :
+       {std::pair("$startTextSearch", Found::kText), std::pair("$startFileSearch", Found::kFiles),
+        std::pair("$executeCommand", Found::kAnything)})
+    if (request.method == method) return await_found(request.number, found);
+  return true;
+}
+
+// What is this host's from now on, and what no more.
+void Broker::note_passed(const RpcRequest& request) {
+  struct Named {
+    std::string_view method;
+    size_t argument;
+    Names& names;
+    bool ends = false;
+  };
+  for (const Named& each : {Named{"$registerTestController", 0, own_controllers_},
+                            Named{"$unregisterTestController", 0, own_controllers_, true},
+                            Named{"$unregisterCommand", 0, registered_commands_, true},
+                            Named{"$createTerminal", 0, made_terminals_},
+                            Named{"$registerLanguageModelProvider", 0, own_models_},
+                            Named{"$createWebviewPanel", 2, panels_}}) {
+    if (request.method != each.method) continue;
+    // What is no text is none of its own, or what has no name would be.
+    std::string name = text_of(argument_of(request, each.argument));
+    const std::lock_guard lock(mutex_);
+    if (each.ends)
+      each.names.remove(name);
+    else
+      each.names.add(std::move(name));
+  }
+  note_provider(request);
+  if (request.method == "$handleProgressChunk") learn_questions(request);
+  if (request.method == "$dispose") {  // its number may be given again
+    const std::string handle = handle_of(argument_of(request, 0));
+    const std::lock_guard lock(mutex_);
+    quick_inputs_.remove(handle);
+  }
+}
+
+// With what the workbench is to take for the host's word in it: whose problems and debuggers they
+// are, of which there may be too many to build, and the like. nullopt: as it is; empty: it cannot
+// be read.
+std::optional<std::vector<uint8_t>> Broker::renamed_for(const RpcRequest& request,
+                                                        const Json& document) {
+  if (document.is_null()) {
+    auto own = as_its_own(request);
+    return own ? std::move(own) : without_claims(request);
+  }
+  // The workbench looks whether that is what a person has before them when the command runs.
+  constexpr size_t kJudged = 3;  // behind the arguments of $executeCommand
+  auto with = with_added(request, kJudged, document);
+  std::string command = text_of(argument_of(request, 0));
+  const std::lock_guard lock(mutex_);
+  judged_[request.number] = std::move(command);
+  return with ? std::move(with) : std::vector<uint8_t>();
 }
 
 bool Broker::granted(std::string_view permission) const { return arbiter_.grants(permission); }

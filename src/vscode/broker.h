@@ -65,6 +65,8 @@ class Broker final : public MessageJudge {
 
  private:
   struct Ruling;
+  struct Argument;
+  class Cleaning;
   using Json = nlohmann::ordered_json;
 
   // Whose request is decided, and whether a person may be asked meanwhile.
@@ -164,8 +166,8 @@ class Broker final : public MessageJudge {
   void sign_title(Json& options, const char* key = "title") const;
   size_t sign_quick_input(Json& update);
   void sign_language_status(Json& status) const;
-  template <class Set>
-  bool knows(const Set& names, const std::string& name) const {
+  template <class Set, class Name>
+  bool knows(const Set& names, const Name& name) const {
     const std::lock_guard lock(mutex_);
     return names.contains(name);
   }
@@ -178,6 +180,17 @@ class Broker final : public MessageJudge {
   void learn_contexts(const Json& description, bool is_own, bool is_builtin);
   bool own_extension(const Json& value) const;
   void act(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
+  void pass(const RpcRequest& request, Bytes body, const Ruling& ruling, Outbox& outbox);
+  bool await_results(const RpcRequest& request);
+  void note_passed(const RpcRequest& request);
+  std::optional<std::vector<uint8_t>> renamed_for(const RpcRequest& request, const Json& document);
+  // What goes to the workbench of a message.
+  struct Cleaned {
+    enum class How : uint8_t { kSame, kChanged, kUnreadable } how = How::kSame;
+    std::vector<uint8_t> body = {};  // where it was changed
+  };
+  Cleaned cleaned_for(const RpcRequest& request,
+                      const std::optional<std::vector<uint8_t>>& renamed);
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
   std::optional<std::vector<uint8_t>> without_claims(const RpcRequest& request);
   bool wait_for_person(Bytes body, std::function<void(const RpcRequest&, Bytes)> decide);
@@ -194,6 +207,15 @@ class Broker final : public MessageJudge {
   void learn_extension(const Json& description);
   // True where the request was changed or answered here.
   bool filter_incoming(const RpcRequest& request, Outbox& outbox);
+  std::optional<bool> filter_by_rule(const RpcRequest& request, const ToldRule& rule,
+                                     Outbox& outbox);
+  bool filter_by_arguments(const RpcRequest& request, const ToldRule& rule, Json& arguments,
+                           Outbox& outbox);
+  static bool withhold_unless(bool comes_in, const RpcRequest& request, Outbox& outbox);
+  bool refuse_incoming(const RpcRequest& request, const std::string& why, Outbox& outbox);
+  bool filter_markers(const RpcRequest& request, Json& arguments, Outbox& outbox);
+  bool filter_named(const RpcRequest& request, ToldRule::Way way, const Json& arguments,
+                    Outbox& outbox);
   bool filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool filter_status_items(const RpcRequest& request, Outbox& outbox);
   bool filter_settings(const RpcRequest& request, Json& arguments, Outbox& outbox);
@@ -246,7 +268,12 @@ class Broker final : public MessageJudge {
   // The same where the document decides, with mutex_ held. What is asked of something that the
   // reply was marked for comes without the mark, in `unmarked`.
   Awaited awaited_of(const RpcRequest& request, std::optional<std::vector<uint8_t>>* unmarked);
+  static Disarm::Strings strings_of(Awaited awaited, bool is_error);
+  std::optional<Awaited> take_awaited(uint32_t number);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
+  Cleaned cleaned_reply(const RpcReply& reply, Awaited awaited);
+  size_t clean_answer(Json& value, Awaited awaited, bool* unfit);
+  size_t refuse_folder(Json& value);
   size_t refuse_edits(Json& value, bool* unfit);
   size_t refuse_parts(Json& value);
   size_t claim_models(Json& value);

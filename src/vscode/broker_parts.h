@@ -28,6 +28,11 @@ inline constexpr size_t kWaitingOverhead = 128;
 // The number of our own request; a host counts its own from 1 and never comes here.
 inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
 
+inline const Json kNull;
+inline const Json& at(const Json& array, size_t i) {
+  return array.is_array() && i < array.size() ? array[i] : kNull;
+}
+
 inline std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
@@ -209,6 +214,11 @@ inline Json arguments_of(const RpcRequest& request, Wanted wanted) {
   return arguments;
 }
 
+// One of them; null where it is not there, or cannot be read.
+inline Json argument_of(const RpcRequest& request, size_t index) {
+  return at(arguments_of(request, [index](size_t argument) { return argument == index; }), index);
+}
+
 inline bool is_uri(const Json& value) {
   return value.is_object() && value.contains("$mid") && value["$mid"] == 1;
 }
@@ -363,11 +373,6 @@ inline void strip_marks(Json& object, std::initializer_list<const char*> members
 // In place of a resource that others would read.
 inline Json nowhere() {
   return {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};
-}
-
-inline const Json kNull;
-inline const Json& at(const Json& array, size_t i) {
-  return array.is_array() && i < array.size() ? array[i] : kNull;
 }
 
 // The first word of a command's or view's id.

@@ -1,5 +1,7 @@
 // What a host answers to the workbench. Most of it is only shown; some acts when a person picks it,
 // or by itself: commands, snippets, edits of other files.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -328,163 +330,174 @@ size_t Broker::claim_models(Json& value) {
   return 1;
 }
 
+// One reply for each request, and none before it: a second one would not be looked at, and taken
+// where the workbench could not read the first. nullopt: for none.
+std::optional<Broker::Awaited> Broker::take_awaited(uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = unanswered_.find(number);
+  if (found == unanswered_.end()) return std::nullopt;
+  const Awaited awaited = found->second;
+  unanswered_.erase(found);
+  return awaited;
+}
+
 void Broker::pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox) {
   const auto* reply = std::get_if<RpcReply>(&message);
-  Awaited awaited = Awaited::kShown;
-  if (reply != nullptr) {
-    // One reply for each request, and none before it: a second one would not be looked at, and
-    // taken where the workbench could not read the first.
-    const std::lock_guard lock(mutex_);
-    const auto found = unanswered_.find(reply->number);
-    if (found == unanswered_.end()) return;
-    awaited = found->second;
-    unanswered_.erase(found);
+  if (reply == nullptr) return outbox.to_workbench(copy(body));
+  const auto awaited = take_awaited(reply->number);
+  if (!awaited) return;
+  if (*awaited == Awaited::kNothing) return outbox.to_workbench(empty_reply(reply->number));
+  Cleaned cleaned = cleaned_reply(*reply, *awaited);
+  RpcReply none;
+  none.type = RpcType::kReplyErrorEmpty;
+  none.number = reply->number;
+  switch (cleaned.how) {
+    case Cleaned::How::kSame:
+      return outbox.to_workbench(copy(body));
+    case Cleaned::How::kChanged:
+      return outbox.to_workbench(std::move(cleaned.body));
+    case Cleaned::How::kUnreadable:
+      return outbox.to_workbench(write_reply(none));
   }
-  if (reply != nullptr && awaited == Awaited::kNothing) {
-    outbox.to_workbench(empty_reply(reply->number));
-    return;
+}
+
+Disarm::Strings Broker::strings_of(Awaited awaited, bool is_error) {
+  switch (awaited) {
+    case Awaited::kMessage:
+      return Disarm::Strings::kMessages;
+    case Awaited::kSnippets:
+      return Disarm::Strings::kSnippets;
+    case Awaited::kItems:
+    case Awaited::kItemsAlone:
+    case Awaited::kItemAlone:
+    case Awaited::kActions:
+      return Disarm::Strings::kItems;
+    default:
+      // What went wrong with a command is shown in a notification.
+      return is_error ? Disarm::Strings::kMessages : Disarm::Strings::kText;
   }
-  if (reply == nullptr || reply->json.empty()) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
-  const std::string_view json = reply->json;
-  const auto refuse = [&] {
-    RpcReply none;
-    none.type = RpcType::kReplyErrorEmpty;
-    none.number = reply->number;
-    outbox.to_workbench(write_reply(none));
-  };
+}
+
+Broker::Cleaned Broker::cleaned_reply(const RpcReply& reply, Awaited awaited) {
+  const std::string_view json = reply.json;
+  if (json.empty()) return {};
   if (names_prototype(json)) {
     arbiter_.note_refusal(Kind::kVscode, "__proto__",
                           "an answer that would change the workbench's own objects",
                           Attempt{0, 0, "an answer", nullptr});
-    refuse();
-    return;
+    return {Cleaned::How::kUnreadable};
   }
   const bool edits = may_name(json, {"resource", "oldResource", "newResource"}) ||
                      (awaited == Awaited::kSnippets && may_name(json, {"uri"}));
   const bool looked_at = is_looked_at(awaited, json);
   // To the workbench it is the `value` of an object. Few take it out again, and to the others a
   // text would be Markdown.
-  const bool has_buffers = reply->type == RpcType::kReplyOkJsonWithBuffers;
-  if (!edits && !looked_at && !has_buffers && !Disarm::concerns(json)) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
+  const bool has_buffers = reply.type == RpcType::kReplyOkJsonWithBuffers;
+  if (!edits && !looked_at && !has_buffers && !Disarm::concerns(json)) return {};
   Json value = parse_json(json);
-  bool unfit = value.is_discarded();
-  size_t changes = 0;
-  if (has_buffers && awaited != Awaited::kShown && awaited != Awaited::kPrepared &&
-      awaited != Awaited::kResult)
-    unfit = true;
-  if (!unfit) {
-    auto strings = Disarm::Strings::kText;
-    // What went wrong with a command is shown in a notification.
-    if (awaited == Awaited::kMessage || reply->type == RpcType::kReplyError)
-      strings = Disarm::Strings::kMessages;
-    if (awaited == Awaited::kSnippets) strings = Disarm::Strings::kSnippets;
-    if (awaited == Awaited::kItems || awaited == Awaited::kItemsAlone ||
-        awaited == Awaited::kItemAlone || awaited == Awaited::kActions)
-      strings = Disarm::Strings::kItems;
-    if (has_buffers) value = Json{{"value", std::move(value)}};
-    changes = disarm().disarm(value, strings);
-    if (has_buffers) value = Json(value["value"]);
-    // What a command gives is whoever ran it's, and may only look like a resource.
-    if (edits || awaited != Awaited::kResult) changes += strip_cached_spellings(value);
-    if (awaited == Awaited::kHistory) changes += refuse_parts(value) + plain_outputs(value);
-    if (awaited == Awaited::kActions && value.is_array())
-      for (Json& action : value)
-        if (action.is_object() && !may_document(action.value("documentation", Json())))
-          changes += action.erase("documentation");
-    if (edits) changes += refuse_edits(value, &unfit);
-    if (awaited == Awaited::kBadges) strip_badges(value);
-    if (awaited == Awaited::kModels) changes += claim_models(value);
-    if (looked_at) ++changes;
-    const bool shows = awaited == Awaited::kPlaces || awaited == Awaited::kHints ||
-                       awaited == Awaited::kHintsAlone || awaited == Awaited::kItemAlone;
-    if (shows && !granted("open-external")) changes += strip_places(value);
-    if (awaited == Awaited::kHints || awaited == Awaited::kHintsAlone ||
-        awaited == Awaited::kItemAlone) {
-      strip_titles(value);
-      ++changes;
-    }
-    if (awaited == Awaited::kLinks) {
-      strip_links(value);
-      ++changes;
-    }
-    switch (awaited) {
-      case Awaited::kItemsAlone:
-        strip_items(value, "b");
-        if (value.is_object()) value.erase("a");  // where those without "j" go: then the word
-        break;
-      case Awaited::kHintsAlone:
-        strip_items(value, "hints");
-        break;
-      case Awaited::kItemAlone:
-        strip_item(value);
-        break;
-      case Awaited::kCopied:
-        strip_pasted(value);
-        break;
-      case Awaited::kPrepared:
-        strip_prepared(value,
-                       [this](const std::string& tool) { return knows(others_parts_, tool); });
-        break;
-      case Awaited::kFollowups:
-        strip_followups(value, [this](const std::string& agent) {
-          if (owns_part("chat/" + agent) || owns_part("chat-session/" + agent)) return true;
-          const std::lock_guard lock(mutex_);
-          return provides(own_agents_, agent);
-        });
-        break;
-      case Awaited::kSession:
-        unfit = !decide_sessions(value, {"a chat session in an answer", 0, false}).passes();
-        break;
-      case Awaited::kSessions:
-        keep_own_sessions(value, [this](const Json& uri) { return owns_sessions(uri); });
-        break;
-      case Awaited::kResult:
-        // A click in a walkthrough does so without a question.
-        if (const Json folder = value.is_object() ? value.value("openFolder", Json()) : Json();
-            !folder.is_null()) {
-          const Asked asked{"a folder in a command's answer", 0, false};
-          strip_cached_spellings(value);
-          if (!decide_permission("workspace-folders", asked).passes() ||
-              !decide_file(Kind::kRead, folder, asked).passes())
-            value.erase("openFolder");
-        }
-        break;
-      case Awaited::kOperation:
-        // A person is asked whether these names may edit.
-        if (value.is_object()) value["extensionNames"] = Json::array({signatures()});
-        break;
-      default:
-        break;
-    }
-    // The workbench compares it with a document, and tells where they differ.
-    if (awaited == Awaited::kResource && !value.is_null())
-      unfit = unfit ||
-              !decide_file(Kind::kRead, value, {"the original of a document", 0, false}).passes();
-    if (awaited == Awaited::kTooltip) {
-      std::string ids;
-      for (const std::string& id : options_.extensions) ids += (ids.empty() ? "" : ", ") + id;
-      sign_tooltip(value, signatures(), ids);
-      ++changes;
-    }
-  }
-  if (unfit) {  // it cannot be cleaned
-    refuse();
-    return;
-  }
-  if (changes == 0) {
-    outbox.to_workbench(copy(body));
-    return;
-  }
-  RpcReply changed = *reply;
+  if (value.is_discarded() || (has_buffers && awaited != Awaited::kShown &&
+                               awaited != Awaited::kPrepared && awaited != Awaited::kResult))
+    return {Cleaned::How::kUnreadable};
+  if (has_buffers) value = Json{{"value", std::move(value)}};
+  size_t changes = disarm().disarm(value, strings_of(awaited, reply.type == RpcType::kReplyError));
+  if (has_buffers) value = Json(value["value"]);
+  // What a command gives is whoever ran it's, and may only look like a resource.
+  if (edits || awaited != Awaited::kResult) changes += strip_cached_spellings(value);
+  bool unfit = false;
+  if (awaited == Awaited::kHistory) changes += refuse_parts(value) + plain_outputs(value);
+  if (edits) changes += refuse_edits(value, &unfit);
+  changes += clean_answer(value, awaited, &unfit);
+  if (unfit) return {Cleaned::How::kUnreadable};
+  if (changes == 0 && !looked_at) return {};
+  RpcReply changed = reply;
   const std::string text = dumped(value);
   changed.json = text;
-  outbox.to_workbench(write_reply(changed));
+  return {Cleaned::How::kChanged, write_reply(changed)};
+}
+
+// By what was asked for. The number of changes, or 1.
+size_t Broker::clean_answer(Json& value, Awaited awaited, bool* unfit) {
+  switch (awaited) {
+    case Awaited::kModels:
+      return claim_models(value);
+    case Awaited::kPlaces:
+      return granted("open-external") ? 0 : strip_places(value);
+    case Awaited::kLinks:
+      strip_links(value);
+      break;
+    case Awaited::kHints:
+    case Awaited::kHintsAlone:
+    case Awaited::kItemAlone:
+      if (!granted("open-external")) strip_places(value);
+      strip_titles(value);
+      if (awaited == Awaited::kHintsAlone) strip_items(value, "hints");
+      if (awaited == Awaited::kItemAlone) strip_item(value);
+      break;
+    case Awaited::kItemsAlone:
+      strip_items(value, "b");
+      if (value.is_object()) value.erase("a");  // where those without "j" go: then the word
+      break;
+    case Awaited::kActions:
+      if (value.is_array())
+        for (Json& action : value)
+          if (action.is_object() && !may_document(action.value("documentation", Json())))
+            action.erase("documentation");
+      break;
+    case Awaited::kBadges:
+      strip_badges(value);
+      break;
+    case Awaited::kCopied:
+      strip_pasted(value);
+      break;
+    case Awaited::kPrepared:
+      strip_prepared(value, [this](const std::string& tool) { return knows(others_parts_, tool); });
+      break;
+    case Awaited::kFollowups:
+      strip_followups(value, [this](const std::string& agent) {
+        if (owns_part("chat/" + agent) || owns_part("chat-session/" + agent)) return true;
+        const std::lock_guard lock(mutex_);
+        return provides(own_agents_, agent);
+      });
+      break;
+    case Awaited::kSession:
+      *unfit =
+          *unfit || !decide_sessions(value, {"a chat session in an answer", 0, false}).passes();
+      break;
+    case Awaited::kSessions:
+      keep_own_sessions(value, [this](const Json& uri) { return owns_sessions(uri); });
+      break;
+    case Awaited::kResult:
+      return refuse_folder(value);
+    case Awaited::kOperation:
+      // A person is asked whether these names may edit.
+      if (value.is_object()) value["extensionNames"] = Json::array({signatures()});
+      break;
+    case Awaited::kResource:
+      // The workbench compares it with a document, and tells where they differ.
+      *unfit =
+          *unfit ||
+          (!value.is_null() &&
+           !decide_file(Kind::kRead, value, {"the original of a document", 0, false}).passes());
+      break;
+    case Awaited::kTooltip:
+      sign_tooltip(value, signatures(), fmt::format("{}", fmt::join(options_.extensions, ", ")));
+      break;
+    default:
+      return 0;
+  }
+  return 1;
+}
+
+// Which it opens as its result: a click in a walkthrough does so without a question.
+size_t Broker::refuse_folder(Json& value) {
+  const Json folder = value.is_object() ? value.value("openFolder", Json()) : Json();
+  if (folder.is_null()) return 0;
+  const Asked asked{"a folder in a command's answer", 0, false};
+  size_t changes = strip_cached_spellings(value);
+  if (!decide_permission("workspace-folders", asked).passes() ||
+      !decide_file(Kind::kRead, folder, asked).passes())
+    changes += value.erase("openFolder");
+  return changes;
 }
 
 }  // namespace bulkhead

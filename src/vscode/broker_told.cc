@@ -11,6 +11,24 @@ namespace bulkhead {
 
 using namespace broker_parts;  // NOLINT(google-build-using-namespace): one class in several files
 
+namespace {
+
+// Of whose arguments nothing is built but what names resources.
+bool looks_for_resources(ToldRule::Way way) {
+  using Way = ToldRule::Way;
+  return way == Way::kResources || way == Way::kResourcesOrNone || way == Way::kSearched ||
+         way == Way::kEdits;
+}
+
+// What comes in is written anew.
+bool is_written(ToldRule::Way way) {
+  using Way = ToldRule::Way;
+  return way == Way::kDocuments || way == Way::kMarkers || way == Way::kDecorations ||
+         way == Way::kEditors || way == Way::kTabs || way == Way::kFiles || way == Way::kSettings;
+}
+
+}  // namespace
+
 bool Broker::filter_documents(const RpcRequest& request, Json& arguments, Outbox& outbox) {
   Json& delta = arguments.at(0);
   const auto list_of = [&](const char* name) {
@@ -387,39 +405,58 @@ void Broker::learn_questions(const RpcRequest& request) {
   });
 }
 
+bool Broker::withhold_unless(bool comes_in, const RpcRequest& request, Outbox& outbox) {
+  if (!comes_in) withhold(request, outbox);
+  return !comes_in;
+}
+
+bool Broker::refuse_incoming(const RpcRequest& request, const std::string& why, Outbox& outbox) {
+  const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
+  arbiter_.note_refusal(Kind::kVscode, method, why, Attempt{0, 0, method, nullptr});
+  refuse_told(request, fmt::format("bulkhead: {} ({})", why, method), outbox);
+  return true;
+}
+
 bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
-  using Way = ToldRule::Way;
-  const std::string actor = actor_of(request);
-  const ToldRule* rule = table_.find_told(actor, request.method);
-  const auto refuse = [&](const std::string& why) {
-    const std::string method = fmt::format("{}.{}", actor, request.method);
-    arbiter_.note_refusal(Kind::kVscode, method, why, Attempt{0, 0, method, nullptr});
-    refuse_told(request, fmt::format("bulkhead: {} ({})", why, method), outbox);
-    return true;
-  };
-  const auto only_if = [&](bool comes_in) {
-    if (!comes_in) withhold(request, outbox);
-    return !comes_in;
-  };
-  if (rule == nullptr) return refuse("nobody has classified what the workbench says here");
+  const ToldRule* rule = table_.find_told(actor_of(request), request.method);
+  if (rule == nullptr)
+    return refuse_incoming(request, "nobody has classified what the workbench says here", outbox);
   if (request.method == "$acceptProviderInfos") learn_scheme(request);
   if (request.method == "$runControllerTests" || request.method == "$startContinuousRun")
     learn_runs(request);
-  bool all = false;  // its arguments are built, not only those that name resources
-  switch (rule->way) {
+  if (const auto decided = filter_by_rule(request, *rule, outbox)) return *decided;
+  // Mixed where an argument is undefined, as a hover's context is.
+  const bool all = !looks_for_resources(rule->way);
+  Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
+    return all || holds(text, "\"$mid\"");  // as the workbench marks its resources
+  });
+  // What cannot be read cannot be judged; what is written anew is never mixed.
+  if (!arguments.is_array() || (request.mixed && is_written(rule->way)))
+    return withhold_unless(false, request, outbox);
+  return !arguments.empty() && filter_by_arguments(request, *rule, arguments, outbox);
+}
+
+// nullopt: what the arguments hold decides.
+std::optional<bool> Broker::filter_by_rule(const RpcRequest& request, const ToldRule& rule,
+                                           Outbox& outbox) {
+  using Way = ToldRule::Way;
+  switch (rule.way) {
     case Way::kFree:
       return false;
     case Way::kPermission:
-      return only_if(granted(rule->permission));
+      return withhold_unless(granted(rule.permission), request, outbox);
     case Way::kGit:
-      return only_if(own_extension(Json("vscode.git")));
+      return withhold_unless(own_extension(Json("vscode.git")), request, outbox);
     case Way::kQuiet:
-      return only_if(false);
+      return withhold_unless(false, request, outbox);
     case Way::kNone:
       withhold(request, outbox, "[]");
       return true;
     case Way::kRefuse:
-      return refuse("no extension in a compartment is asked this");
+      return refuse_incoming(request, "no extension in a compartment is asked this", outbox);
+    case Way::kAsked:  // answered before
+    case Way::kConfiguration:
+      return refuse_incoming(request, "it is not asked here", outbox);
     case Way::kStatusItem:
     case Way::kStatusItems:
       return filter_status_items(request, outbox);
@@ -431,93 +468,82 @@ bool Broker::filter_incoming(const RpcRequest& request, Outbox& outbox) {
     }
     case Way::kEnvironment:
       return filter_environment(request, outbox);
-    case Way::kAsked:  // answered before
-    case Way::kConfiguration:
-      return refuse("it is not asked here");
-    case Way::kResources:
-    case Way::kResourcesOrNone:
-    case Way::kSearched:
-    case Way::kEdits:
-      break;
-    case Way::kDocuments:
-    case Way::kMarkers:
-    case Way::kDecorations:
-    case Way::kEditor:
-    case Way::kEditors:
-    case Way::kOpenedTerminal:
-    case Way::kOwnTerminal:
-    case Way::kHeardTerminal:
-    case Way::kTouchedTerminal:
-    case Way::kStartTerminal:
-    case Way::kTask:
-    case Way::kTabs:
-    case Way::kFiles:
-    case Way::kSettings:
-    case Way::kSecret:
-    case Way::kQuestion:
-    case Way::kChat:
-    case Way::kRenderer:
-      all = true;
+    default:
+      return std::nullopt;
   }
-  // Mixed where an argument is undefined, as a hover's context is.
-  Json arguments = arguments_of(request, [&](size_t, std::string_view text) {
-    return all || holds(text, "\"$mid\"");  // as the workbench marks its resources
-  });
-  // What cannot be read cannot be judged; what is written anew is never mixed.
-  const bool written = rule->way == Way::kDocuments || rule->way == Way::kMarkers ||
-                       rule->way == Way::kDecorations || rule->way == Way::kEditors ||
-                       rule->way == Way::kTabs || rule->way == Way::kFiles ||
-                       rule->way == Way::kSettings;
-  if (!arguments.is_array() || (request.mixed && written)) return only_if(false);
-  if (arguments.empty()) return false;
-  switch (rule->way) {
+}
+
+bool Broker::filter_by_arguments(const RpcRequest& request, const ToldRule& rule, Json& arguments,
+                                 Outbox& outbox) {
+  using Way = ToldRule::Way;
+  Json& first = arguments[0];
+  const Json& second = at(arguments, 1);
+  switch (rule.way) {
     case Way::kSettings:
       return filter_settings(request, arguments, outbox);
     case Way::kFiles:
-      return filter_files(request, arguments[0], outbox);
+      return filter_files(request, first, outbox);
     case Way::kOpenedTerminal:
     case Way::kOwnTerminal:
     case Way::kHeardTerminal:
     case Way::kTouchedTerminal:
     case Way::kStartTerminal:
     case Way::kTask:
-      return filter_terminal(request, rule->way, arguments, outbox);
+      return filter_terminal(request, rule.way, arguments, outbox);
     case Way::kSecret:
-      return only_if(arguments[0].is_object() &&
-                     own_extension(arguments[0].value("extensionId", Json())));
+      return withhold_unless(first.is_object() && own_extension(first.value("extensionId", Json())),
+                             request, outbox);
     case Way::kQuestion:
-      return only_if(knows(own_questions_, text_of(at(arguments, 1))));
+      return withhold_unless(knows(own_questions_, text_of(second)), request, outbox);
     case Way::kChat:
-      return only_if(at(arguments, 1).is_object() && owns_sessions(at(arguments, 1)));
+      return withhold_unless(second.is_object() && owns_sessions(second), request, outbox);
     case Way::kRenderer:
-      return only_if(owns_part("renderer/" + text_of(at(arguments, 1))));
+      return withhold_unless(owns_part("renderer/" + text_of(second)), request, outbox);
     default:
       break;
   }
   const std::lock_guard lock(mutex_);
-  if (rule->way == Way::kTabs) return filter_tabs(request, arguments, outbox);
-  if (rule->way == Way::kDecorations) return filter_decorations(request, arguments, outbox);
-  if (rule->way == Way::kEditors) return filter_editors(request, arguments, outbox);
-  if (rule->way == Way::kDocuments)
-    return arguments[0].is_object() && filter_documents(request, arguments, outbox);
-  if (rule->way == Way::kMarkers) {
-    Json kept = Json::array();
-    if (arguments[0].is_array())
-      for (Json& pair : arguments[0])
-        if (pair.is_array() && !pair.empty() && may_read(pair[0])) kept.push_back(std::move(pair));
-    arguments[0] = std::move(kept);
-    outbox.to_host(with_arguments(request, arguments));
-    return true;
+  switch (rule.way) {
+    case Way::kTabs:
+      return filter_tabs(request, arguments, outbox);
+    case Way::kDecorations:
+      return filter_decorations(request, arguments, outbox);
+    case Way::kEditors:
+      return filter_editors(request, arguments, outbox);
+    case Way::kDocuments:
+      return first.is_object() && filter_documents(request, arguments, outbox);
+    case Way::kMarkers:
+      return filter_markers(request, arguments, outbox);
+    case Way::kEditor:
+      if (!editors_.contains(text_of(first))) return withhold_unless(false, request, outbox);
+      [[fallthrough]];
+    default:
+      return filter_named(request, rule.way, arguments, outbox);
   }
-  if (rule->way == Way::kEditor && !editors_.contains(text_of(arguments[0]))) return only_if(false);
+}
+
+bool Broker::filter_markers(const RpcRequest& request, Json& arguments, Outbox& outbox) {
+  Json kept = Json::array();
+  if (arguments[0].is_array())
+    for (Json& pair : arguments[0])
+      if (pair.is_array() && !pair.empty() && may_read(pair[0])) kept.push_back(std::move(pair));
+  arguments[0] = std::move(kept);
+  outbox.to_host(with_arguments(request, arguments));
+  return true;
+}
+
+// Where it names a file that may not be read, or written, nothing of it comes in.
+bool Broker::filter_named(const RpcRequest& request, ToldRule::Way way, const Json& arguments,
+                          Outbox& outbox) {
+  const auto may_edit = [&](const Json& each) {
+    return !each.is_object() || !each.contains("$mid") || may_write(each);
+  };
   const bool writable =
-      rule->way != Way::kEdits || std::all_of(arguments.begin(), arguments.end(), [&](Json& each) {
-        return !each.is_object() || !each.contains("$mid") || may_write(each);
-      });
+      way != ToldRule::Way::kEdits || std::all_of(arguments.begin(), arguments.end(), may_edit);
   if (writable && !names_withheld(arguments, 0)) return false;
   std::string_view instead;
-  if (rule->way == Way::kResourcesOrNone) instead = "[]";
-  if (rule->way == Way::kSearched) instead = R"({"results":[],"limitHit":false})";
+  if (way == ToldRule::Way::kResourcesOrNone) instead = "[]";
+  if (way == ToldRule::Way::kSearched) instead = R"({"results":[],"limitHit":false})";
   withhold(request, outbox, instead);
   return true;
 }
