@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 #include <utility>
 
 #include "vscode/broker_parts.h"
