@@ -86,7 +86,7 @@ bool is_printed(std::string_view method) {
 }
 
 // What the strings are that a person sees of it.
-Disarm::Strings strings_of(std::string_view method) {
+Disarm::Strings strings_shown_by(std::string_view method) {
   for (const char* one :
        {"$showMessage", "$startProgress", "$progressReport", "$setLanguageStatus", "$setMessage"})
     if (method == one) return Disarm::Strings::kMessages;
@@ -104,7 +104,7 @@ class Broker::Cleaning {
         shown_(broker.shown_by(request)),
         by_(broker.whose(request, shown_)),
         provides_language_(broker.actor_of(request) == "MainThreadLanguageFeatures"),
-        strings_(strings_of(request.method)) {
+        strings_(strings_shown_by(request.method)) {
     if (shown_ == Shown::kChatStatusItem) strings_ = Disarm::Strings::kMessages;
     if (broker.is_quick_input(request)) strings_ = Disarm::Strings::kPicks;
   }
