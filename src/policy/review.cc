@@ -38,7 +38,7 @@ constexpr std::array<GroupNoun, 18> kSecrets = {{
     {"shell-history", "histories of shells"},
     {"editor-secrets", "secrets of the editor"},
 }};
-constexpr std::array<GroupNoun, 9> kAutorun = {{
+constexpr std::array<GroupNoun, 10> kAutorun = {{
     {"git-hooks", "git's hooks and settings"},
     {"package-settings", "settings of package managers"},
     {"ci-pipelines", "workflows and pipelines"},
@@ -48,6 +48,7 @@ constexpr std::array<GroupNoun, 9> kAutorun = {{
     {"autostart", "what a session starts"},
     {"editor-settings", "the editor's settings and extensions"},
     {"workspace-autorun", "tasks and launches of a workspace"},
+    {"assistant-settings", "what assistants obey"},
 }};
 constexpr std::array<GroupNoun, 6> kServices = {{
     {"agents", "ssh-agent and its kind"},

@@ -44,6 +44,27 @@ class Lifting(Flow):
         self.assertNotEqual(self.bulkhead("run", *write).returncode, 0)
         self.assertEqual(self.bulkhead("unblock", "ci-pipelines", "--undo").returncode, 125)
 
+    def test_a_group_alone(self):
+        self.assertIn("assistant-settings", self.bulkhead("unblock").stdout)
+        files = {"assistant-settings": ".claude/settings.json", "workspace-autorun": ".vscode/tasks.json",
+                 "ci-pipelines": ".github/workflows/ci.yml"}
+        for file in files.values():
+            self.file(f"project/{file}", "whole\n")
+        for lifted in files:
+            self.assertEqual(self.bulkhead("unblock", lifted).returncode, 0)
+            for group, file in files.items():
+                done = self.bulkhead("run", "--", "sh", "-c", f"echo changed > {file}")
+                self.assertEqual(done.returncode == 0, group == lifted, (lifted, file, done.stderr))
+            done = self.bulkhead("unblock", lifted, "--undo")
+            self.assertEqual(done.stdout, f"{lifted} is blocked again in {self.project}, for what is started or opened from now on.\n")
+
+    def test_how_it_is_taken_back_is_told_for_where_it_is_lifted(self):
+        beside = self.folder("be side")
+        done = self.bulkhead("unblock", "git-hooks", "--workspace", beside)
+        told = shlex.split(done.stdout.splitlines()[-1].split("bulkhead ")[1])
+        self.assertEqual(self.bulkhead(*told).returncode, 0)
+        self.assertIn("Nothing is lifted", self.bulkhead("unblock").stdout)
+
     def test_it_is_taken_back_from_a_folder_that_is_gone(self):
         gone, moved = self.folder("gone"), self.folder("moved")
         for folder in (gone, moved):
