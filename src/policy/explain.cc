@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "policy/executable_trees.h"
+#include "policy/lifts.h"
 #include "policy/pattern.h"
 #include "policy/rule_match.h"
 #include "policy/vscode_permissions.h"
@@ -224,7 +225,11 @@ std::string in_words(const ChangeStep& step, std::string_view resource, bool fla
                                             : "");
     }
     case What::kUnblock:
-      return fmt::format("run with --unblock {}", step.text);
+      return fmt::format(
+          "run with --unblock {}{}", step.text,
+          step.of_workspace
+              ? fmt::format(", or lift it for this project: bulkhead unblock {}", step.text)
+              : "");
     case What::kRemove:
       if (step.source == Rule::Source::kCommandLine)
         return fmt::format("leave out {} {}", escape_for_display(step.where.field),
@@ -242,8 +247,19 @@ std::string in_words(const ChangeStep& step, std::string_view resource, bool fla
   return {};
 }
 
+// As why_no_lift() has it, of the rules that the group became.
+bool is_liftable(const Policy& policy, const std::string& group) {
+  const auto& rules = policy.rules();
+  return std::all_of(rules.begin(), rules.end(), [&](const Rule& rule) {
+    return rule.source != Rule::Source::kBuiltin || rule.group != group ||
+           ((rule.kinds & 1U << static_cast<unsigned>(Kind::kRead)) == 0 &&
+            is_of_workspace(rule.text));
+  });
+}
+
 // What a step that takes this rule away is. False where nobody but the organisation can.
-bool add_removal(const Rule& rule, Kind kind, std::vector<ChangeStep>& steps) {
+bool add_removal(const Policy& policy, const Rule& rule, Kind kind,
+                 std::vector<ChangeStep>& steps) {
   ChangeStep step;
   step.kind = kind;
   step.text = rule.text;
@@ -254,6 +270,7 @@ bool add_removal(const Rule& rule, Kind kind, std::vector<ChangeStep>& steps) {
     case Rule::Source::kBuiltin:
       step.what = What::kUnblock;
       step.text = rule.group;
+      step.of_workspace = is_liftable(policy, rule.group);
       break;
     case Rule::Source::kOrganisation:
     case Rule::Source::kOtherwise:
@@ -292,7 +309,7 @@ std::vector<ChangeStep> towards_allow(const Policy& policy, const Explanation& f
     const Rule& rule = policy.rule(id);
     if (rule.verdict == Verdict::kAllow) {
       granted = true;
-    } else if (!add_removal(rule, found.kind, steps)) {
+    } else if (!add_removal(policy, rule, found.kind, steps)) {
       why_not =
           fmt::format("nothing that you can edit: {} blocks it ({})", who(rule), place(rule.where));
       return {};
@@ -326,7 +343,7 @@ std::vector<ChangeStep> towards_deny(const Policy& policy, const Explanation& fo
   for (const RuleId id : matching) {
     const Rule& rule = policy.rule(id);
     if (rule.verdict != Verdict::kAllow) continue;
-    removable = add_removal(rule, found.kind, removals) && removable;
+    removable = add_removal(policy, rule, found.kind, removals) && removable;
     exact = exact && rule.resolved == step.text && rule.group.empty();
     wide =
         wide || rule.resolved.starts_with("*:") || rule.resolved.find("/0:") != std::string::npos;

@@ -20,6 +20,7 @@ struct ChangeStep {
   } what = What::kGrant;
   Kind kind = Kind::kRead;
   std::string text;                               // an entry in the manifest's syntax
+  bool of_workspace = false;                      // kUnblock: `bulkhead unblock` lifts it too
   Rule::Source source = Rule::Source::kManifest;  // kRemove: what it is removed from
   Location where;
 };

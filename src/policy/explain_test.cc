@@ -304,6 +304,9 @@ TEST(Explain, NamesTheRuleItsFileAndLine) {
   EXPECT_THAT(key.because, AllOf(HasSubstr("built-in blocklist, group ssh-keys"),
                                  HasSubstr("Private keys."), HasSubstr("blocklist.json:2:")));
   EXPECT_EQ(key.change, "run with --unblock ssh-keys");
+  EXPECT_EQ(
+      explain(*policy, Kind::kWrite, "/w/.git/hooks/x").change,
+      "run with --unblock git-hooks, or lift it for this project: bulkhead unblock git-hooks");
   EXPECT_THAT(key.also, SizeIs(1)) << "the grant that is overruled";
   EXPECT_THAT(explain(*policy, Kind::kRead, "/tools/b").because,
               AllOf(HasSubstr("@tools"), HasSubstr("/tools/b")));

@@ -69,14 +69,15 @@ Result<std::string> print(const Lifts& lifts) {
 
 }  // namespace
 
+bool is_of_workspace(std::string_view entry) {
+  return entry.starts_with("**/") || entry.starts_with("${workspace}/");
+}
+
 std::string why_no_lift(const BlockGroup& group) {
-  const auto is_of_workspace = [](const Entry& entry) {
-    return entry.text.starts_with("**/") || entry.text.starts_with("${workspace}/");
-  };
   const bool only_files = group.block.empty() && group.network.empty() && group.run.empty() &&
                           group.environment.empty() && group.vscode.empty();
-  if (only_files &&
-      std::all_of(group.block_write.begin(), group.block_write.end(), is_of_workspace))
+  if (only_files && std::all_of(group.block_write.begin(), group.block_write.end(),
+                                [](const Entry& entry) { return is_of_workspace(entry.text); }))
     return {};
   return fmt::format(
       "{} keeps more than files of a workspace, so that it is lifted for single runs only: "

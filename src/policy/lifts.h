@@ -14,11 +14,15 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/manifest.h"
 
 namespace bulkhead {
+
+// Whether an entry of a blocklist names files of a workspace alone.
+bool is_of_workspace(std::string_view entry);
 
 // Empty, or why the group cannot be lifted for a workspace.
 std::string why_no_lift(const BlockGroup& group);
