@@ -113,13 +113,12 @@ TEST(Probe, DescriptorsOfThreadsTakeAPidfdOrAComparison) {
   }
 }
 
-// As Docker's default profile does it.
-bool forbid_user_namespaces() {
+bool forbid_clone_with(uint32_t flag) {
   std::array<sock_filter, 6> program = {{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flag, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   }};
@@ -128,23 +127,27 @@ bool forbid_user_namespaces() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-TEST(Probe, NamesTheOptionsOfAContainer) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!forbid_user_namespaces()) ::_exit(2);
-    for (const char* name : {"user-namespaces", "private-proc", "mount-attributes"}) {
+// The first as Docker's default profile does it; the second as AppArmor on Ubuntu, which lets a
+// user namespace be made in which nothing more can be.
+TEST(Probe, NamesOneMendOfAllNamespaces) {
+  for (const uint32_t flag : {uint32_t{CLONE_NEWUSER}, uint32_t{CLONE_NEWNS}}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (!forbid_clone_with(flag)) ::_exit(2);
       const std::vector<Feature> features = probe_features();
-      const Feature& feature = named(features, name);
-      if (feature.present) ::_exit(3);
-      for (const char* option : {"seccomp=unconfined", "systempaths=unconfined"})
-        if (feature.detail.find(option) == std::string::npos) ::_exit(4);
+      for (const char* name : {"user-namespaces", "private-proc", "mount-attributes"}) {
+        const Feature& feature = named(features, name);
+        if (feature.present) ::_exit(3);
+        for (const char* option : {"seccomp=unconfined", "systempaths=unconfined"})
+          if (feature.detail.find(option) == std::string::npos) ::_exit(4);
+      }
+      ::_exit(0);
     }
-    ::_exit(0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0) << flag;
   }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(Probe, IsTheSameTwice) {
