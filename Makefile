@@ -106,12 +106,15 @@ install:
 	@scripts/build package bin/bulkhead addons completions
 	@cmake --install build/package --prefix $(PREFIX) > /dev/null
 	@cp build/package/install_manifest.txt build/package/installed.txt
-	@echo 'installed: $(PREFIX)/bin/bulkhead'
+	@echo $(PREFIX) > build/package/installed-into
+	@echo installed: $(PREFIX)/bin/bulkhead
 
 # Of the last `make install`, from wherever that was.
 uninstall:
-	@xargs -d '\n' rm -f < build/package/installed.txt
-	@rm -rf $(PREFIX)/share/bulkhead $(PREFIX)/share/doc/bulkhead $(PREFIX)/lib/bulkhead
+	@[ -f build/package/installed-into ] || { echo 'uninstall: nothing was installed from here' >&2; exit 1; }
+	@read -r into < build/package/installed-into && xargs -d '\n' rm -f < build/package/installed.txt && \
+	  rm -rf "$$into/share/bulkhead" "$$into/share/doc/bulkhead" "$$into/lib/bulkhead" && echo "uninstalled from $$into"
+	@rm build/package/installed-into
 
 deb:
 	@scripts/setup --build
