@@ -31,9 +31,9 @@ Result<std::vector<Blocklist>> blocklists(const Places& places) {
 }
 
 // The built-in groups that can be lifted for a workspace.
-std::vector<BlockGroup> liftable(const std::vector<Blocklist>& blocklists) {
+std::vector<BlockGroup> liftable(const std::vector<Blocklist>& known) {
   std::vector<BlockGroup> groups;
-  for (const Blocklist& blocklist : blocklists)
+  for (const Blocklist& blocklist : known)
     if (blocklist.source == Blocklist::Source::kBuiltin)
       std::copy_if(blocklist.groups.begin(), blocklist.groups.end(), std::back_inserter(groups),
                    [](const BlockGroup& group) { return why_no_lift(group).empty(); });
@@ -51,7 +51,7 @@ Result<bool> list(const Places& places, const LiftStore& store, bool as_json) {
   BULKHEAD_TRY(const auto known, blocklists(places));
   Table table({{"group"}, {"reason", false, 20, true}});
   for (const BlockGroup& group : liftable(known)) table.add({{group.name}, {group.reason}});
-  return print(text + "\nWhat can be:\n" +
+  return print(text + "\nCan be lifted:\n" +
                table.to_string(terminal_width(STDOUT_FILENO), false, false, 2));
 }
 
