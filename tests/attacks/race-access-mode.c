@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   if (stat(race_bad, &wanted) != 0) return 1;
   const pthread_t thread = race_begin(flip_text);
   int opened = 0, won = 0;
-  for (int i = 0; i < TRIES; ++i) {
+  for (int i = 0; race_goes_on(i, TRIES); ++i) {
     const int fd = open(race_path, O_WRONLY | O_RDWR);
     if (fd < 0) continue;
     ++opened;

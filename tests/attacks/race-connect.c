@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   target = at_v4("127.0.0.1", number("GRANTED"));
   const pthread_t thread = race_begin(flip_port);
   int connected = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; race_goes_on(i, 400); ++i) {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (connect(fd, (struct sockaddr*)&target, sizeof target) == 0) ++connected;
     close(fd);

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   dup2(good_folder, racing);
   const pthread_t thread = race_begin(swap);
   int opened = 0, won = 0;
-  for (int i = 0; i < TRIES; ++i) {
+  for (int i = 0; race_goes_on(i, TRIES); ++i) {
     const int fd = openat(racing, "secret.txt", O_RDONLY);
     if (fd < 0) continue;
     char content[256];

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   attack(argv);
   race_good = text("%s/helper", fact("W"));
   race_bad = fact("FORBIDDEN");
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; race_goes_on(i, 1500); ++i) {
     strcpy(race_path, i % 2 ? race_good : race_bad);
     // The child shares our memory, so that a thread of ours can change what its execve names.
     race_over = 0;

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   strcpy(race_path, race_good);
   const pthread_t thread = race_begin(flip_text);
   int won = 0;
-  for (int i = 0; i < TRIES; ++i) {
+  for (int i = 0; race_goes_on(i, TRIES); ++i) {
     const int fd = open(race_path, O_RDONLY);
     if (fd < 0) continue;
     char content[256];

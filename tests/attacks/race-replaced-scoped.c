@@ -4,7 +4,7 @@
 // act: replace
 // flags: --read {HOME}
 // journal: read {HOME}/.netrc
-#include "attack.h"
+#include "race.h"
 
 #include <linux/openat2.h>
 
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const uint64_t ways[] = {RESOLVE_BENEATH, RESOLVE_IN_ROOT, RESOLVE_NO_SYMLINKS,
                            RESOLVE_NO_MAGICLINKS};
   const int home = open(fact("HOME"), O_PATH | O_DIRECTORY);
-  for (int i = 0; i < 40000; ++i) {
+  for (int i = 0; race_goes_on(i, 40000); ++i) {
     struct open_how how = {.flags = O_RDONLY, .resolve = ways[i % 4]};
     const int fd = (int)syscall(SYS_openat2, home, ".netrc", &how, sizeof how);
     if (fd < 0) continue;

@@ -5,7 +5,7 @@
 // act: replace
 // flags: --read {HOME}
 // journal: read {HOME}/.netrc
-#include "attack.h"
+#include "race.h"
 
 int main(int argc, char** argv) {
   (void)argc;
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   const char* path = text("%s/.netrc", fact("HOME"));
   const char* relative = ".netrc";
   if (chdir(fact("HOME")) != 0) refused("chdir");
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; race_goes_on(i, 20000); ++i) {
     const int fd = open(i % 2 ? path : relative, O_RDONLY);
     if (fd < 0) continue;
     drain(fd);

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   const pthread_t thread = race_begin(flip_links);
   int opened = 0, won = 0;
   const char* names[] = {"one", "folder/secret.txt", "two", "link/secret.txt"};
-  for (int i = 0; i < TRIES; ++i) {
+  for (int i = 0; race_goes_on(i, TRIES); ++i) {
     const int fd = open(names[i % 4], O_RDONLY);
     if (fd < 0) continue;
     char content[256];

@@ -14,8 +14,7 @@ static void race_from(const char* good) {
   const pthread_t thread = race_begin(flip_text);
   struct stat about;
   int opened = 0;
-  const time_t end = time(NULL) + 20;  // a machine in emulation has time for few
-  for (int i = 0; i < TRIES / 8 && time(NULL) < end && (stat(race_bad, &about) != 0 || about.st_size != 0); ++i) {
+  for (int i = 0; race_goes_on(i, TRIES / 8) && (stat(race_bad, &about) != 0 || about.st_size != 0); ++i) {
     const int fd = open(race_path, O_RDONLY | O_TRUNC);
     if (fd < 0) continue;
     ++opened;

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const struct sockaddr_un link_address = at_path("one");
   const pthread_t thread = race_begin(flip_path);
   int connected = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; race_goes_on(i, 2000); ++i) {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (connect(fd, i % 2 ? (struct sockaddr*)&target : (const struct sockaddr*)&link_address, sizeof target) == 0) ++connected;
     close(fd);

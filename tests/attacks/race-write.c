@@ -3,7 +3,6 @@
 // plain: change
 // journal: write {OUTSIDE}/*
 #include "race.h"
-#include <time.h>
 
 int main(int argc, char** argv) {
   (void)argc;
@@ -12,10 +11,7 @@ int main(int argc, char** argv) {
   race_bad = text("%s/x", fact("OUTSIDE"));
   strcpy(race_path, race_good);
   const pthread_t thread = race_begin(flip_text);
-  // Ten changes a turn, of which each waits for the supervisor beside a thread that never rests: on a
-  // busy machine with two processors that took more than the two minutes that an attack has.
-  const time_t end = time(NULL) + 20;
-  for (int i = 0; i < TRIES / 8 && time(NULL) < end; ++i) {
+  for (int i = 0; race_goes_on(i, TRIES / 8); ++i) {
     const int fd = open(race_path, O_WRONLY | O_CREAT, 0644);
     if (fd >= 0) close(fd);
     (void)!truncate(race_path, 0);

@@ -5,7 +5,7 @@
 // act: replace
 // flags: --read {HOME}
 // journal: read {HOME}/.netrc (deleted)
-#include "attack.h"
+#include "race.h"
 
 #include <sys/xattr.h>
 
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   char value[4096];
   const int file = open(text("%s/.netrc", fact("HOME")), O_PATH);
   struct stat about;
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; race_goes_on(i, 5000); ++i) {
     if (fstat(file, &about) != 0 || about.st_nlink == 0) break;
     usleep(1000);
   }
