@@ -51,7 +51,7 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 PYTHON = os.path.realpath("/usr/bin/python3")
-PATIENCE = 120  # seconds until a run counts as hanging
+PATIENCE = int(os.environ.get("ATTACK_PATIENCE", "120"))  # seconds until a run counts as hanging
 SKIP = 77
 COLOUR_ASKED = b"\x1b]11;?"  # what a terminal replies to by the colour of its background
 COLOUR = b"\x1b]11;rgb:aaaa/aaaa/aaaa\x1b\\"
