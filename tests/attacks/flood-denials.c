@@ -1,4 +1,4 @@
-// Reads the key, then tries 100,000 other forbidden files, so that the journal overflows and forgets.
+// Reads the key, then tries up to 100,000 other forbidden files, so that the journal overflows and forgets.
 // class: OS sandboxes: journal floods
 // plain: leak
 // journal: read {KEY}
@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
   (void)argc;
   attack(argv);
   read_path(fact("KEY"));
-  for (int i = 0; i < 100000; ++i) {
+  // A busy machine has time for fewer, of which the journal takes few anyway.
+  const time_t end = time(NULL) + 60;
+  for (int i = 0; i < 100000 && time(NULL) < end; ++i) {
     const int fd = open(text("%s/absent-%d", fact("OUTSIDE"), i), O_RDONLY | O_CREAT * inside(), 0600);
     if (fd >= 0) close(fd);
   }
