@@ -235,9 +235,9 @@ void TerminalMonitor::go_on(bool with_terminal) {
   const pid_t group = program_group();
   if (group <= 0) return;
   take_terminal();
-  // Of a group that is gone the number may be another's, elsewhere.
-  if (with_terminal && (foreground_ <= 0 || tcsetpgrp(program_end_.get(), foreground_) != 0))
-    static_cast<void>(tcsetpgrp(program_end_.get(), group));
+  const bool as_before = foreground_ > 0 && kill(-foreground_, 0) == 0;
+  if (with_terminal)
+    static_cast<void>(tcsetpgrp(program_end_.get(), as_before ? foreground_ : group));
   // As its shell would.
   kill(-group, SIGCONT);
 }

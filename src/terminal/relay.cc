@@ -57,19 +57,7 @@ void TerminalRelay::run() {
       handle(next);
     }
   }
-  wait_for_others();
   terminal_.give_back_keys();
-}
-
-// Who asks for a password sets in the end what it has found, which are our modes: undone before,
-// they would stay. What would end or stop us ends the wait.
-void TerminalRelay::wait_for_others() {
-  while (terminal_.has_keys() && terminal_.others_hide_keys()) {
-    struct pollfd told = {.fd = signals_.get(), .events = POLLIN, .revents = 0};
-    signalfd_siginfo signal{};
-    if (poll(&told, 1, kLookAtKeys) <= 0 || !read_signal(signal)) continue;
-    if (signal.ssi_signo != SIGWINCH && signal.ssi_signo != SIGCONT) return;
-  }
 }
 
 void TerminalRelay::step() {
@@ -78,8 +66,7 @@ void TerminalRelay::step() {
     program_stopped(SIGTTIN);
   // A key must not meet another group than the program's: its Ctrl-Z would be nobody's.
   if (others_read_) others_read_ = terminal_.others_have_keys();
-  const bool reads =
-      terminal_.has_keys() && unplaced_ == 0 && keys_.empty() && !others_read_ && !all_read_;
+  const bool reads = terminal_.has_keys() && unplaced_ == 0 && keys_.empty() && !others_read_;
   const auto wanted = [](bool in, bool out) {
     return static_cast<short>((in ? POLLIN : 0) | (out ? POLLOUT : 0));
   };
@@ -207,7 +194,7 @@ void TerminalRelay::read_output() {
   } else if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
     all_read_ = true;  // the last who had it has closed it
     if (std::exchange(carriage_returned_, false)) show("\r");
-    if (!terminal_.others_hide_keys()) terminal_.give_back_keys();
+    terminal_.give_back_keys();
     if (ended_) send(TerminalMessage::What::kShown);
   }
 }

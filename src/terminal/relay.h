@@ -45,7 +45,6 @@ class TerminalRelay {
   enum class End { kAnswer, kNotAsked, kCancelled, kInterrupted, kStopped, kDisturbed };
 
   void step();
-  void wait_for_others();
   void handle(const TerminalMessage& message);
   void handle(const signalfd_siginfo& signal);
   void pass_on(const signalfd_siginfo& signal) const;

@@ -21,9 +21,6 @@ namespace bulkhead {
 namespace {
 
 constexpr unsigned long kDevice = 0x80045432;  // TIOCGDEV, which libc's headers do not have
-// A tenth of a second after the first byte of one: means nothing, and tells modes made of ours by
-// somebody who reads keys, who sets it, from those of somebody who wants a line.
-constexpr cc_t kOurTime = 1;
 
 // Which terminal it is; nullopt for what is none.
 std::optional<unsigned> device_of(int fd) {
@@ -42,11 +39,6 @@ cc_t key_or(cc_t key, cc_t instead) {
 
 // Who asks for a password lets the keys be lines that are not echoed (getpass(3)).
 bool hides_lines(const TerminalModes& modes) { return (modes.c_lflag & (ICANON | ECHO)) == ICANON; }
-
-// A run that has the keys has set them, or somebody else who reads keys.
-bool are_for_keys(const TerminalModes& modes) {
-  return (modes.c_lflag & (ICANON | ISIG)) == 0 || (modes.c_lflag & EXTPROC) != 0;
-}
 
 // Whether the job has others than this process: the compartment's are in another session.
 bool shares_job() {
@@ -112,59 +104,39 @@ bool UserTerminal::take_keys() {
   TerminalModes modes = {};
   if (!may_take_keys() || tcgetattr(fd_.get(), &modes) != 0) return false;
   // Another run of the job may have the keys, and give them back before we do.
-  if (!before_) before_ = are_for_keys(modes) ? start_ : modes;
-  const TerminalModes ours = key_modes();
-  if (tcsetattr(fd_.get(), TCSADRAIN, &ours) != 0) return false;
+  if (!before_) before_ = (modes.c_lflag & (ICANON | ISIG)) == 0 ? start_ : modes;
+  const TerminalModes raw = raw_modes(modes);
+  if (tcsetattr(fd_.get(), TCSADRAIN, &raw) != 0) return false;
   guard_terminal(fd_.get(), *before_);
   return true;
 }
 
-bool UserTerminal::others_have_keys() {
-  if (!before_ || has_modes(key_modes()) || !has_foreground() || !shares_job()) return false;
-  lend_keys();
-  return true;
+bool UserTerminal::others_have_keys() const {
+  return before_ && !has_modes(raw_modes(*before_)) && has_foreground() && shares_job();
 }
 
-bool UserTerminal::others_hide_keys() {
-  static_cast<void>(others_have_keys());
+bool UserTerminal::others_hide_keys() const {
   TerminalModes now = {};
   return has_foreground() && tcgetattr(fd_.get(), &now) == 0 && hides_lines(now) && shares_job();
 }
 
 void UserTerminal::give_back_keys() {
   if (!before_) return;
-  give_back(*before_, key_modes(), TCSADRAIN);
+  give_back(*before_, raw_modes(*before_), TCSADRAIN);
   before_.reset();
   leave_terminal();
 }
 
-// The kernel does nothing to keys and echoes none (EXTPROC), though the modes say that it does: who
-// asks for a password takes that away, by which it shows (others_have_keys()).
-TerminalModes UserTerminal::key_modes() const {
-  TerminalModes ours = *before_;
-  cfmakeraw(&ours);
-  ours.c_cflag = before_->c_cflag;  // a line's own matter
-  ours.c_lflag = (before_->c_lflag & ~tcflag_t{ICANON}) | ECHO | ECHONL | EXTPROC;
-  ours.c_cc[VMIN] = 1;
-  ours.c_cc[VTIME] = kOurTime;
-  return ours;
-}
-
-// It has changed our modes, and is to have what it would have made of the person's: with ours,
-// Enter ends no line.
-void UserTerminal::lend_keys() {
-  TerminalModes now = {};
-  if (tcgetattr(fd_.get(), &now) != 0 || (now.c_lflag & EXTPROC) == 0) return;
-  const TerminalModes ours = key_modes();
-  now.c_lflag &= ~(ours.c_lflag & ~before_->c_lflag);
-  now.c_oflag |= before_->c_oflag & ~ours.c_oflag;
-  if (now.c_cc[VTIME] == kOurTime) {  // no keys but lines
-    now.c_lflag |= before_->c_lflag & ICANON;
-    now.c_iflag |= before_->c_iflag & ~ours.c_iflag;
-    now.c_cc[VMIN] = before_->c_cc[VMIN];
-    now.c_cc[VTIME] = before_->c_cc[VTIME];
-  }
-  static_cast<void>(tcsetattr(fd_.get(), TCSANOW, &now));
+TerminalModes UserTerminal::raw_modes(const TerminalModes& modes) const {
+  TerminalModes raw = modes;
+  cfmakeraw(&raw);
+  raw.c_cflag = modes.c_cflag;  // a line's own matter
+  // Means nothing where there are no lines. Who asks for a password takes it away, by which that
+  // shows (others_have_keys()).
+  raw.c_lflag |= ECHONL;
+  raw.c_cc[VMIN] = 1;
+  raw.c_cc[VTIME] = 0;
+  return raw;
 }
 
 // A key stops the whole job, and the shell may have the terminal before we have given it back.

@@ -45,12 +45,11 @@ class UserTerminal {
   // The modes of before take_keys(); where another job has the terminal they are its own affair.
   void give_back_keys();
   bool has_keys() const { return before_.has_value(); }
-  // Whether another program of the job has changed our modes, as one does that asks for a password:
-  // keys are that one's, by the modes that it would have made of the person's, until it has set
-  // ours again.
-  bool others_have_keys();
+  // Whether another program of the job has set modes beside ours, as one does that asks for a
+  // password: keys are that one's until it has set them back.
+  bool others_have_keys() const;
   // Another of the job asks for a line that is not to be seen.
-  bool others_hide_keys();
+  bool others_hide_keys() const;
   // Whether a key interrupts or quits by the person's own modes, as they were at the start.
   bool interrupts(cc_t key) const {
     return key != _POSIX_VDISABLE && (key == start_.c_cc[VINTR] || key == start_.c_cc[VQUIT]);
@@ -68,8 +67,7 @@ class UserTerminal {
 
  private:
   UserTerminal() = default;
-  TerminalModes key_modes() const;  // ours, with keys
-  void lend_keys();
+  TerminalModes raw_modes(const TerminalModes& modes) const;
   TerminalModes line_modes() const;
   bool has_modes(const TerminalModes& ours) const;
   // Sets `before` again, unless a shell that has taken the terminal meanwhile has set others.

@@ -590,25 +590,6 @@ time.sleep(1000)
         terminal.type("mine\n")
         terminal.wait_for("program has mine")
 
-    def test_a_password_that_is_asked_for_while_the_program_has_the_keys_is_not_its_to_read(self):
-        # By Python's getpass, which reads a line that Enter ends; and nothing is left of its modes.
-        asks = self.file("project/asks.py", """
-import getpass, os, time
-while not os.path.exists("go"):
-    pass
-print("asked for", getpass.getpass("Password: "), flush=True)
-""")
-        takes = "read one; echo program has $one; > go; read two; echo program has $two"
-        terminal = self.script(f"/usr/bin/python3 {asks} & {options.bulkhead} run --quiet -- sh -c '{takes}'; wait; stty -a; echo after")
-        terminal.type("keys\r")
-        terminal.wait_for("program has keys.*Password: ")
-        terminal.type("hunter2\r")
-        terminal.wait_for("asked for hunter2")
-        self.assertNotIn("hunter2", terminal.screen[:terminal.screen.index("asked for")])
-        terminal.type("mine\r")
-        terminal.wait_for("program has mine.* icanon .* echo .* -extproc.*after")
-        self.assertEqual(terminal.exit_code(), 0)
-
     def test_a_signal_that_nobody_expects_leaves_the_terminal_as_it_was(self):
         terminal = self.terminal("--run", "sleep", "--", "sh", "-c", "echo ready; exec sleep 1000")
         before = termios.tcgetattr(terminal.master)
