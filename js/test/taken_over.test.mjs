@@ -72,7 +72,7 @@ test('files', async () => {
     `/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`, `/proc/${process.pid}/fd`, `/proc/${process.pid}/root/etc/passwd`, dirname(folder), '/sys/kernel', '/dev/kmsg');
 });
 
-test('the network', async () => {
+test('the network', async (t) => {
   const heard = [];
   const path = join(root, 'socket');
   const abstract = `bulkhead-taken-over-${process.pid}`;
@@ -81,13 +81,15 @@ test('the network', async () => {
   const { port } = tcp.address();
   const servers = [createServer(() => heard.push('path')).listen(path), createServer(() => heard.push('abstract')).listen(`\0${abstract}`)];
   const udp = createSocket('udp4').on('message', () => heard.push('UDP')).bind(port, '127.0.0.1');
+  t.after(() => { for (const each of [tcp, ...servers, udp]) each.close(); });
   await Promise.all([...servers, udp].map((each) => once(each, 'listening')));
   await nothing('network', port, path, abstract);
   // What had been sent before this one is heard before it.
-  createSocket('udp4').send('end', port, '127.0.0.1', function () { this.close(); });
-  await once(udp, 'message');
+  const last = createSocket('udp4');
+  const end = once(udp, 'message');
+  last.send('end', port, '127.0.0.1', () => last.close());
+  await end;
   assert.deepEqual(heard, ['UDP']);
-  for (const each of [tcp, ...servers, udp]) each.close();
 });
 
 test('other processes: the host, other workers, whoever keeps them', async () => {
