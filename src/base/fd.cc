@@ -9,13 +9,6 @@
 
 namespace bulkhead {
 
-Result<Fd> above_stdio(Fd fd) {
-  if (fd.get() > 2) return fd;
-  Fd lifted(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-  if (!lifted) return errno_error("duplicate a descriptor");
-  return lifted;
-}
-
 Result<std::string> read_file(const std::string& path, size_t limit) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd) return errno_error("open " + path);

@@ -37,10 +37,6 @@ class Fd {
   int fd_ = -1;
 };
 
-// 0 to 2 may be closed in a host: what was opened there would be taken for standard input or
-// output, by the host or by a program that it starts.
-Result<Fd> above_stdio(Fd fd);
-
 // The whole content of a file of at most `limit` bytes; an error beyond that.
 Result<std::string> read_file(const std::string& path, size_t limit);
 
