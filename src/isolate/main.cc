@@ -1,7 +1,6 @@
 // The worker's process: a main of our own in the pinned Node's program, of which V8 is used and
 // nothing else. This library is preloaded into that program (`bulkhead isolate`), and what the C
 // library would call, Node's main, is left out.
-#include <dlfcn.h>
 #include <libplatform/libplatform.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "isolate/start.h"
 #include "isolate/worker.h"
 
 namespace bulkhead {
@@ -31,6 +31,8 @@ bool fill_randomly(unsigned char* bytes, size_t size) {
   return true;
 }
 
+}  // namespace
+
 // What is left of the arguments is for Node, which refuses it where this library was not loaded.
 int worker_main(int argc, char** argv, char**) {
   v8::V8::SetEntropySource(fill_randomly);
@@ -46,17 +48,4 @@ int worker_main(int argc, char** argv, char**) {
   worker.serve();
 }
 
-}  // namespace
 }  // namespace bulkhead
-
-using Main = int(int, char**, char**);
-
-// The names are the C library's; it is called by the program's first instructions.
-extern "C" __attribute__((visibility("default"))) int __libc_start_main(  // NOLINT
-    Main* main, int argc, char** argv, void (*init)(), void (*fini)(), void (*loader_fini)(),
-    void* stack_end) {
-  (void)main;
-  using Start = int(Main*, int, char**, void (*)(), void (*)(), void (*)(), void*);
-  auto* const start = reinterpret_cast<Start*>(::dlsym(RTLD_NEXT, "__libc_start_main"));
-  return start(bulkhead::worker_main, argc, argv, init, fini, loader_fini, stack_end);
-}

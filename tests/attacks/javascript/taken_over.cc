@@ -5,7 +5,6 @@
 // (js/test/taken_over.test.mjs).
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -36,6 +35,7 @@
 #include <vector>
 
 #include "isolate/message.h"
+#include "isolate/start.h"
 #include "membrane/channel.h"
 
 namespace bulkhead {
@@ -439,7 +439,9 @@ void run(const std::string& text) {
   say("what is " + name + "?");
 }
 
-int taken_over(int, char**, char**) {
+}  // namespace
+
+int worker_main(int, char**, char**) {
   if (!channel.attach(STDIN_FILENO, ChannelSide::kWorker)) ::_exit(1);
   await();  // the guests' program
   channel.control().ready.store(1);
@@ -460,17 +462,4 @@ int taken_over(int, char**, char**) {
   }
 }
 
-}  // namespace
 }  // namespace bulkhead
-
-using Main = int(int, char**, char**);
-
-// As src/isolate/main.cc.
-extern "C" __attribute__((visibility("default"))) int __libc_start_main(  // NOLINT
-    Main* main, int argc, char** argv, void (*init)(), void (*fini)(), void (*loader_fini)(),
-    void* stack_end) {
-  (void)main;
-  using Start = int(Main*, int, char**, void (*)(), void (*)(), void (*)(), void*);
-  auto* const start = reinterpret_cast<Start*>(::dlsym(RTLD_NEXT, "__libc_start_main"));
-  return start(bulkhead::taken_over, argc, argv, init, fini, loader_fini, stack_end);
-}
