@@ -71,11 +71,19 @@ TEST(Pool, WhoTakesAllLeavesTheOtherItsShare) {
   std::atomic<size_t> greedy = 0, modest = 0;
   Pool one(*workers, nobody, block(greedy));
   Pool other(*workers, nobody, block(modest));
+  // This thread makes the others; what is kept for an owner is known when the first job has begun.
+  const auto wait_for_assured = [&](const std::atomic<size_t>& under_way) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (under_way < Workers::kAssured && std::chrono::steady_clock::now() < until) {
+      workers->make_more();
+      ::usleep(1000);
+    }
+  };
   for (int i = 0; i < 100; ++i) one.submit({});
-  while (greedy < Workers::kAssured) ::usleep(1000);
+  wait_for_assured(greedy);
+  EXPECT_GE(greedy, Workers::kAssured);
   for (int i = 0; i < 16; ++i) other.submit({});
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (modest < Workers::kAssured && std::chrono::steady_clock::now() < until) ::usleep(1000);
+  wait_for_assured(modest);
   EXPECT_EQ(modest, Workers::kAssured);
   EXPECT_LT(greedy, most);
   EXPECT_FALSE(one.idle());
