@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 
@@ -269,26 +270,42 @@ std::string settings_in(const std::string& file) {
   return settings.ok() ? std::move(settings).value() : std::string();
 }
 
-bool says(int folder, std::string_view text) {
+// FNV-1a, with what git takes for a comment.
+std::string with_mark(const std::string& settings) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : settings) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("# The user's settings, as long as nothing else is changed here ({:016x})\n{}",
+                     hash, settings);
+}
+
+// The store's file; empty where there is no file that a program may have made for itself.
+std::string text_there(int folder) {
   const Fd file(::openat(folder, kName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      static_cast<size_t>(status.st_size) != text.size())
-    return false;
-  std::string there(text.size(), '\0');
-  return ::pread(file.get(), there.data(), there.size(), 0) == static_cast<ssize_t>(there.size()) &&
-         there == text;
+  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::string text(std::min(static_cast<size_t>(status.st_size), 2 * kMostBytes), '\0');
+  const ssize_t count = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
+
+// What a program has set for itself is its own to keep.
+bool is_as_shared(const std::string& there) {
+  const size_t end = there.find('\n');
+  return end != std::string::npos && there == with_mark(there.substr(end + 1));
 }
 
 }  // namespace
 
 Status share_git_settings(const std::string& home, const std::string& store) {
   // As git reads them: of two that name the same setting the later one holds.
-  const std::string text =
+  const std::string settings =
       settings_in(join(home, ".config/git/config")) + settings_in(join(home, kName));
   const Fd folder(::open(store.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return errno_error("open " + store);
-  if (text.empty() || says(folder.get(), text)) return {};
+  if (settings.empty()) return {};
+  const std::string text = with_mark(settings), there = text_there(folder.get());
+  if (there == text || (!there.empty() && !is_as_shared(there))) return {};
   const std::string beside = fmt::format("{}.{}", kName, ::getpid());
   (void)::unlinkat(folder.get(), beside.c_str(), 0);
   const Fd file(::openat(folder.get(), beside.c_str(),

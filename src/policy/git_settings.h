@@ -19,10 +19,11 @@ namespace bulkhead {
 Result<std::string> harmless_git_settings(std::string_view text);
 
 // Writes those of the user's own configuration in `home` (~/.config/git/config, ~/.gitconfig) to
-// ~/.gitconfig in `store`, the private home of a compartment, in which nothing can be trusted: what
-// is there by that name is replaced, never followed; a folder stays, and its git has no settings.
-// Done at each start, so that the file says what the user's says. Settings of a configuration that
-// git could not read are left out.
+// ~/.gitconfig in `store`, the private home of a compartment, in which nothing can be trusted: a
+// link or a device by that name is replaced, never followed; a folder stays, and its git has no
+// settings. Done at each start, so that the file says what the user's says, until a program there
+// changes it (git config --global): then it is the program's. Settings of a configuration that git
+// could not read are left out.
 Status share_git_settings(const std::string& home, const std::string& store);
 
 }  // namespace bulkhead

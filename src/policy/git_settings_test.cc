@@ -116,7 +116,12 @@ class SharedSettings : public ::testing::Test {
   std::string shared() {
     const Status done = share_git_settings(top_ + "/me", top_ + "/store");
     EXPECT_TRUE(done.ok()) << to_string(done.error());
-    return read_file(top_ + "/store/.gitconfig", 1 << 20).value();
+    return there();
+  }
+  // Without the comment at its head.
+  std::string there() {
+    const std::string text = read_file(top_ + "/store/.gitconfig", 1 << 20).value();
+    return text.starts_with('#') ? text.substr(text.find('\n') + 1) : text;
   }
   std::string top_;
 };
@@ -129,7 +134,22 @@ TEST_F(SharedSettings, AreThoseOfBothFiles) {
   EXPECT_EQ(shared(), "[user]\n\tname = \"A\"\n");
 }
 
-TEST_F(SharedSettings, ReplaceWhatAProgramLeftThere) {
+TEST_F(SharedSettings, FollowTheUsersUntilAProgramChangesThem) {
+  write("me/.gitconfig", "[user]\nname = A\n");
+  EXPECT_EQ(shared(), "[user]\n\tname = \"A\"\n");
+  write("me/.gitconfig", "[user]\nname = B\n");
+  EXPECT_EQ(shared(), "[user]\n\tname = \"B\"\n");
+  std::ofstream(top_ + "/store/.gitconfig", std::ios::app) << "[user]\n\temail = own\n";
+  const std::string own = there();
+  write("me/.gitconfig", "[user]\nname = C\n");
+  EXPECT_EQ(shared(), own);
+  write("store/.gitconfig", "[user]\n\tname = own\n");
+  EXPECT_EQ(shared(), "[user]\n\tname = own\n");
+  write("store/.gitconfig", "");
+  EXPECT_EQ(shared(), "[user]\n\tname = \"C\"\n");
+}
+
+TEST_F(SharedSettings, ReplaceWhatAProgramPutThere) {
   write("me/.gitconfig", "[user]\nname = A\n");
   write("me/victim", "mine");
   const std::string text = "[user]\n\tname = \"A\"\n";
