@@ -15,7 +15,36 @@
 // `callSync`, `global`) gives live stand-ins: each read, write and call crosses at once and waits for
 // the answer, no longer than the limits say.
 
-import type { EventEmitter } from 'node:events';
+// Needs no types of Node's: a program that has them, or the web's, finds its own AbortSignal here.
+
+/// <reference lib="esnext.disposable" />
+
+/** The program's own AbortSignal; where it has no types of one, what the sandbox uses of it. */
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : {
+  readonly aborted: boolean;
+  readonly reason: any;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+};
+
+/** An EventEmitter of Node's, with the events of `Events`. */
+export interface Emitter<Events extends Record<keyof Events, unknown[]>> {
+  on<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  once<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  off<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  addListener<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  removeListener<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  prependListener<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  prependOnceListener<K extends keyof Events>(name: K, listener: (...args: Events[K]) => void): this;
+  removeAllListeners(name?: keyof Events): this;
+  emit<K extends keyof Events>(name: K, ...args: Events[K]): boolean;
+  listeners(name: keyof Events): Function[];
+  rawListeners(name: keyof Events): Function[];
+  listenerCount(name: keyof Events): number;
+  eventNames(): (string | symbol)[];
+  setMaxListeners(count: number): this;
+  getMaxListeners(): number;
+}
 
 /** Bytes, or a text: '64 MiB', '512 KiB', '1 GiB'. */
 export type Size = number | string;
@@ -99,7 +128,7 @@ export interface Within {
   time?: Duration;
   wall?: Duration;
   /** Ends the call, as its wall clock would; what waits for it is rejected with the signal's reason. */
-  signal?: AbortSignal;
+  signal?: Signal;
 }
 
 export interface RunOptions extends Within {
@@ -148,7 +177,8 @@ export interface SandboxEvents {
   module: [name: string, importer: string, found: boolean];
 }
 
-export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposable, Disposable {
+export interface Sandbox extends Emitter<SandboxEvents> {}
+export class Sandbox implements AsyncDisposable, Disposable {
   private constructor();
   /** Starts a worker, or takes a warm one. */
   static create(options?: SandboxOptions): Promise<Sandbox>;
@@ -160,7 +190,7 @@ export class Sandbox extends EventEmitter<SandboxEvents> implements AsyncDisposa
   /** What the engine makes of a script, for `run` with the option `cache`: authenticated, for sandboxes of
    *  the same tenant and `cacheKey`. The engine believes what is in one: a worker that was taken over can take
    *  over those that use its caches. So a sandbox without `tenant` makes none and takes none: a TypeError. */
-  cache(source: string, options?: Within & { filename?: string }): Promise<Buffer>;
+  cache(source: string, options?: Within & { filename?: string }): Promise<Uint8Array>;
   /** The namespace of a module, once it and all that it imports are evaluated. */
   import<T = any>(specifier: string, options?: Within): Promise<Remote<T>>;
   /** Calls a guest's function, from whichever face it came. */
@@ -225,7 +255,7 @@ export function isGuest(value: unknown): boolean;
 
 /** In a function of the host that a guest has called, before that first waits: aborted when the guest's
  *  call is over, so that what was begun for it can end too. Elsewhere undefined. */
-export function callSignal(): AbortSignal | undefined;
+export function callSignal(): Signal | undefined;
 
 /** For guests: handed over by `expose` or `modules` it is the guest's own. `await limit(20, f, ...args)`
  *  calls f(...args) with 20 ms of processor time for it and all that it leaves to promises, within what

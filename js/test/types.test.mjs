@@ -8,7 +8,7 @@ import * as bulkhead from '../index.mjs';
 
 const declarations = fileURLToPath(new URL('../index.d.ts', import.meta.url));
 const source = ts.createSourceFile(declarations, readFileSync(declarations, 'utf8'), ts.ScriptTarget.Latest, true);
-const named = (name) => source.statements.find((each) => each.name?.text === name);
+const named = (name) => source.statements.findLast((each) => each.name?.text === name);
 const members = (name) => named(name).members.filter((each) => each.name !== undefined).map((each) => each.name.getText());
 
 test('what it declares is there, and nothing else', () => {
@@ -36,14 +36,11 @@ test('options and codes of errors are those that are known', async () => {
   assert.deepEqual(used, codes);
 });
 
-// Of Node's own types what index.d.ts asks for.
+// Of Node's own types what the program uses.
 const node = `
-declare module 'node:events' {
-  export class EventEmitter<T = any> { on<K extends keyof T>(name: K, listener: T[K] extends any[] ? (...args: T[K]) => void : never): this; }
-}
-interface AbortSignal { readonly aborted: boolean }
+interface AbortSignal { readonly aborted: boolean; throwIfAborted(): void }
+declare var AbortSignal: { prototype: AbortSignal; new (): AbortSignal };
 declare class AbortController { signal: AbortSignal; abort(): void }
-interface Buffer extends Uint8Array {}
 declare const console: { log(...args: any[]): void };`;
 const uses = `
 import { Sandbox, GuestError, LostError, MemoryLimitError, SandboxError, TimeLimitError, byValue, callSignal, isGuest, limit, live, protected_, readonly, revoke, transfer, warm } from 'bulkhead';
@@ -73,7 +70,7 @@ export async function use(db: { find(id: number): string }) {
   }
   revoke(db);
   await warm(2, { memory: '32 MiB' });
-  byValue([1]); protected_({}); isGuest(name); callSignal()?.aborted; greeting; twelve; now; realm; text;
+  byValue([1]); protected_({}); isGuest(name); callSignal()?.throwIfAborted(); greeting; twelve; now; realm; text;
 }
 export async function mistakes(sandbox: Sandbox) {
   // @ts-expect-error: no such option
@@ -102,11 +99,24 @@ export async function mistakes(sandbox: Sandbox) {
   return sum;
 }`;
 
-test('a program that is right has no errors, and one that is wrong has them', () => {
-  const texts = new Map([['/app/node.d.ts', node], ['/app/use.ts', uses]]);
+// Without types of Node's or of the web's, for a language that is older than ours.
+const bare = `
+import { Sandbox, callSignal, type Signal } from 'bulkhead';
+export async function use(signal: Signal) {
+  const sandbox = await Sandbox.create();
+  await sandbox.run('1', { signal, time: 5 });
+  sandbox.once('lost', (error) => { const code: string = error.code; });
+  const cache: Uint8Array = await sandbox.cache('1');
+  const reason: unknown = callSignal()?.reason;
+  // @ts-expect-error: no signal
+  await sandbox.run('1', { signal: {} });
+  await sandbox.dispose();
+}`;
+
+function errorsOf(texts, lib) {
   const options = {
     target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, strict: true, noEmit: true,
-    lib: ['lib.esnext.d.ts'], types: [], paths: { bulkhead: [declarations] },
+    lib, types: [], paths: { bulkhead: [declarations] },
   };
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;
@@ -115,7 +125,14 @@ test('a program that is right has no errors, and one that is wrong has them', ()
   host.getSourceFile = (name, language, ...rest) =>
     (texts.has(name) ? ts.createSourceFile(name, texts.get(name), language, true) : getSourceFile(name, language, ...rest));
   const program = ts.createProgram([...texts.keys()], options, host);
-  const found = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) =>
+  return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) =>
     `${file?.fileName}:${file === undefined ? '' : file.getLineAndCharacterOfPosition(start).line + 1}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`);
-  assert.deepEqual(found, []);
+}
+
+test('a program that is right has no errors, and one that is wrong has them', () => {
+  assert.deepEqual(errorsOf(new Map([['/app/node.d.ts', node], ['/app/use.ts', uses]]), ['lib.esnext.d.ts']), []);
+});
+
+test('a program without types of Node\'s has no errors', () => {
+  assert.deepEqual(errorsOf(new Map([['/app/use.ts', bare]]), ['lib.es2022.d.ts']), []);
 });
