@@ -240,7 +240,8 @@ export function readonly<T extends object>(value: T, options?: {
   /** What the guest has read it keeps, and asks no more: for what does not change. Default false. */
   cached?: boolean;
 }): T;
-/** Live; the guest may set data, but neither functions nor accessors. */
+/** Live; the guest may set data, of which the object gets a copy: neither functions nor accessors, nor anything
+ *  that holds some. */
 export function protected_<T extends object>(value: T): T;
 /** Copied, wherever it crosses; what cannot be copied is an error. */
 export function byValue<T>(value: T): T;

@@ -4,7 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
-const { MAX_OBJECTS } = require('./limit.cjs');
+const { MAX_OBJECTS, weightOf } = require('./limit.cjs');
 const { errorClasses, viewClasses, CACHED } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
@@ -43,6 +43,7 @@ function decodeTagged(endpoint, tag) {
     }
     case Tag.NEW_KEY: return endpoint.rememberKey();
     case Tag.MINE: {
+      endpoint.references++;
       const id = reader.u32();
       let kind = reader.u8();
       const cached = !endpoint.policy.isHost && (kind & CACHED) !== 0;
@@ -51,7 +52,9 @@ function decodeTagged(endpoint, tag) {
       return endpoint.importHandle(id, kind, cached);
     }
     case Tag.YOURS: return endpoint.entryOf(reader.u32()).value;
-    case Tag.INTRINSIC: return endpoint.decodeIntrinsic();
+    case Tag.INTRINSIC:
+      endpoint.references++;
+      return endpoint.decodeIntrinsic();
     case Tag.WELL_KNOWN: {
       const number = reader.u8();
       if (number >= endpoint.wellKnown.length) throw new WireError('symbol');
@@ -204,6 +207,7 @@ function decodeDeep(endpoint, tag) {
 function decodeRegExp(endpoint) {
   const source = endpoint.decodeText();
   const flags = endpoint.decodeText();
+  if ((endpoint.objects += weightOf(source, flags)) > MAX_OBJECTS) throw new WireError('regular expressions');
   try {
     return new P.RegExp(source, flags);
   } catch {
@@ -264,6 +268,7 @@ function decodeError(endpoint) {
 function decodePromise(endpoint) {
   const id = endpoint.link.reader.u32();
   if (id >= 1 << 30) throw new WireError('promise');
+  endpoint.references++;
   return endpoint.importCopy(id, 0, (record) => {
     const promise = new P.Promise((resolve, reject) => {
       record.resolve = resolve;
@@ -279,6 +284,7 @@ function decodeSnapshot(endpoint) {
   const { reader } = endpoint.link;
   const id = reader.u32();
   if (id >= 1 << 30) throw new WireError('snapshot');
+  endpoint.references++;
   const methods = [];
   const count = reader.count(5);
   // Each becomes a function of its own.

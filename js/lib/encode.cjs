@@ -5,7 +5,7 @@
 const P = require('./primordials.cjs');
 const { Tag, Kind } = require('./wire.cjs');
 const { View } = require('./view.cjs');
-const { LimitError, MAX_OBJECTS } = require('./limit.cjs');
+const { LimitError, MAX_OBJECTS, weightOf } = require('./limit.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
@@ -61,9 +61,7 @@ function encodeObject(endpoint, value) {
     case Kind.DATE:
       return writer.tagged64(Tag.DATE, P.DateGetTime(value));
     case Kind.REGEXP:
-      writer.u8(Tag.REGEXP);
-      endpoint.encodeText(P.RegExpSource(value));
-      return endpoint.encodeText(P.RegExpFlags(value));
+      return encodeRegExp(endpoint, value);
     case Kind.ERROR:
       return encodeError(endpoint, value, view);
     case Kind.PROMISE:
@@ -277,7 +275,17 @@ function putBytes(writer, bytes, length) {
   writer.at += length;
 }
 
-const unboxers = [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt];
+function encodeRegExp(endpoint, value) {
+  const source = P.RegExpSource(value);
+  const flags = P.RegExpFlags(value);
+  if ((endpoint.objects += weightOf(source, flags)) > MAX_OBJECTS)
+    throw new LimitError('ERR_SANDBOX_OUTPUT', 'regular expressions in one message that take too long to read');
+  endpoint.link.writer.u8(Tag.REGEXP);
+  endpoint.encodeText(source);
+  endpoint.encodeText(flags);
+}
+
+const unboxers = [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt, P.valueOfSymbol];
 function encodeBoxed(endpoint, value) {
   endpoint.link.writer.u8(Tag.BOXED);
   for (let i = 0; i < unboxers.length; i++) {

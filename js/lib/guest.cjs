@@ -85,6 +85,9 @@ class GuestPolicy {
   permits() {
     return true;
   }
+  dataFor(endpoint, view, item) {
+    return item;
+  }
   get(endpoint, object, key, receiver) {
     return P.reflectGet(object, key, receiver);
   }

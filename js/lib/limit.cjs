@@ -1,5 +1,5 @@
 'use strict';
-const { RangeError, ObjectFreeze, defineProperty } = require('./primordials.cjs');
+const { RangeError, ObjectFreeze, StringIncludes, StringSplit, defineProperty } = require('./primordials.cjs');
 
 // A bound of the membrane itself, met by whoever was writing a message.
 class LimitError extends RangeError {
@@ -19,4 +19,15 @@ class LimitError extends RangeError {
 defineProperty(LimitError.prototype, 'constructor', { __proto__: null, value: RangeError });
 // Objects that one message may make, whatever its bytes: so long a host that reads it does nothing else.
 const MAX_OBJECTS = 1 << 20;
-module.exports = { LimitError, MAX_OBJECTS };
+// A regular expression counts as the objects that could be made while the engine reads it: by its length, by sets of
+// Unicode's characters that it writes out (u, v), and by the tables that a property in it stands for, of which \p{RGI_Emoji}
+// takes milliseconds.
+function weightOf(source, flags) {
+  const sets = StringIncludes(flags, 'v');
+  const unicode = sets || StringIncludes(flags, 'u');
+  const ofText = 64 + source.length * (unicode ? 32 : 4);
+  if (!unicode || ofText > MAX_OBJECTS) return ofText;
+  const properties = StringSplit(source, 'p{').length + StringSplit(source, 'P{').length - 2;
+  return ofText + properties * (sets ? 1 << 15 : 1 << 10);
+}
+module.exports = { LimitError, MAX_OBJECTS, weightOf };

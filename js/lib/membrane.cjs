@@ -97,6 +97,7 @@ class Endpoint {
     this.depth = 0;
     this.nesting = 0;
     this.objects = 0;
+    this.references = 0;  // functions, promises and objects of the other side that were heard of, ever
     this.wellKnown = wellKnown;
     // Methods of the language that run on the other side, by path, and their paths.
     this.forwarders = undefined;
@@ -213,6 +214,8 @@ class Endpoint {
     try {
       this.begin(op, target, flags);
       if (write !== undefined) write(this);
+      // By a getter of what was copied.
+      if (this.closed) throw this.policy.closedError();
       return this.finish();
     } catch (error) {
       // Before anything that needs stack, which may be what there is none of.
@@ -626,6 +629,8 @@ class Endpoint {
     this.settled = this.policy.isHost ? [] : P.list();
     this.releases = P.list();
     this.count = 0;
+    this.journaled = 0;
+    this.newKeys = null;
   }
 }
 

@@ -7,12 +7,12 @@
 const { types } = require('node:util');
 const { isMarkedAsUntransferable } = require('node:worker_threads');
 const P = require('./primordials.cjs');
-const { Flag, Kind, End, WireError } = require('./wire.cjs');
+const { Op, Flag, Kind, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { View } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { NATIVE, PROXY, MAX_STACK_TEXT } = require('./encode.cjs');
-const { Import } = require('./standin.cjs');
+const { Import, LiveHandler, readValue } = require('./standin.cjs');
 const { transfer: transferBytes } = require('./transfer.cjs');
 const errors = require('./errors.cjs');
 
@@ -228,6 +228,19 @@ class HostPolicy {
   permits(view, key, item) {
     if ((view !== View.LIVE && view !== View.PROTECTED) || key === '__proto__') return false;
     return view === View.LIVE || typeof item !== 'function';
+  }
+  // What is set where data alone may be: of a guest's plain data a copy. references: as many had been heard of before.
+  dataFor(endpoint, view, item, references) {
+    if (view !== View.PROTECTED) return item;
+    const record = endpoint.standIns.get(item);
+    let before = references;
+    if (record instanceof LiveHandler) {
+      before = endpoint.references;
+      item = endpoint.ask(Op.COPY, record.id, undefined, readValue, false);
+    }
+    if (endpoint.references !== before || typeof item === 'function')
+      throw new TypeError('a protected object takes data alone, neither functions nor what holds them');
+    return item;
   }
   get(endpoint, object, key, receiver) {
     if (key === '__proto__') return this.prototypeOf(endpoint, object);

@@ -101,8 +101,13 @@ class Worker {
       this.link.lose(new errors.DisposedError());
       return;
     }
-    // By an end of its own: what is in flight for this one ends first, and is heard by nobody. A worker that
-    // does not do even that is not asked for more.
+    // In the middle of a message nothing else is said.
+    if (this.link.encoding === null) this.letGo(endpoint);
+    else queueMicrotask(() => this.letGo(endpoint));
+  }
+  // By an end of its own: what is in flight for this one ends first, and is heard by nobody. A worker that
+  // does not do even that is not asked for more.
+  letGo(endpoint) {
     this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...ENDING, resident: this.resident() })), Op.DISPOSE, 0, undefined, () => undefined).then(() => {
       this.link.endpoints.delete(endpoint.number);
       this.free.push(endpoint.number);

@@ -141,4 +141,5 @@ module.exports = fixed({
   valueOfString: uncurryThis(String.prototype.valueOf),
   valueOfBoolean: uncurryThis(Boolean.prototype.valueOf),
   valueOfBigInt: uncurryThis(BigInt.prototype.valueOf),
+  valueOfSymbol: uncurryThis(Symbol.prototype.valueOf),
 });

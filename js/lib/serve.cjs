@@ -104,9 +104,10 @@ function perform(endpoint, header) {
     }
     case Op.SET: {
       const key = endpoint.decodeKey();
+      const { references } = endpoint;
       const item = endpoint.decode();
       policy.check(object);
-      return value(policy.permits(view, key, item) && P.reflectSet(object, key, item, object));
+      return value(policy.permits(view, key, item) && P.reflectSet(object, key, policy.dataFor(endpoint, view, item, references), object));
     }
     case Op.HAS: {
       const key = endpoint.decodeKey();
@@ -153,10 +154,12 @@ function perform(endpoint, header) {
     }
     case Op.DEFINE: {
       const key = endpoint.decodeKey();
+      const { references } = endpoint;
       const descriptor = decodeDescriptor(endpoint);
       policy.check(object);
       const allowed = policy.permits(view, key, descriptor.value) &&
         (view !== View.PROTECTED || (descriptor.get === undefined && descriptor.set === undefined));
+      if (allowed && P.reflectHas(descriptor, 'value')) descriptor.value = policy.dataFor(endpoint, view, descriptor.value, references);
       return value(allowed && P.defineProperty(object, key, descriptor));
     }
     case Op.IS_EXTENSIBLE:

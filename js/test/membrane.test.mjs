@@ -131,6 +131,42 @@ test('what is known is real on the other side', () => {
   give('node', Buffer.from('node'));
   assert.ok(run('node instanceof Uint8Array && node.length === 4 && node.buffer.byteLength === 4'), 'no pool behind a Buffer');
   assert.ok(run('v.date') instanceof Date);
+  const mine = Symbol('m');
+  give('boxed', Object(mine));
+  give('bare', mine);
+  assert.ok(run('typeof boxed === "object" && boxed.valueOf() === bare'));
+  const boxed = run('globalThis.own = Symbol("o"); Object(own)');
+  assert.ok(typeof boxed === 'object' && Object.getPrototypeOf(boxed) === Symbol.prototype && boxed.valueOf() === run('own'));
+});
+
+test('a message has no more regular expressions than a host reads at once', () => {
+  assert.equal(run('Array.from({ length: 1000 }, () => /a+b/g)').length, 1000);
+  assert.equal(sandbox.copySync(run('Array.from({ length: 1000 }, () => /a+b/g)'))[999].flags, 'g');
+  for (const [length, value] of [[20_000, '/a/'], [1, 'new RegExp("a".repeat(300_000))'], [2000, '/\\p{L}/u'], [40, '/[\\p{L}--\\P{Lu}]/v'], [40, '/\\p{RGI_Emoji}/v']])
+    assert.throws(() => sandbox.copySync(run(`Array.from({ length: ${length} }, () => ${value})`)), { code: 'ERR_SANDBOX_OUTPUT' }, value);
+  assert.throws(() => give('many', Array.from({ length: 20_000 }, () => /a/)), { code: 'ERR_SANDBOX_OUTPUT' });
+  assert.equal(run('1'), 1);
+});
+
+test('a getter that disposes of the sandbox while it is copied ends that alone', async () => {
+  for (const how of ['get', 'argument', 'result', 'expose']) {
+    const [gone, sibling] = await Promise.all([1, 2].map(() => Sandbox.create({ tenant: 'getter' })));
+    const data = { before: () => {}, list: [{ get x() { gone.disposeSync(); return () => 1; } }] };
+    const given = [() => {}, data.list];
+    if (how === 'result') gone.setSync('f', () => given);
+    const f = gone.runSync(how === 'result' ? '() => f()' : '(x) => x');
+    await assert.rejects(async () => {
+      if (how === 'argument') f(given);
+      else if (how === 'result') f();
+      else if (how === 'expose') await gone.set('given', given);
+      else await gone.call(f, [given]);
+    }, { code: 'ERR_SANDBOX_DISPOSED' }, how);
+    assert.equal(sibling.runSync('6 * 7'), 42, how);
+    await using next = await Sandbox.create({ tenant: 'getter' });
+    assert.equal(next.pid, sibling.pid);
+    assert.equal(await next.run('1'), 1);
+    await sibling.dispose();
+  }
 });
 
 test('symbols', () => {
@@ -200,6 +236,27 @@ test('views hold for what they lead to', () => {
   assert.equal(inner.k, 1);
   assert.throws(() => run("'use strict'; lv.__proto__ = null"), TypeError);
   assert.throws(() => run('Object.setPrototypeOf(lv, null)'), TypeError);
+});
+
+test('of a guest\'s data a protected object gets a copy, and of nothing else anything', async () => {
+  const object = { inner: {} };
+  give('pd', protected_(object));
+  run('globalThis.data = { a: 1, list: [1, { b: 2 }] }; pd.inner.data = data; pd.when = new Date(5); pd.names = new Map([[1, "one"]]); data.a = 2; pd.self = pd.inner');
+  assert.deepEqual(object, { inner: { data: { a: 1, list: [1, { b: 2 }] } }, when: new Date(5), names: new Map([[1, 'one']]), self: object.inner });
+  assert.ok(!isGuest(object.inner.data) && !isGuest(object.inner.data.list) && object.self === object.inner);
+  run("Object.defineProperty(pd, 'fixed', { value: [1], enumerable: true, configurable: true })");
+  assert.ok(Array.isArray(object.fixed) && !isGuest(object.fixed));
+  const kept = Object.keys(object);
+  for (const value of ['{ toString() { return 1 } }', '{ a: { f() {} } }', '[() => 1]', 'new (class { m() {} })()', 'new Map([[1, () => 1]])', 'new Map([[1, {}]])',
+    'Promise.resolve(1)', 'new Proxy({}, {})', 'Object.assign(new Error("x"), { cause: {} })', '({ n: 0, get f() { return this.n++ > 0 ? () => 1 : 1 } })']) {
+    assert.throws(() => run(`'use strict'; pd.bad = (${value})`), /data alone/, value);
+    assert.throws(() => run(`Object.defineProperty(pd, 'bad', { value: (${value}) })`), /data alone/, value);
+  }
+  await assert.rejects(sandbox.run('pd.bad = { f() {} }'), /data alone/);
+  assert.deepEqual(Object.keys(object), kept);
+  assert.ok(!('bad' in object));
+  await sandbox.run('pd.later = { a: [1] }');
+  assert.deepEqual(object.later, { a: [1] });
 });
 
 test('what is read of a cached view is asked for once', () => {

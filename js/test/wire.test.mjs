@@ -88,6 +88,32 @@ test('messages that cannot be end the worker', () => {
   }
 });
 
+test('regular expressions count by what it takes to read them', () => {
+  const many = (count, source, flags) => {
+    const one = Buffer.concat([Buffer.from([Tag.REGEXP]), text(source), text(flags)]);
+    return Buffer.concat([Buffer.from([Tag.ARRAY]), u32(count), ...Array(count).fill(one)]);
+  };
+  for (const [count, source, flags] of [[20_000, 'a', ''], [1, 'a'.repeat(300_000), ''], [2000, '\\p{L}', 'u'], [40, '\\p{RGI_Emoji}', 'v'], [40, '\\P{L}', 'iv'], [1000, '\\W'.repeat(20), 'iu']]) {
+    const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), many(count, source, flags)]));
+    assert.throws(() => run(endpoint), /broke the protocol \(regular expressions\)/, source.slice(0, 20));
+  }
+  const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), many(100, '\\p{L}', 'u')]));
+  assert.equal(run(endpoint)[99].source, '\\p{L}');
+});
+
+test('what is closed while its message is written says nothing more', () => {
+  let asked = 0;
+  const { endpoint, link } = hostOf(() => {
+    asked++;
+    return Buffer.concat([header(Op.RETURN), Buffer.from([Tag.NULL])]);
+  });
+  const data = [() => {}, { get x() { endpoint.close(); return () => 1; } }];
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode(data), (e) => e.decode(), false), errors.DisposedError);
+  assert.equal(asked, 0);
+  assert.equal(link.lost, undefined);
+  assert.equal(link.encoding, null);
+});
+
 test('what a module asks for is made up', () => {
   const load = (body) => {
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
