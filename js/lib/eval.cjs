@@ -4,6 +4,12 @@
 //
 //   node eval.cjs [--memory SIZE] [--time DURATION] [--wall DURATION] [--output SIZE] [--json] [-- FILE|-]
 
+// Before anything is loaded that an older Node cannot even read.
+if (Number.parseInt(process.version.slice(1), 10) < 22) {
+  console.error(`bulkhead: eval needs Node.js 24, and ${process.execPath} is ${process.version}: the first \`bulkhead code\` installs the right one; or name one with BULKHEAD_NODE`);
+  process.exit(125);
+}
+
 const fs = require('node:fs');
 const path = require('node:path');
 const { inspect, parseArgs, types } = require('node:util');

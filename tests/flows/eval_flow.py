@@ -46,6 +46,13 @@ class Evaluating(Flow):
         self.assertEqual(self.bulkhead("eval", "a.js", "b.js").returncode, 125)
         self.assertEqual(self.bulkhead("eval", self.file("a.js", "1"), "--json").returncode, 125)
 
+    def test_an_older_node_is_named(self):
+        older = self.file("older.cjs", "Object.defineProperty(process, 'version', { value: 'v20.20.2' })")
+        done = self.evaluate("1", env={"NODE_OPTIONS": f"--require {older}"})
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn("needs Node.js 24", done.stderr)
+        self.assertIn("is v20.20.2: the first `bulkhead code`", done.stderr)
+
     def test_a_small_message_is_no_endless_text(self):
         tree = "let v = [1]; for (let i = 0; i < 40; i++) v = [v, v]; "
         done = self.evaluate(tree + "v", "--json")
