@@ -24,6 +24,8 @@ constexpr uint64_t kGrace = 20 * kMillisecond;
 // to run, or waits in the kernel.
 constexpr uint64_t kPatience = 500 * kMillisecond;
 constexpr uint64_t kLook = 5 * kMillisecond;
+// An answer that comes by then costs no system call but the sleep.
+constexpr uint64_t kSoon = kMillisecond / 2;
 
 uint64_t read_clock(clockid_t clock) {
   timespec time{};
@@ -85,6 +87,7 @@ void Turn::begin(uint32_t number, const TurnLimits& limits) {
   levels_.push_back(level_of(number, limits, 0, 0));
   soonest_ = levels_.back().soonest();
   running_ = fresh_ = true;
+  next_look_ = kLook;
   begun_ = monotonic_ns();
   clock_begun_ = unclocked_ = others_ = asked_ = used_asked_ = 0;
   stopped_.store(false);
@@ -214,15 +217,26 @@ bool Turn::pretends(uint64_t now) {
   return asleep_ >= kGrace;
 }
 
+bool Turn::is_due() {
+  const uint64_t passed = monotonic_ns() - begun_;
+  if (passed < std::min(soonest_, next_look_)) return false;
+  next_look_ = passed + kLook;
+  return true;
+}
+
 Turn::End Turn::wait() {
-  // A guest that calls back without end never lets us sleep, and is looked after here.
-  if (running_ && (stopped_.load() || (!fresh_ && monotonic_ns() - begun_ >= soonest_)))
+  // A guest that calls back without end never lets us sleep for long, and is looked after here.
+  if (running_ && (stopped_.load() || (!fresh_ && is_due())))
     if (const End end = check(); end != End::kMessage) return end;
   fresh_ = false;
   if (channel_.spin()) return End::kMessage;
-  for (;;) {
+  for (bool soon = true;; soon = false) {
     if (channel_.has_message()) return End::kMessage;
     if (abandoned_.load()) return End::kAbandoned;
+    if (soon) {
+      channel_.sleep(kSoon);
+      continue;
+    }
     if (const End end = check(); end != End::kMessage)
       return end == End::kGone && channel_.has_message() ? End::kMessage : end;
     uint64_t pause = kLook;

@@ -73,6 +73,8 @@ class Turn {
 
  private:
   End check();
+  // Without having slept: is it time to look all the same?
+  bool is_due();
   bool pretends(uint64_t now);
   uint64_t charge(uint64_t now);
   uint64_t resident() const;
@@ -102,7 +104,8 @@ class Turn {
   bool running_ = false;
   bool fresh_ =
       false;  // begun and not yet waited for: no clock is read for an answer that comes at once
-  uint64_t soonest_ = 0;  // after so long a limit may be reached
+  uint64_t soonest_ = 0;    // after so long a limit may be reached
+  uint64_t next_look_ = 0;  // after so long, whatever may be reached
   uint64_t begun_ = 0, clock_begun_ = 0, unclocked_ = 0, others_ = 0;
   uint64_t asked_ = 0, used_asked_ = 0;
   uint64_t looked_ = 0, asleep_ = 0;  // since it was asked to end

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -279,6 +280,31 @@ TEST(Turn, MemoryIsLookedAfter) {
   });
   worker.turn().begin(1, {.processor_ns = 60'000 * kMillisecond, .resident_bytes = 48 << 20});
   EXPECT_EQ(worker.turn().wait(), Turn::End::kMemoryOver);
+}
+
+// Nor does it grow unseen between its calls.
+TEST(Turn, MemoryOfAWorkerThatCallsBackIsLookedAfter) {
+  Worker worker([](SharedChannel& channel) {
+    constexpr size_t kMuch = 256 << 20;
+    const std::unique_ptr<volatile char[]> bytes(new char[kMuch]);
+    for (size_t i = 0;; i = (i + 4096) % kMuch) {
+      bytes[i] = 'y';
+      channel.send(0);
+      while (!channel.has_message()) spent = spent + 1;
+      channel.receive();
+    }
+  });
+  worker.turn().begin(
+      1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour, .resident_bytes = 48 << 20});
+  Turn::End end = Turn::End::kMessage;
+  const uint64_t begin = monotonic_ns();
+  while (end == Turn::End::kMessage && milliseconds_since(begin) < 20'000) {
+    end = worker.turn().wait();
+    if (end != Turn::End::kMessage) break;
+    worker.channel().receive();
+    worker.channel().send(0);
+  }
+  EXPECT_EQ(end, Turn::End::kMemoryOver);
 }
 
 TEST(Turn, AnotherThreadTakesTheWaitBack) {
