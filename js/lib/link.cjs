@@ -14,6 +14,8 @@ const FIRST_BUFFER = 64 << 10;
 const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
 const LAST_WORDS_MEMORY = 1;
 const LAST_TURN = 0xfffffffe;
+// What the worker answers without any code of a guest's.
+const isOurs = (op) => op === Op.CREATE || op === Op.INIT || op === Op.CODE;
 const encoder = new TextEncoder();
 const clone = structuredClone;
 
@@ -35,6 +37,7 @@ class Link {
     this.outer = undefined;  // the link in the middle of whose turn this one's is
     this.others = 0;       // milliseconds of processor time that other workers used for this one's guests
     this.fresh = false;    // the turn begins with the next message
+    this.untouched = true;  // no guest's code has run in the worker
     this.limits = undefined;
     this.level = 0;        // requests of ours that wait, or host code that a guest called
     this.serving = false;  // the event loop called host code on behalf of a guest
@@ -212,7 +215,9 @@ class Link {
     return received;
   }
   stamp() {
-    this.writer.view.setUint32(8, this.turn, true);
+    const { writer } = this;
+    writer.view.setUint32(8, this.turn, true);
+    if (this.untouched) this.untouched = isOurs(writer.bytes[0]);
   }
 
   // A length that is one, and the message where it is read; or throws why there is none.

@@ -5,7 +5,7 @@ const { launch, native, whyNot } = require('./launcher.cjs');
 const { journalOf } = require('./journal.cjs');
 const { program } = require('./program.cjs');
 const { Link } = require('./link.cjs');
-const { Op } = require('./wire.cjs');
+const { HEADER, Op, Writer } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const errors = require('./errors.cjs');
 
@@ -26,6 +26,25 @@ const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }, heap =
   writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
   writer.u32(heap);
 };
+// The first message: the guests' program and what V8 made of it in another worker, with the sandbox that
+// is made at once, number 0.
+function programMessage(options, code) {
+  const text = program();
+  const writer = new Writer();
+  writer.use(new Uint8Array(HEADER + 40 + text.length + code.length));
+  writer.u8(Op.PROGRAM);
+  writer.at = HEADER;
+  createMessage(options)({ link: { writer } });
+  writer.u32(text.length);
+  writer.u32(0);
+  writer.raw(text);
+  writer.raw(code);
+  return writer.bytes;
+}
+// What V8 made of the guests' program, by the one flag that differs. Of workers in which no guest's code had
+// run: who takes a worker over gets nothing into another one's.
+const codes = new Map();
+const NONE = new Uint8Array(0);
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet, or ended that is nobody's any more.
 const nobody = (limits) => ({ isHost: true, handles: 16, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
@@ -34,7 +53,7 @@ const MAKING = { time: 5000, wall: 0 };
 const ENDING = { time: 100, wall: 500 };
 
 class Worker {
-  constructor({ output, most, wasm, journal }) {
+  constructor({ output, most, wasm, journal }, options) {
     this.output = output;
     this.most = most;
     this.wasm = wasm;
@@ -42,13 +61,16 @@ class Worker {
     this.journal = journalOf(journal);
     this.sandboxes = new Map();
     this.free = [];
-    this.next = 0;
+    this.next = 1;
+    this.claims = 0;           // who took it and has not joined yet
+    this.joined = 0;           // how many sandboxes it has had
+    this.following = false;
+    this.follower = undefined;  // who takes new ones in its place
     this.tenant = undefined;
-    this.prepared = undefined;
-    this.native = native().link(output + 4096, program());
-    this.process = launch(this.native.memory(), {
-      most, wasmPages: Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE))), journal: this.journal?.enter(),
-    });
+    this.prepared = keyOf(options);
+    this.wasmPages = Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE)));
+    this.native = native().link(output + 4096, programMessage(options, codes.get(this.wasmPages) ?? NONE));
+    this.process = launch(this.native.memory(), { most, wasmPages: this.wasmPages, journal: this.journal?.enter() });
     this.native.closeMemory();
     this.journal?.start();
     this.native.watch(this.process.pid, 0);
@@ -79,24 +101,32 @@ class Worker {
     this.link.lose(error);
     return error;
   }
-  // A sandbox like this one, made in advance.
-  async prepare(options) {
-    const number = this.next++;
-    await this.link.post(new Endpoint(this.link, number, nobody({ ...MAKING, resident: this.resident() })), Op.CREATE, 0, createMessage(options), () => undefined);
-    this.prepared = { number, key: keyOf(options) };
-  }
   // Its number, and whether it is made already.
   join(sandbox, options) {
-    const made = !options.realm && this.prepared?.key === keyOf(options);
-    const number = made ? this.prepared.number : this.free.pop() ?? this.next++;
+    const made = !options.realm && this.prepared === keyOf(options);
+    const number = made ? 0 : this.free.pop() ?? this.next++;
     if (made) this.prepared = undefined;
     this.sandboxes.set(number, sandbox);
+    if (!options.realm) this.claims--;
+    this.joined++;
     return { number, made };
+  }
+  // What later workers save: once for all, of one where nothing but our own has run.
+  learn(endpoint) {
+    if (codes.has(this.wasmPages) || !this.link.untouched) return;
+    codes.set(this.wasmPages, NONE);
+    const read = ({ link: { reader, untouched } }) => {
+      const code = Buffer.from(reader.bytes.subarray(reader.at, reader.end));
+      if (untouched && code.length > 0) codes.set(this.wasmPages, code);
+      else codes.delete(this.wasmPages);
+    };
+    this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...MAKING, resident: this.resident() })), Op.CODE, 0, undefined, read)
+      .catch(() => codes.delete(this.wasmPages));
   }
   // The last sandbox takes the worker with it.
   leave(sandbox, endpoint) {
     if (!this.sandboxes.delete(endpoint.number)) return;
-    if (this.sandboxes.size === 0) {
+    if (this.unused) {
       forget(this);
       this.link.lose(new errors.DisposedError());
       return;
@@ -112,6 +142,9 @@ class Worker {
       this.link.endpoints.delete(endpoint.number);
       this.free.push(endpoint.number);
     }, () => { this.link.lose(new errors.LostError('the worker did not let go of a sandbox in time')); });
+  }
+  get unused() {
+    return this.sandboxes.size === 0 && this.claims === 0;
   }
   onlost(error) {
     forget(this);
@@ -144,19 +177,29 @@ const forget = (worker) => {
   if (worker.tenant !== undefined && tenants.get(worker.tenant) === worker) tenants.delete(worker.tenant);
   const at = warmed.indexOf(worker);
   if (at >= 0) warmed.splice(at, 1);
+  // The tenant has gone with its last sandbox.
+  if (worker.follower?.unused) end(worker.follower);
 };
 const shapeOf = ({ output, memory, buffers, wasm, journal }) => ({ output, wasm, journal, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
 const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.named === shape.journal && worker.most >= shape.most && worker.most <= 2 * shape.most;
 
-// A worker for these options: of the tenant, a warm one, or a new one.
+// A worker for these options: of the tenant, a warm one, or a new one. It stays until whoever took it has joined.
 function take(options) {
+  const worker = find(options);
+  worker.claims++;
+  return worker;
+}
+function find(options) {
   const shape = shapeOf(options);
   if (options.tenant !== undefined) {
     const shared = tenants.get(options.tenant);
-    if (shared !== undefined && fits(shared, shape)) return shared;
+    if (shared !== undefined && fits(shared, shape)) {
+      if (shared.joined >= lives.most) follow(shared, options);
+      return shared;
+    }
   }
   const at = warmed.findIndex((worker) => fits(worker, shape) && worker.link.lost === undefined);
-  const worker = at >= 0 ? warmed.splice(at, 1)[0] : new Worker(shape);
+  const worker = at >= 0 ? warmed.splice(at, 1)[0] : new Worker(shape, options);
   if (options.tenant !== undefined) {
     worker.tenant = options.tenant;
     // Tenants share by name: the newest worker takes what comes.
@@ -166,11 +209,33 @@ function take(options) {
   if (warmed.length < wanted) setTimeout(refill, 20).unref();
   return worker;
 }
+// V8 never gives back a little of every isolate that was (docs/benchmarks.md): after so many sandboxes another
+// worker takes the tenant's next ones, once it is ready. This one goes on with those that it has.
+const lives = { most: 2000 };
+function follow(worker, options) {
+  if (worker.following) return;
+  worker.following = true;
+  const { output, most, wasm, named, tenant } = worker;
+  const start = async () => {
+    if (tenants.get(tenant) !== worker) return;
+    const next = await new Worker({ output, most, wasm, journal: named }, options).ready();
+    if (tenants.get(tenant) !== worker) return void end(next);
+    worker.follower = next;
+    next.tenant = tenant;
+    tenants.set(tenant, next);
+  };
+  // Where it cannot be started, after as many more.
+  const failed = () => {
+    worker.following = false;
+    worker.joined = 0;
+  };
+  setTimeout(() => { start().catch(failed); }, 20).unref();
+}
 function refill() {
   while (warmed.length < wanted) {
-    const worker = new Worker(pattern);
+    const worker = new Worker(pattern, likely);
     warmed.push(worker);
-    worker.warming = worker.ready().then(() => worker.prepare(likely)).catch(() => forget(worker));
+    worker.warming = worker.ready().catch(() => forget(worker));
   }
 }
 
@@ -195,4 +260,5 @@ function cool() {
 }
 const end = (worker) => worker.link.lose(new errors.DisposedError());
 
-module.exports = { createMessage, acquire, acquireSync, warm, cool };
+// The last three for tests.
+module.exports = { createMessage, acquire, acquireSync, warm, cool, codes, lives, tenants };

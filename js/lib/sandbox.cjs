@@ -65,6 +65,7 @@ class Sandbox extends EventEmitter {
     try {
       if (!sandbox.#made) await sandbox.#post(Op.CREATE, 0, pool.createMessage(options));
       await sandbox.#post(Op.INIT, 0, sandbox.#initMessage);
+      worker.learn(sandbox.#endpoint);
     } catch (error) {
       sandbox.#tell(error);
       sandbox.disposeSync();
@@ -79,6 +80,7 @@ class Sandbox extends EventEmitter {
     try {
       if (!sandbox.#made) sandbox.#endpoint.ask(Op.CREATE, 0, pool.createMessage(options), nothing, true);
       sandbox.#endpoint.ask(Op.INIT, 0, sandbox.#initMessage, nothing, true);
+      sandbox.#worker.learn(sandbox.#endpoint);
     } catch (error) {
       sandbox.#tell(error);
       sandbox.disposeSync();

@@ -48,14 +48,12 @@ class HostLink {
     memory_ = SharedChannel::make_memory(slot);
     return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
   }
-  bool put_program(std::span<const uint8_t> program) {
-    MessageHeader header;
-    header.op = kOpProgram;
-    if (program.size() > channel_.capacity() - sizeof header) return false;
-    uint8_t* const out = channel_.outgoing().data();
-    std::memcpy(out, &header, sizeof header);
-    if (!program.empty()) std::memcpy(out + sizeof header, program.data(), program.size());
-    channel_.send(sizeof header + program.size());
+  // As JavaScript wrote it (js/lib/pool.cjs): nobody waits for an answer.
+  bool put_program(std::span<const uint8_t> message) {
+    if (message.size() < sizeof(MessageHeader) || message.size() > channel_.capacity())
+      return false;
+    std::memcpy(channel_.outgoing().data(), message.data(), message.size());
+    channel_.send(message.size());
     return true;
   }
   int memory() const { return memory_; }
@@ -473,8 +471,8 @@ napi_value close(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// link(slot bytes, program): an object of the functions above. The worker takes its guests' program
-// from the memory before it is ready.
+// link(slot bytes, message): an object of the functions above. The worker takes the message, its
+// guests' program, from the memory before it is ready.
 napi_value link(napi_env env, napi_callback_info info) {
   size_t count = 2, length = 0;
   napi_value args[2] = {};
@@ -488,7 +486,7 @@ napi_value link(napi_env env, napi_callback_info info) {
   auto held = std::make_shared<Held>();
   held->env = env;
   const auto slot = static_cast<size_t>(std::clamp(number_of(env, args[0]), 0.0, 1e9));
-  if (!held->link.open(std::max(slot, length + sizeof(MessageHeader))) ||
+  if (!held->link.open(std::max(slot, length)) ||
       !held->link.put_program({static_cast<const uint8_t*>(program), length})) {
     napi_throw_error(env, nullptr, "no shared memory for a sandbox could be made");
     return nullptr;

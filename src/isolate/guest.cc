@@ -46,6 +46,7 @@ Guest::~Guest() {
   if (natives_) forget_guest(*natives_);
   if (!context_.IsEmpty()) modules_.leave(context_.Get(isolate_));
   modules_.reset();
+  script_.Reset();
   serve_.Reset();
   context_.Reset();
 }
@@ -86,10 +87,20 @@ bool Guest::start() {
            .ToLocal(&function) ||
       !function->IsFunction())
     return false;
-  if (cached == nullptr) worker_.cache_code(v8::ScriptCompiler::CreateCodeCache(script));
+  script_.Reset(isolate_, script);
+  // Of another engine: compiling took what it would have saved.
+  if (cached != nullptr && cached->rejected)
+    if (const auto code = program_code()) worker_.keep_code(*code);
   serve_.Reset(isolate_, function.As<v8::Function>());
   if ((flags_ & kCreateEval) == 0) context->AllowCodeGenerationFromStrings(false);
   return true;
+}
+
+std::unique_ptr<v8::ScriptCompiler::CachedData> Guest::program_code() {
+  const v8::Isolate::Scope scope(isolate_);
+  const v8::HandleScope handles(isolate_);
+  return std::unique_ptr<v8::ScriptCompiler::CachedData>(
+      v8::ScriptCompiler::CreateCodeCache(script_.Get(isolate_)));
 }
 
 void Guest::serve(const MessageHeader& header, size_t length) {

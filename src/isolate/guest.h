@@ -26,6 +26,8 @@ class Guest {
 
   // Makes the context and runs the membrane's source in it.
   bool start();
+  // What V8 has made of that source by now, functions that have run included; null: nothing.
+  std::unique_ptr<v8::ScriptCompiler::CachedData> program_code();
   // Answers one request of the host.
   void serve(const MessageHeader& header, size_t length);
 
@@ -50,6 +52,7 @@ class Guest {
   Modules modules_;
   std::shared_ptr<GuestNatives> natives_;
   v8::Global<v8::Context> context_;
+  v8::Global<v8::UnboundScript> script_;
   v8::Global<v8::Function> serve_;
   size_t depth_ = 0;
   bool refused_ = false;

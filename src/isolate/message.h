@@ -20,7 +20,8 @@ static_assert(sizeof(MessageHeader) == 16);
 enum MessageOp : uint8_t {
   kOpCreate = 1,
   kOpDispose = 2,
-  kOpProgram = 13,  // what every guest runs first, as text; the first message, without an answer
+  kOpProgram = 13,  // ProgramMessage; the first message, without an answer
+  kOpCode = 15,     // what V8 made of the program in a sandbox, for ProgramMessage
   // Below: requests that the worker's JavaScript answers.
   kOpReturn = 64,
   kOpThrow = 65,
@@ -39,6 +40,15 @@ struct CreateMessage {
       0;  // the heap of the sandbox with this number less one; 0: none, it has its own
 };
 static_assert(sizeof(CreateMessage) == 32);
+
+// What follows the header of kOpProgram, whose sandbox is made at once; then the text that every
+// guest runs first, and its code cache, to the message's end.
+struct ProgramMessage {
+  CreateMessage first;
+  uint32_t text = 0;  // bytes
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(ProgramMessage) == 40);
 
 inline constexpr uint32_t kCreateEval = 1;
 inline constexpr uint32_t kCreateWasm = 2;

@@ -15,8 +15,8 @@ Worker::Worker(v8::Platform& platform) : platform_(platform) {}
 Worker::~Worker() = default;
 
 v8::ScriptCompiler::CachedData* Worker::cached_code() {
-  if (!code_) return nullptr;
-  return new v8::ScriptCompiler::CachedData(code_->data, code_->length,
+  if (code_.empty()) return nullptr;
+  return new v8::ScriptCompiler::CachedData(code_.data(), static_cast<int>(code_.size()),
                                             v8::ScriptCompiler::CachedData::BufferNotOwned);
 }
 
@@ -34,23 +34,31 @@ size_t Worker::await() {
   if (!channel_.spin())
     while (!channel_.has_message()) channel_.sleep(0);
   const size_t length = channel_.receive();
-  if (length == SIZE_MAX || length < sizeof(MessageHeader)) {
-    channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
-    ::_exit(1);
-  }
+  if (length == SIZE_MAX || length < sizeof(MessageHeader)) broken();
   return length;
 }
 
+void Worker::broken() {
+  channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
+  ::_exit(1);
+}
+
 void Worker::take_program() {
+  constexpr size_t kText = sizeof(MessageHeader) + sizeof(ProgramMessage);
   const size_t length = await();
+  const uint8_t* const message = channel_.incoming();
   MessageHeader header;
-  std::memcpy(&header, channel_.incoming(), sizeof header);
-  if (header.op != kOpProgram) {
-    channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
-    ::_exit(1);
-  }
-  program_.assign(reinterpret_cast<const char*>(channel_.incoming()) + sizeof header,
-                  length - sizeof header);
+  ProgramMessage program;
+  std::memcpy(&header, message, sizeof header);
+  if (header.op != kOpProgram || length < kText) broken();
+  std::memcpy(&program, message + sizeof header, sizeof program);
+  if (program.text > length - kText) broken();
+  const uint8_t* const code = message + kText + program.text;
+  program_.assign(reinterpret_cast<const char*>(message) + kText, program.text);
+  code_.assign(code, message + length);
+  // While the host does not wait yet. Where it cannot be, whoever asks for it is told that it is
+  // not there.
+  (void)make(header.sandbox, program.first);
 }
 
 void Worker::enter(v8::Isolate* isolate) {
@@ -83,6 +91,7 @@ void Worker::dispatch(size_t length) {
   std::memcpy(&header, channel_.incoming(), sizeof header);
   if (header.op == kOpCreate) return create(header, length);
   if (header.op == kOpDispose) return dispose(header);
+  if (header.op == kOpCode) return give_code(header);
   Guest* const guest = header.sandbox < guests_.size() ? guests_[header.sandbox].get() : nullptr;
   if (guest == nullptr) return reply(header, kOpEnded, kEndUnknown);
   if (depth() == 0) enter(guest->isolate());
@@ -137,23 +146,46 @@ void Worker::reply(const MessageHeader& header, uint8_t op, uint8_t flags) {
 }
 
 void Worker::create(const MessageHeader& header, size_t length) {
-  constexpr size_t kMostGuests = 4096;
   CreateMessage limits;
-  if (length < sizeof header + sizeof limits || header.sandbox >= kMostGuests)
-    return reply(header, kOpEnded, kEndUnknown);
+  if (length < sizeof header + sizeof limits) return reply(header, kOpEnded, kEndUnknown);
   std::memcpy(&limits, channel_.incoming() + sizeof header, sizeof limits);
-  if (header.sandbox >= guests_.size()) guests_.resize(header.sandbox + 1);
+  const uint8_t why = make(header.sandbox, limits);
+  reply(header, why == 0 ? kOpReturn : kOpEnded, why);
+}
+
+uint8_t Worker::make(uint32_t sandbox, const CreateMessage& limits) {
+  constexpr size_t kMostGuests = 4096;
+  if (sandbox >= kMostGuests) return kEndUnknown;
+  if (sandbox >= guests_.size()) guests_.resize(sandbox + 1);
   const size_t other = limits.shares - 1;
-  if (limits.shares != 0 && (other >= guests_.size() || !guests_[other]))
-    return reply(header, kOpEnded, kEndUnknown);
+  if (limits.shares != 0 && (other >= guests_.size() || !guests_[other])) return kEndUnknown;
   auto heap = limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
-  auto guest = std::make_unique<Guest>(*this, header.sandbox, heap, limits.flags);
+  auto guest = std::make_unique<Guest>(*this, sandbox, heap, limits.flags);
   if (!guest->start()) {
     heap->recover(guest->microtasks());
-    return reply(header, kOpEnded, kEndMemory);
+    return kEndMemory;
   }
-  guests_[header.sandbox] = std::move(guest);
-  reply(header, kOpReturn);
+  guests_[sandbox] = std::move(guest);
+  return 0;
+}
+
+// An answer without bytes where there is none, or none that fits.
+void Worker::give_code(const MessageHeader& header) {
+  Guest* const guest = header.sandbox < guests_.size() ? guests_[header.sandbox].get() : nullptr;
+  const auto code = guest != nullptr && depth() == 0 ? guest->program_code() : nullptr;
+  const auto size = static_cast<size_t>(code ? code->length : 0);
+  const auto out = channel_.outgoing();
+  if (size == 0 || size > out.size() - sizeof header) return reply(header, kOpReturn);
+  keep_code(*code);
+  const MessageHeader answer{.op = kOpReturn,
+                             .flags = 0,
+                             .releases = 0,
+                             .sandbox = header.sandbox,
+                             .turn = header.turn,
+                             .target = 0};
+  std::memcpy(out.data(), &answer, sizeof answer);
+  std::memcpy(out.data() + sizeof answer, code_.data(), size);
+  channel_.send(sizeof answer + size);
 }
 
 void Worker::dispose(const MessageHeader& header) {

@@ -39,8 +39,11 @@ class Worker {
   v8::Platform& platform() { return platform_; }
   // What every guest runs first: its end of the membrane.
   const std::string& program() const { return program_; }
+  // Its code cache, or null.
   v8::ScriptCompiler::CachedData* cached_code();
-  void cache_code(v8::ScriptCompiler::CachedData* code) { code_.reset(code); }
+  void keep_code(const v8::ScriptCompiler::CachedData& code) {
+    code_.assign(code.data, code.data + code.length);
+  }
 
   // The near end of a heap: the running turn is over.
   void out_of_memory(v8::Isolate* isolate);
@@ -67,6 +70,7 @@ class Worker {
 
  private:
   size_t await();
+  [[noreturn]] void broken();
   void take_program();
   // Entering an isolate costs more than a short message, so the last one stays entered between
   // turns.
@@ -75,7 +79,10 @@ class Worker {
   void begin_inner(uint32_t turn);
   void end_inner();
   void create(const MessageHeader& header, size_t length);
+  // Why it cannot be, or 0.
+  uint8_t make(uint32_t sandbox, const CreateMessage& limits);
   void dispose(const MessageHeader& header);
+  void give_code(const MessageHeader& header);
   void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
   void watch();
   void end_running();
@@ -84,7 +91,7 @@ class Worker {
   v8::Platform& platform_;
   std::string program_;
   v8::Isolate* entered_ = nullptr;
-  std::unique_ptr<v8::ScriptCompiler::CachedData> code_;
+  std::vector<uint8_t> code_;
   std::vector<std::unique_ptr<Guest>> guests_;
   uintptr_t stack_base_ = 0;
   Limiter* limiter_ = nullptr;
