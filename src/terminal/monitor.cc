@@ -31,18 +31,16 @@ struct Pty {
 };
 
 // With the modes and the size of the person's.
-Result<Pty> make_pty(int like) {
+Result<Pty> make_pty(const UserTerminal& like) {
   Pty pty;
   pty.relay_end.reset(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!pty.relay_end || grantpt(pty.relay_end.get()) != 0 || unlockpt(pty.relay_end.get()) != 0)
     return errno_error("make a terminal for the program");
   pty.program_end.reset(ioctl(pty.relay_end.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  struct termios modes = {};
-  if (!pty.program_end || tcgetattr(like, &modes) != 0 ||
-      tcsetattr(pty.program_end.get(), TCSANOW, &modes) != 0)
+  if (!pty.program_end || tcsetattr(pty.program_end.get(), TCSANOW, &like.modes()) != 0)
     return errno_error("open the program's terminal");
   struct winsize size = {};
-  if (ioctl(like, TIOCGWINSZ, &size) == 0)
+  if (ioctl(like.fd(), TIOCGWINSZ, &size) == 0)
     static_cast<void>(ioctl(pty.program_end.get(), TIOCSWINSZ, &size));
   return pty;
 }
@@ -71,7 +69,7 @@ Result<Pty> make_pty(int like) {
 }  // namespace
 
 Result<std::unique_ptr<TerminalMonitor>> TerminalMonitor::begin(UserTerminal terminal) {
-  BULKHEAD_TRY(Pty pty, make_pty(terminal.fd()));
+  BULKHEAD_TRY(Pty pty, make_pty(terminal));
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return errno_error("make a socket pair");

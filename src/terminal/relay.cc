@@ -45,7 +45,8 @@ TerminalRelay::TerminalRelay(UserTerminal terminal, Fd pty, Fd messages, Fd sign
       messages_(std::move(messages)),
       signals_(std::move(signals)),
       monitor_(monitor),
-      wants_keys_(terminal_.offers_keys()) {}
+      wants_keys_(terminal_.offers_keys()),
+      has_modes_(terminal_.knows_modes()) {}
 
 void TerminalRelay::run() {
   while (!gone_) {
@@ -263,11 +264,20 @@ void TerminalRelay::handle(const signalfd_siginfo& signal) {
   pass_on(signal);
 }
 
+// A run that was started in the background begins with the modes of whoever had the terminal then.
+bool TerminalRelay::take_keys() {
+  if (!terminal_.take_keys()) return false;
+  if (terminal_.knows_modes() && !std::exchange(has_modes_, true) && pty_)
+    static_cast<void>(tcsetattr(pty_.get(), TCSANOW, &terminal_.modes()));
+  return true;
+}
+
 void TerminalRelay::program_stopped(int signal) {
+  if (all_read_) return;
   const bool wants = signal == SIGTTIN || signal == SIGTTOU;
   wants_keys_ = wants_keys_ || wants;
   waits_for_keys_ = false;
-  if (wants && terminal_.take_keys()) return go_on();
+  if (wants && take_keys()) return go_on();
   waits_for_keys_ = wants && !hung_up_ && terminal_.has_foreground();
   if (waits_for_keys_) return;
   if (wants && (hung_up_ || is_orphaned(getpgrp()))) {
@@ -303,8 +313,8 @@ void TerminalRelay::stop(int signal) {
 }
 
 void TerminalRelay::go_on() {
-  if (ended_) return;
-  const bool has = wants_keys_ && !hung_up_ && terminal_.take_keys();
+  if (ended_ || all_read_) return;
+  const bool has = wants_keys_ && !hung_up_ && take_keys();
   resize();
   place(has);
 }

@@ -59,6 +59,7 @@ class TerminalRelay {
   void resize() const;
   void hang_up();
 
+  bool take_keys();
   void program_stopped(int signal);
   void stop(int signal);
   void go_on();
@@ -83,6 +84,7 @@ class TerminalRelay {
   bool carriage_returned_ = false;         // "\r" that may belong to a "\n"
   std::deque<TerminalMessage> postponed_;  // came at a question
   bool wants_keys_;
+  bool has_modes_;    // the pty, those of the person's terminal
   int unplaced_ = 0;  // kForeground and kBackground that the monitor has not done yet
   bool others_ask_ = false;
   bool waits_for_keys_ = false;  // the program, while another of the job asks for a password

@@ -98,14 +98,17 @@ TerminalRelay::End TerminalRelay::ended(End end, std::string_view words) {
 std::optional<TerminalRelay::End> TerminalRelay::wait_for_quiet(
     std::chrono::steady_clock::time_point until) {
   auto quiet = std::chrono::steady_clock::now() + kQuiet;
-  while (left(quiet) > 0) {
+  for (;;) {
     if (left(until) == 0) return ended(End::kCancelled, kTooLate);
     std::array<struct pollfd, 3> waiting = {{
         {.fd = messages_.get(), .events = POLLIN, .revents = 0},
         {.fd = signals_.get(), .events = POLLIN, .revents = 0},
         {.fd = terminal_.fd(), .events = POLLIN, .revents = 0},
     }};
-    if (poll(waiting.data(), waiting.size(), std::min(left(quiet), left(until))) <= 0) continue;
+    const int ready = poll(waiting.data(), waiting.size(), std::min(left(quiet), left(until)));
+    // By a look, too: this process may have been held up for so long.
+    if (ready == 0 && left(quiet) == 0) return std::nullopt;
+    if (ready <= 0) continue;
     if (const auto end = handle_at_question(waiting[0].revents, waiting[1].revents))
       return ended(*end);
     if (waiting[2].revents == 0) continue;
@@ -118,7 +121,6 @@ std::optional<TerminalRelay::End> TerminalRelay::wait_for_quiet(
     }
     quiet = std::chrono::steady_clock::now() + kQuiet;
   }
-  return std::nullopt;
 }
 
 // Who asks for a password has the line, too: what is typed for it would be shown, and answer us.

@@ -40,6 +40,9 @@ cc_t key_or(cc_t key, cc_t instead) {
 // Who asks for a password lets the keys be lines that are not echoed (getpass(3)).
 bool hides_lines(const TerminalModes& modes) { return (modes.c_lflag & (ICANON | ECHO)) == ICANON; }
 
+// As another run of the job has them.
+bool are_keys(const TerminalModes& modes) { return (modes.c_lflag & (ICANON | ISIG)) == 0; }
+
 // Whether the job has others than this process: the compartment's are in another session.
 bool shares_job() {
   const pid_t group = getpgrp();
@@ -80,7 +83,9 @@ Result<std::optional<UserTerminal>> UserTerminal::find() {
   const bool feeds =
       fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
   self.offers_keys_ = self.is(STDIN_FILENO) && !feeds;
+  const bool here = self.has_foreground();
   if (tcgetattr(self.fd_.get(), &self.start_) != 0) return errno_error("read the terminal's modes");
+  self.knows_start_ = here && !are_keys(self.start_);
   return std::optional<UserTerminal>(std::move(self));
 }
 
@@ -100,11 +105,18 @@ bool UserTerminal::may_take_keys() const {
   return offers_keys_ || !hides_lines(now);
 }
 
+void UserTerminal::see_start(const TerminalModes& now) {
+  if (knows_start_ || are_keys(now)) return;
+  knows_start_ = true;
+  start_ = now;
+}
+
 bool UserTerminal::take_keys() {
   TerminalModes modes = {};
   if (!may_take_keys() || tcgetattr(fd_.get(), &modes) != 0) return false;
+  see_start(modes);
   // Another run of the job may have the keys, and give them back before we do.
-  if (!before_) before_ = (modes.c_lflag & (ICANON | ISIG)) == 0 ? start_ : modes;
+  if (!before_) before_ = are_keys(modes) ? start_ : modes;
   const TerminalModes raw = raw_modes(modes);
   if (tcsetattr(fd_.get(), TCSADRAIN, &raw) != 0) return false;
   guard_terminal(fd_.get(), *before_);
@@ -181,7 +193,9 @@ TerminalModes UserTerminal::line_modes() const {
 bool UserTerminal::shut_line() {
   stops_ = controls_ && !is_orphaned(getpgrp());
   open_ = false;
-  const TerminalModes modes = line_modes();
+  TerminalModes modes = {};
+  if (tcgetattr(fd_.get(), &modes) == 0) see_start(modes);
+  modes = line_modes();
   if (tcsetattr(fd_.get(), TCSANOW, &modes) != 0) return false;
   if (!before_) guard_terminal(fd_.get(), start_);
   return true;

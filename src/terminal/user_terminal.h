@@ -36,6 +36,10 @@ class UserTerminal {
   bool offers_keys() const { return offers_keys_; }
   // True where our job has it, or there are no jobs.
   bool has_foreground() const;
+  // The person's own modes, where `knows_modes()`; else what somebody had set while another job had
+  // the terminal, a shell's line editor say.
+  const TerminalModes& modes() const { return start_; }
+  bool knows_modes() const { return knows_start_; }
   bool is_hung_up() const;
 
   // Keys go to us as they are typed, and none has a meaning. False where another job has it, or
@@ -50,7 +54,7 @@ class UserTerminal {
   bool others_have_keys() const;
   // Another of the job asks for a line that is not to be seen.
   bool others_hide_keys() const;
-  // Whether a key interrupts or quits by the person's own modes, as they were at the start.
+  // Whether a key interrupts or quits by the person's own modes.
   bool interrupts(cc_t key) const {
     return key != _POSIX_VDISABLE && (key == start_.c_cc[VINTR] || key == start_.c_cc[VQUIT]);
   }
@@ -70,6 +74,7 @@ class UserTerminal {
   TerminalModes raw_modes(const TerminalModes& modes) const;
   TerminalModes line_modes() const;
   bool has_modes(const TerminalModes& ours) const;
+  void see_start(const TerminalModes& now);
   // Sets `before` again, unless a shell that has taken the terminal meanwhile has set others.
   void give_back(const TerminalModes& before, const TerminalModes& ours, int when) const;
 
@@ -77,9 +82,10 @@ class UserTerminal {
   std::array<bool, 3> is_it_{};
   bool controls_ = false;
   bool offers_keys_ = false;
-  bool stops_ = false;                   // Ctrl-Z at a question does
-  bool open_ = false;                    // open_line()
-  TerminalModes start_ = {};             // as find() saw them
+  bool stops_ = false;  // Ctrl-Z at a question does
+  bool open_ = false;   // open_line()
+  bool knows_start_ = false;
+  TerminalModes start_ = {};             // as they were when our job first had the terminal
   std::optional<TerminalModes> before_;  // take_keys()
 };
 

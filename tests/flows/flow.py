@@ -75,17 +75,21 @@ def child_named(pid, name):
     return None
 
 
-def descendants(ancestor):
-    """The living processes below it, whatever their sessions."""
-    parents = {}
+def processes():
+    """The living: (pid, parent, session)."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                state, parent = file.read().rpartition(")")[2].split()[:2]
+                state, parent, _, session = file.read().rpartition(")")[2].split()[:4]
         except (FileNotFoundError, ProcessLookupError):
             continue
         if state != "Z":
-            parents[int(pid)] = int(parent)
+            yield int(pid), int(parent), int(session)
+
+
+def descendants(ancestor):
+    """The living processes below it, whatever their sessions."""
+    parents = {pid: parent for pid, parent, _ in processes()}
     found = {ancestor}
     while more := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= more
@@ -262,9 +266,16 @@ class Terminal:
         return int(self.wait_for(r"\[exit (-?\d+)\]").group(1))
 
     def close(self):
-        try:
-            os.kill(self.leader, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        # With all of its session, in the background too; a compartment ends with its run.
+        def left():
+            pids = [pid for pid, _, session in processes() if self.leader in (pid, session)]
+            for pid in pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            return pids
+
+        wait_for(lambda: not left())
         os.close(self.master)
         os.waitpid(self.leader, 0)

@@ -628,6 +628,22 @@ print(open({self.secret!r}).read(), flush=True)
         terminal.type("keys\n")
         terminal.wait_for("got keys")
 
+    def test_a_run_that_comes_from_the_background_edits_lines(self):
+        # It has been started while the shell's own editor had other modes.
+        terminal = Alone(["/bin/bash", "--norc", "--noprofile", "-i"], self.project, {**self.environment, "PS1": "$ "})
+        self.addCleanup(terminal.close)
+        terminal.wait_for(r"\$ ")
+        terminal.type(f"(until stty -a | grep -q -- -icanon; do :; done; exec {options.bulkhead} run --run cat -- sh -c 'echo ready; exec cat') &\n")
+        terminal.wait_for(r"ready\r\n")
+        terminal.type("until jobs -s | grep .; do sleep 0.1; done\n")
+        terminal.wait_for(r"Stopped.*\$ ")
+        terminal.type("fg\n")
+        terminal.wait_for(r"fg\r\n.*exec cat' ?\)\r\n")
+        terminal.type("wrong\x15line\n")
+        terminal.wait_for(r"line\r\nline\r\n")
+        terminal.type("\x04")
+        terminal.wait_for(r"\$ ")
+
     def test_the_end_is_told_whatever_the_program_told_the_terminal(self):
         terminal = self.terminal("--otherwise", "deny", "--", "sh", "-c", f"cat {self.secret}; printf '\\033_'")
         self.assertNotEqual(terminal.exit_code(), 99)
