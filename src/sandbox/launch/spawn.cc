@@ -120,24 +120,24 @@ BULKHEAD_ON_A_STACK_OF_ITS_OWN int Spawn::become_init(void* spawn) noexcept {
   return 1;
 }
 
-// Everything of the host's goes at execve but what init gets.
+// Everything of the host's goes at execve but what init gets. The descriptors are a copy: a
+// sanitizer that saw what becomes of them here would take it for the host's.
 BULKHEAD_ON_A_STACK_OF_ITS_OWN bool Spawn::place_descriptors() noexcept {
   const int count = static_cast<int>(descriptors_.size());
   const int behind = kControl + count;
   if (::syscall(SYS_close_range, 0, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
   // Out of the way first, to what begins behind: one may stand where another goes. So may the
   // program of init, which is executed as it is then.
+  const auto move_behind = [behind](int fd) BULKHEAD_ON_A_STACK_OF_ITS_OWN {
+    return static_cast<int>(::syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, behind));
+  };
   int from[kMostGiven] = {};
   if (count > kMostGiven) return errno = E2BIG, false;
   for (int i = 0; i < count; ++i)
-    if ((from[i] = ::fcntl(descriptors_[static_cast<size_t>(i)], F_DUPFD_CLOEXEC, behind)) < 0)
-      return false;
-  if (image_ < behind) {
-    image_ = ::fcntl(image_, F_DUPFD_CLOEXEC, behind);
-    if (image_ < 0) return false;
-  }
+    if ((from[i] = move_behind(descriptors_[static_cast<size_t>(i)])) < 0) return false;
+  if (image_ < behind && (image_ = move_behind(image_)) < 0) return false;
   for (int i = 0; i < count; ++i)
-    if (::dup2(from[i], kControl + i) < 0) return false;
+    if (::syscall(SYS_dup3, from[i], kControl + i, 0) < 0) return false;
   return true;
 }
 
