@@ -204,7 +204,7 @@ export class Editor {
       executablePath: process.env.BULKHEAD_CHROMIUM ?? "/usr/bin/chromium",
       args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", ...(this.predicts ? [] : [quiet]), "--disable-component-update", "--disable-sync"],
     });
-    this.context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, storageState: this.kept?.state });
+    this.context = await this.browser.newContext({ viewport: { width: Number(process.env.BULKHEAD_WIDTH ?? 1280), height: 900 }, storageState: this.kept?.state });
     await this.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await this.openWindow();
   }

@@ -185,6 +185,16 @@ test("notifications without effect take no other's place: those of withdrawn que
   assert.match(window.messages[5]?.message, /E15/, "who waits is shown without asking again");
 });
 
+test("a compartment that ends makes room for the next question by itself", async () => {
+  const { model, window, ask } = world({ pids: [10, 11, 12, 13] });
+  for (const pid of [10, 11, 12, 13]) ask(1, pid);
+  await turn();
+  assert.equal(window.messages.length, 3);
+  model.gone(11);
+  await turn();
+  assert.match(window.messages[3]?.message, /E13/);
+});
+
 test("the list answers many at once", async () => {
   const { window, prompts, sent, ask, model } = world({ pids: [10, 11] });
   ask(1);
