@@ -77,14 +77,10 @@ class Prompts {
       else this.#later(compartment, gather);
     });
     // What lost its effect on the screen makes room there.
-    const others = (/** @type {Compartment} */ than) => {
-      for (const one of model.compartments) if (one !== than && one.questions.size > 0) this.#later(one);
-    };
-    model.on("withdrawn", others);
-    model.on("removed", (compartment) => {
-      this.#hosts.delete(compartment);
-      others(compartment);
+    model.on("withdrawn", (compartment) => {
+      for (const one of model.compartments) if (one !== compartment && one.questions.size > 0) this.#later(one);
     });
+    model.on("removed", (compartment) => this.#hosts.delete(compartment));
   }
 
   /** @param {Compartment} compartment */
