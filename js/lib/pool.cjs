@@ -261,4 +261,4 @@ function cool() {
 const end = (worker) => worker.link.lose(new errors.DisposedError());
 
 // The last three for tests.
-module.exports = { createMessage, acquire, acquireSync, warm, cool, codes, lives, tenants };
+module.exports = { MAKING, createMessage, acquire, acquireSync, warm, cool, codes, lives, tenants };

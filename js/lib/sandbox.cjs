@@ -42,6 +42,7 @@ class Sandbox extends EventEmitter {
   #realms = new Set();
   #root;  // whose heap a realm is in
   #releasing = false;
+  #making = true;
   #told = new WeakSet();  // errors that the journal has
 
   constructor(key, options) {
@@ -124,6 +125,7 @@ class Sandbox extends EventEmitter {
     return realm;
   }
   #begun(how) {
+    this.#making = false;
     this.note(true, givenText(this.#options), 'what the host gave it', how);
     return this;
   }
@@ -327,9 +329,12 @@ class Sandbox extends EventEmitter {
     if (call === this.#life && this.#usual !== undefined) return this.#usual;
     const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
+    // What makes it is ours and no call, as long as no guest's code has run in the worker.
+    const ours = this.#making && this.#worker.link.untouched;
+    if (ours) most = Math.max(most, pool.MAKING.time);
     if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#budget.used));
     const limits = { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
-    if (call === this.#life && cpu === 0) this.#usual = limits;
+    if (call === this.#life && cpu === 0 && !ours) this.#usual = limits;
     return limits;
   }
   // A call that begins; without limits of its own it is as long as the sandbox lets it.

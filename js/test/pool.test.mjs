@@ -33,6 +33,17 @@ test('the code of the guests\' program is of a worker in which no guest has run'
   assert.equal(pool.codes.size, 0);
 });
 
+test('what makes a sandbox is not the time of a call, and the first call has no more than its own', async () => {
+  const limits = { time: '1 ms', expose: { many: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key${i}`, i])) } };
+  await using first = await Sandbox.create(limits);
+  using second = Sandbox.createSync(limits);
+  for (const sandbox of [first, second]) {
+    const begin = performance.now();
+    await assert.rejects(sandbox.run('for (;;);'), { code: 'ERR_SANDBOX_TIME' });
+    assert.ok(performance.now() - begin < 4000);
+  }
+});
+
 test('code of another engine is compiled anew', async () => {
   pool.codes.clear();
   await using first = await Sandbox.create();
