@@ -134,15 +134,18 @@ void Worker::end_inner() {
   if (!running_.empty()) running_.back()->CancelTerminateExecution();
 }
 
-void Worker::reply(const MessageHeader& header, uint8_t op, uint8_t flags) {
+void Worker::reply(const MessageHeader& header, uint8_t op, uint8_t flags,
+                   std::span<const uint8_t> body) {
   const MessageHeader answer{.op = op,
                              .flags = flags,
                              .releases = 0,
                              .sandbox = header.sandbox,
                              .turn = header.turn,
                              .target = 0};
-  std::memcpy(channel_.outgoing().data(), &answer, sizeof answer);
-  channel_.send(sizeof answer);
+  uint8_t* const out = channel_.outgoing().data();
+  std::memcpy(out, &answer, sizeof answer);
+  if (!body.empty()) std::memcpy(out + sizeof answer, body.data(), body.size());
+  channel_.send(sizeof answer + body.size());
 }
 
 void Worker::create(const MessageHeader& header, size_t length) {
@@ -174,18 +177,10 @@ void Worker::give_code(const MessageHeader& header) {
   Guest* const guest = header.sandbox < guests_.size() ? guests_[header.sandbox].get() : nullptr;
   const auto code = guest != nullptr && depth() == 0 ? guest->program_code() : nullptr;
   const auto size = static_cast<size_t>(code ? code->length : 0);
-  const auto out = channel_.outgoing();
-  if (size == 0 || size > out.size() - sizeof header) return reply(header, kOpReturn);
+  if (size == 0 || size > channel_.outgoing().size() - sizeof header)
+    return reply(header, kOpReturn);
   keep_code(*code);
-  const MessageHeader answer{.op = kOpReturn,
-                             .flags = 0,
-                             .releases = 0,
-                             .sandbox = header.sandbox,
-                             .turn = header.turn,
-                             .target = 0};
-  std::memcpy(out.data(), &answer, sizeof answer);
-  std::memcpy(out.data() + sizeof answer, code_.data(), size);
-  channel_.send(sizeof answer + size);
+  reply(header, kOpReturn, 0, code_);
 }
 
 void Worker::dispose(const MessageHeader& header) {

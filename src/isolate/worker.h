@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,7 +84,9 @@ class Worker {
   uint8_t make(uint32_t sandbox, const CreateMessage& limits);
   void dispose(const MessageHeader& header);
   void give_code(const MessageHeader& header);
-  void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0);
+  // `body` fits behind a header.
+  void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0,
+             std::span<const uint8_t> body = {});
   void watch();
   void end_running();
 
