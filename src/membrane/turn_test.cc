@@ -168,6 +168,19 @@ TEST(Turn, WhoDoesNotGetToRunIsNotTakenForASleeper) {
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(is_runnable(starved.pid()));
 }
 
+// Whatever it calls back for, for twenty seconds at the most.
+Turn::End answer_until_end(Worker& worker) {
+  Turn::End end = Turn::End::kMessage;
+  const uint64_t begin = monotonic_ns();
+  while (end == Turn::End::kMessage && milliseconds_since(begin) < 20'000) {
+    end = worker.turn().wait();
+    if (end != Turn::End::kMessage) break;
+    worker.channel().receive();
+    worker.channel().send(0);
+  }
+  return end;
+}
+
 // Its time counts although no wait is ever long.
 TEST(Turn, AWorkerThatCallsBackWithoutEnd) {
   Worker worker([](SharedChannel& channel) {
@@ -178,15 +191,7 @@ TEST(Turn, AWorkerThatCallsBackWithoutEnd) {
     }
   });
   worker.turn().begin(1, {.processor_ns = 50 * kMillisecond});
-  Turn::End end = Turn::End::kMessage;
-  const uint64_t begin = monotonic_ns();
-  while (end == Turn::End::kMessage && milliseconds_since(begin) < 20'000) {
-    end = worker.turn().wait();
-    if (end != Turn::End::kMessage) break;
-    worker.channel().receive();
-    worker.channel().send(0);
-  }
-  EXPECT_EQ(end, Turn::End::kTimeOver);
+  EXPECT_EQ(answer_until_end(worker), Turn::End::kTimeOver);
 }
 
 // Ends what it is asked to end, as often as it is asked.
@@ -296,15 +301,7 @@ TEST(Turn, MemoryOfAWorkerThatCallsBackIsLookedAfter) {
   });
   worker.turn().begin(
       1, {.processor_ns = 60'000 * kMillisecond, .wall_ns = kHour, .resident_bytes = 48 << 20});
-  Turn::End end = Turn::End::kMessage;
-  const uint64_t begin = monotonic_ns();
-  while (end == Turn::End::kMessage && milliseconds_since(begin) < 20'000) {
-    end = worker.turn().wait();
-    if (end != Turn::End::kMessage) break;
-    worker.channel().receive();
-    worker.channel().send(0);
-  }
-  EXPECT_EQ(end, Turn::End::kMemoryOver);
+  EXPECT_EQ(answer_until_end(worker), Turn::End::kMemoryOver);
 }
 
 TEST(Turn, AnotherThreadTakesTheWaitBack) {
