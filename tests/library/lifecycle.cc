@@ -183,6 +183,8 @@ void expect_same(const Process& before, Process after) {
   expect(after.cgroups == before.cgroups, "no cgroup is left");
   for (const std::string& mount : after.mounts)
     expect(before.mounts.contains(mount), "no mount is left: " + mount);
+  for (const std::string& mount : before.mounts)
+    expect(after.mounts.contains(mount), "no mount is gone: " + mount);
   expect(after.folder == before.folder, "the working folder is as it was");
   expect(after.umask == before.umask, "the umask is as it was");
   expect(after.files.rlim_cur == before.files.rlim_cur, "the limits are as they were");
