@@ -133,12 +133,18 @@ _bulkhead() {{
   case $verb in
     help) _bulkhead_words {names}; return ;;
 {verbs_text}  esac
+  # --option=value is three words to bash.
+  if [[ $current = = ]]; then current=
+  elif [[ $previous = = ]]; then previous=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
   # Where the command of `run` starts, bash completes that command instead.
   if [[ $command = yes ]]; then
     for (( i = 2; i < COMP_CWORD; ++i )); do
       case ${{COMP_WORDS[i]}} in
         --) break ;;
-        -*) [[ " $taking " = *" ${{COMP_WORDS[i]}} "* ]] && (( ++i )) ;;
+        -*) if [[ ${{COMP_WORDS[i+1]}} = = ]]; then (( i += 2 ))
+          elif [[ " $taking " = *" ${{COMP_WORDS[i]}} "* ]]; then (( ++i ))
+          fi ;;
         *) (( --i )); break ;;
       esac
     done

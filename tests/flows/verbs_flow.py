@@ -583,6 +583,10 @@ class Completing(Flow):
         self.assertIn("env", self.complete_in_bash("bulkhead", "run", "--", "env"))
         self.assertEqual(self.complete_in_bash("bulkhead", "run", "--", "cat", "a."), ["a.json"])
         self.assertNotIn("--manifest", self.complete_in_bash("bulkhead", "run", "cat", "--m"))
+        # --option=value is three words to bash.
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--manifest", "=", "a"), ["a.json"])
+        self.assertEqual(self.complete_in_bash("bulkhead", "run", "--workspace", "="), ["folder"])
+        self.assertIn("sleep", self.complete_in_bash("bulkhead", "run", "--manifest", "=", "a.json", "slee"))
 
     def test_fish_completes(self):
         script = self.script("fish")
