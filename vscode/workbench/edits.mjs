@@ -522,6 +522,22 @@ const others = (location) => {
       text: (method, id, others, first) => `${method}${id}${others}){if(!this.testProviderRegistrations.has(${id}))return;${first}`,
     },
     {
+      name: "task-providers",
+      what: "it is known which tasks a compartment offers",
+      times: 1,
+      shape: shape(String.raw`this\._proxy=NAME\.getProxy\(NAME\.ExtHostTask\)(,[^]{0,1500}?\$registerTaskProvider\(NAME,NAME\)\{let NAME=\{)(provideTasks:)`),
+      text: (host, actors, between, _1, _2, _3, provide) =>
+        `this.bulkheadIsCompartment=${host}.isCompartment,this._proxy=${host}.getProxy(${actors}.ExtHostTask)${between}` +
+        `bulkheadIsCompartment:this.bulkheadIsCompartment,${provide}`,
+    },
+    {
+      name: "task-labels",
+      what: "none is asked for its tasks where a window that starts wants their labels for what it suggests in a launch.json",
+      times: 1,
+      shape: shape(String.raw`(getKnownTasks\(NAME\)\{return this\.NAME\(\2\)\?)this(\._getGroupedTasks\()`),
+      text: (known, _1, _2, grouped) => `${known}globalThis.bulkhead.tasksOutside(this)${grouped}`,
+    },
+    {
       name: "socket-data",
       what: "bytes of a host are taken as they come: read as Blobs, one after the other, thirty hosts were late by seconds",
       times: 1,

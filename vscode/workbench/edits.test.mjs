@@ -425,6 +425,26 @@ test("whoever reads the clipboard for a snippet asks whose it is", () => {
   }
 });
 
+test("a window that starts asks no compartment for its tasks; a person's list of them does", async () => {
+  const [, register] = /(\$registerTaskProvider\(.*?\})\$unregisterTaskProvider/.exec(edited()) ?? [];
+  const [, listed] = /[;}](async tasks\([\w$]+\)\{.*?\})taskTypes\(\)/.exec(edited()) ?? [];
+  const [, grouped] = /async _getGroupedTasks\(([^]*?\})_getLegacyTaskConfigurations\([\w$]+\)\{/.exec(edited()) ?? [];
+  assert.equal([...grouped.matchAll(/of this\._providers\)/g)].length, 2, "who else is asked for tasks there?");
+  assert.match(edited(), /this\.bulkheadIsCompartment=[\w$]+\.isCompartment,this\._proxy=[\w$]+\.getProxy\([\w$]+\.ExtHostTask\)/);
+  const context = vm.createContext({ crypto, setTimeout, URLSearchParams, location: { search: "" } });
+  vm.runInContext(placement, context);
+  const service = Object.assign(vm.runInContext(`new class{${listed}}`, context), {
+    _providers: new Map(), _trust: async () => true, _versionAndEngineCompatible: () => true, applyFilterToTaskMap: (_filter, tasks) => tasks,
+    async _getGroupedTasks() { return (this.asked = [...this._providers.keys()]); },
+  });
+  for (const [name, bulkheadIsCompartment] of [["npm", false], ["markdownlint", true]])
+    vm.runInContext(`({${register}})`, context).$registerTaskProvider.call(
+      { bulkheadIsCompartment, _providers: new Map(), _taskService: { registerTaskProvider: (provider) => service._providers.set(name, provider) } }, 1, name);
+  assert.deepEqual([...(await service.getKnownTasks())], ["npm"]);
+  assert.deepEqual(service.asked, ["npm"], "what it learns on the way is the service's");
+  assert.deepEqual(await service.tasks(), ["npm", "markdownlint"]);
+});
+
 test("a build without one of the shapes is refused, and the shape is named", () => {
   for (const [shape, name] of [
     ['asString(){return"Remote"}', "remote-location"],
