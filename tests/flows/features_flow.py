@@ -18,7 +18,7 @@ import flow
 from flow import Flow
 
 # x86-64, as the rest of bulkhead.
-CLONE, IOCTL, MOUNT, PIDFD_GETFD, OPENAT2 = 56, 16, 165, 438, 437
+CLONE, IOCTL, MOUNT, PIDFD_GETFD, OPENAT2, UNSHARE = 56, 16, 165, 438, 437, 272
 PROCESS_VM_READV, PROCESS_VM_WRITEV, SECCOMP = 310, 311, 317
 MOUNT_SETATTR, LANDLOCK_CREATE_RULESET = 442, 444
 KCMP, PIDFD_OPEN, PIDFD_THREAD = 312, 434, 0x80
@@ -101,7 +101,9 @@ FEATURES = {
     "seccomp-notify": [Missing(IOCTL, errno.EINVAL, 1, NOTIF_ADDFD),
                        Missing(SECCOMP, errno.EINVAL, 1, NEW_LISTENER, NEW_LISTENER)],
     "seccomp-killable": [Missing(SECCOMP, errno.EINVAL, 1, WAIT_KILLABLE, WAIT_KILLABLE)],
-    "user-namespaces": [without(NEWUSER), Missing(CLONE, errno.ENOSPC, 0, NEWUSER, NEWUSER)],
+    # The last as Docker's default profile does it, under which no thread has a umask of its own either.
+    "user-namespaces": [without(NEWUSER), Missing(CLONE, errno.ENOSPC, 0, NEWUSER, NEWUSER),
+                        Both(without(NEWUSER), Missing(UNSHARE, errno.EPERM))],
     "mount-namespace": [without(NEWNS), Missing(MOUNT, errno.EACCES)],
     "mount-attributes": [Missing(MOUNT_SETATTR, errno.ENOSYS)],
     "private-proc": [Missing(MOUNT, errno.EPERM, 3, NOSUID | NODEV | NOEXEC), without(NEWPID)],

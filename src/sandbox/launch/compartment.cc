@@ -106,17 +106,6 @@ Error setup_error(std::string_view step, int error) {
           error};
 }
 
-// Whatever step fails where the machine lacks a feature: the lack is what the reader must know.
-Error with_what_is_missing(Error error) {
-  // What this user has used up: the probes would lack it too, and say that the kernel lacks
-  // features.
-  for (const int short_of : {EMFILE, ENFILE, EAGAIN, ENOMEM})
-    if (error.errno_value == short_of) return error;
-  if (const std::string missing = missing_features(); !missing.empty())
-    error.message += "\n" + missing;
-  return error;
-}
-
 Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<int>& descriptors) {
   Orders<Written> orders;
   BULKHEAD_TRY(orders.numbers, choose_numbers(plan.stdio, descriptors));

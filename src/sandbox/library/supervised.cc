@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/above_stdio.h"
+#include "sandbox/plan/probe.h"
 
 namespace bulkhead {
 namespace {
@@ -74,7 +75,9 @@ Result<std::shared_ptr<SharedThreads>> SharedThreads::get() {
 
 Result<std::shared_ptr<SharedThreads>> SharedThreads::make() {
   std::shared_ptr<SharedThreads> self(new SharedThreads);
-  BULKHEAD_TRY(self->loop_, Loop::make());
+  auto loop = Loop::make();
+  if (!loop.ok()) return with_what_is_missing(loop.error());
+  self->loop_ = std::move(loop).value();
   BULKHEAD_TRY(self->parent_, Parent::make());
   return self;
 }

@@ -258,14 +258,20 @@ int try_hand_in(int listener) {
   return ENOTRECOVERABLE;
 }
 
-std::string missing_features() {
+Error with_what_is_missing(Error error) {
+  // What this user has used up: the probes would lack it too, and say that the kernel lacks
+  // features.
+  for (const int short_of : {EMFILE, ENFILE, EAGAIN, ENOMEM})
+    if (error.errno_value == short_of) return error;
   std::string names, fix;
   for (const Feature& feature : probe_features()) {
     if (!feature.required || feature.present) continue;
     if (names.empty()) fix = feature.detail;
     names += (names.empty() ? "" : ", ") + feature.name;
   }
-  return names.empty() ? names : fmt::format("missing on this machine: {} ({})", names, fix);
+  if (!names.empty())
+    error.message += fmt::format("\nmissing on this machine: {} ({})", names, fix);
+  return error;
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "sandbox/kernel/landlock.h"
 
 namespace bulkhead {
@@ -22,9 +23,9 @@ struct Feature {
 // own is for tests of older ones.
 std::vector<Feature> probe_features(const LandlockSupport& landlock = landlock_support());
 
-// The required ones that are missing, and what to do about the first (the others mostly follow from
-// it), for the error of a start that failed; empty where all are there.
-std::string missing_features();
+// The error of a start that failed, at whatever step: with the required features that are missing,
+// and what to do about the first (the others mostly follow from it).
+Error with_what_is_missing(Error error);
 
 // What serving a process takes, tried on one: taking its descriptors, reading and writing its
 // memory, of which nothing changes. 0 or an errno.

@@ -12,6 +12,7 @@
 
 #include "sandbox/kernel/process_stat.h"
 #include "sandbox/launch/report.h"
+#include "sandbox/plan/probe.h"
 
 namespace bulkhead {
 
@@ -311,10 +312,11 @@ void Supervisor::finish(Outcome outcome) {
 }
 
 Result<RunReport> supervise(const Plan& plan, Judge& judge, const SupervisorOptions& options) {
-  BULKHEAD_TRY(const auto loop, Loop::make());
+  const auto loop = Loop::make();
+  if (!loop.ok()) return with_what_is_missing(loop.error());
   std::optional<Signals> signals;  // outlives the supervisor
   // Before signals are blocked: the program inherits this thread's mask.
-  BULKHEAD_TRY(const auto supervisor, Supervisor::prepare(plan, judge, *loop, options));
+  BULKHEAD_TRY(const auto supervisor, Supervisor::prepare(plan, judge, **loop, options));
   if (options.pass_signals) {
     BULKHEAD_TRY(Signals taken, Signals::take());
     signals.emplace(std::move(taken));
