@@ -23,9 +23,11 @@ constexpr uint64_t kGrace = 20 * kMillisecond;
 // A worker that was asked to end, uses no time of its own and is not seen asleep: it does not get
 // to run, or waits in the kernel.
 constexpr uint64_t kPatience = 500 * kMillisecond;
+// An answer that comes by then costs no system call but the sleep. Longer than a tick of the
+// kernel's: a timer that is due before the next tick has to be told to the hardware, which costs
+// microseconds in a virtual machine.
 constexpr uint64_t kLook = 5 * kMillisecond;
-// An answer that comes by then costs no system call but the sleep.
-constexpr uint64_t kSoon = kMillisecond / 2;
+constexpr uint64_t kLeastPause = kMillisecond / 2;
 
 uint64_t read_clock(clockid_t clock) {
   timespec time{};
@@ -230,23 +232,24 @@ Turn::End Turn::wait() {
     if (const End end = check(); end != End::kMessage) return end;
   fresh_ = false;
   if (channel_.spin()) return End::kMessage;
-  for (bool soon = true;; soon = false) {
+  for (uint64_t pause = until(soonest_, monotonic_ns() - begun_);; pause = next_pause()) {
     if (channel_.has_message()) return End::kMessage;
     if (abandoned_.load()) return End::kAbandoned;
-    if (soon) {
-      channel_.sleep(kSoon);
-      continue;
-    }
+    channel_.sleep(pause);
+    if (channel_.has_message()) return End::kMessage;
     if (const End end = check(); end != End::kMessage)
       return end == End::kGone && channel_.has_message() ? End::kMessage : end;
-    uint64_t pause = kLook;
-    if (const uint64_t end = processor_end(); running_ && end != UINT64_MAX) {
-      const uint64_t used = charge(monotonic_ns());
-      const uint64_t until = asked_ != 0 ? used_asked_ + kGrace : end;
-      pause = std::clamp(until > used ? until - used : 0, kMillisecond / 2, kLook);
-    }
-    channel_.sleep(pause);
   }
+}
+
+uint64_t Turn::until(uint64_t end, uint64_t at) const {
+  return running_ && end != UINT64_MAX ? std::clamp(end > at ? end - at : 0, kLeastPause, kLook)
+                                       : kLook;
+}
+
+uint64_t Turn::next_pause() {
+  const uint64_t end = asked_ != 0 ? used_asked_ + kGrace : processor_end();
+  return end != UINT64_MAX ? until(end, used()) : kLook;
 }
 
 void Turn::abandon() {

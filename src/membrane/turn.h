@@ -93,6 +93,9 @@ class Turn {
     uint64_t soonest() const { return std::min(processor_end, wall_end); }
   };
   static Level level_of(uint32_t number, const TurnLimits& limits, uint64_t used, uint64_t passed);
+  // How long to sleep when it ends at `end`, of which `at` has passed.
+  uint64_t until(uint64_t end, uint64_t at) const;
+  uint64_t next_pause();
   uint64_t processor_end() const {
     uint64_t end = UINT64_MAX;
     for (const Level& level : levels_) end = std::min(end, level.processor_end);
