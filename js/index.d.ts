@@ -106,6 +106,10 @@ export interface SandboxOptions extends Limits {
   /** Under which code caches are authenticated (`cache()`): a secret of 16 bytes or more. Default: one of this
    *  process, which no other knows. */
   cacheKey?: string | Uint8Array;
+  /** Memory that host and guest both have, in whole pages: the guest's global `shared`, a SharedArrayBuffer, and
+   *  `sandbox.shared`, which copies out of it and into it. Such a sandbox has a worker of its own, and its realms do
+   *  not have the memory. Up to '512 MiB'. Default: none. */
+  shared?: Size;
   /** Sandboxes of the same tenant may share a worker process; others never do. Default: of its own.
    *  Code caches are of a tenant, too. */
   tenant?: string;
@@ -154,6 +158,15 @@ export type Remote<T> = T extends (...args: infer A) => infer R
     : T extends object
       ? { readonly [K in keyof T]: Remote<T[K]> }
       : T;
+
+/** Memory that a guest has as its global `shared`. What is read is a copy, which the guest changes no more; what
+ *  does not fit is a RangeError. After the end of the sandbox: DisposedError. */
+export interface SharedMemory {
+  /** Bytes. */
+  readonly size: number;
+  read(offset?: number, length?: number): Uint8Array;
+  write(bytes: ArrayBufferView, offset?: number): void;
+}
 
 export interface Stats {
   /** Bytes of V8's heap in use. */
@@ -219,6 +232,8 @@ export class Sandbox implements AsyncDisposable, Disposable {
 
   stats(): Promise<Stats>;
 
+  /** The memory of the option `shared`; undefined without it. */
+  readonly shared: SharedMemory | undefined;
   /** The process id of the worker, as the host sees it. */
   readonly pid: number;
   readonly disposed: boolean;

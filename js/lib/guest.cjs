@@ -227,6 +227,7 @@ class Guest {
         if (globals !== 'ecmascript') keepGlobals(globals, installWeb, exposed.host);
         if (Buffer !== undefined) this.useBuffer(Buffer, frozen);
         takeAway(exposed.without);
+        if (this.io.shared !== undefined) define('shared', this.io.shared);
         for (const [name, value] of exposed.list) define(name, value);
         if (frozen) freezeAll();
         return nothing;

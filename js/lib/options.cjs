@@ -45,8 +45,9 @@ const modulesOf = (given) => {
 };
 
 const MiB = 2 ** 20;
+const PAGE = 4096;
 const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'modules', 'globals',
-  'eval', 'frozen', 'without', 'tenant', 'name', 'journal', 'cacheKey', 'runtime']);
+  'eval', 'frozen', 'without', 'shared', 'tenant', 'name', 'journal', 'cacheKey', 'runtime']);
 
 function readOptions(given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
@@ -70,6 +71,8 @@ function readOptions(given = {}) {
   return {
     memory,
     buffers: size('buffers', given.buffers ?? memory),
+    // In whole pages.
+    shared: Math.ceil(between('shared', size('shared', given.shared ?? 0), 0, 512 * MiB, "up to '512 MiB'") / PAGE) * PAGE,
     wasm: size('wasm', given.wasm ?? memory),
     time: between('time', duration('time', given.time ?? 1000), 1, 3.6e6, "from '1 ms' to '60 min'"),
     wall: given.wall === undefined ? 0 : between('wall', duration('wall', given.wall), 1, 8.64e7, "from '1 ms'"),

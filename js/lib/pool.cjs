@@ -17,13 +17,14 @@ const WASM_PAGE = 65536;
 
 const EVAL = 1;
 const WASM = 2;
+const SHARED = 4;
 // What a sandbox is made with, before anything of it is known: equal ones can be made in advance.
 // heap: of which sandbox's it is, its number and one; 0: its own.
-const createMessage = ({ memory, buffers, stack, wasm, eval: evaluates }, heap = 0) => ({ link: { writer } }) => {
+const createMessage = ({ memory, buffers, stack, wasm, shared, eval: evaluates }, heap = 0) => ({ link: { writer } }) => {
   writer.f64(memory);
   writer.f64(buffers);
   writer.f64(stack);
-  writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0));
+  writer.u32((evaluates ? EVAL : 0) | (wasm > 0 ? WASM : 0) | (shared > 0 && heap === 0 ? SHARED : 0));
   writer.u32(heap);
 };
 // The first message: the guests' program and what V8 made of it in another worker, with the sandbox that
@@ -53,8 +54,9 @@ const MAKING = { time: 5000, wall: 0 };
 const ENDING = { time: 100, wall: 500 };
 
 class Worker {
-  constructor({ output, most, wasm, journal }, options) {
+  constructor({ output, most, wasm, shared, journal }, options) {
     this.output = output;
+    this.shared = shared;
     this.most = most;
     this.wasm = wasm;
     this.named = journal;
@@ -69,7 +71,7 @@ class Worker {
     this.tenant = undefined;
     this.prepared = keyOf(options);
     this.wasmPages = Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE)));
-    this.native = native().link(output + 4096, programMessage(options, codes.get(this.wasmPages) ?? NONE));
+    this.native = native().link(output + 4096, programMessage(options, codes.get(this.wasmPages) ?? NONE), shared);
     this.process = launch(this.native.memory(), { most, wasmPages: this.wasmPages, journal: this.journal?.enter() });
     this.native.closeMemory();
     this.journal?.start();
@@ -180,8 +182,8 @@ const forget = (worker) => {
   // The tenant has gone with its last sandbox.
   if (worker.follower?.unused) end(worker.follower);
 };
-const shapeOf = ({ output, memory, buffers, wasm, journal }) => ({ output, wasm, journal, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm) });
-const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.named === shape.journal && worker.most >= shape.most && worker.most <= 2 * shape.most;
+const shapeOf = ({ output, memory, buffers, wasm, shared, journal }) => ({ output, wasm, shared, journal, most: Math.ceil(BASE + memory * 1.5 + buffers + wasm + shared) });
+const fits = (worker, shape) => worker.output >= shape.output && worker.wasm === shape.wasm && worker.shared === shape.shared && worker.named === shape.journal && worker.most >= shape.most && worker.most <= 2 * shape.most;
 
 // A worker for these options: of the tenant, a warm one, or a new one. It stays until whoever took it has joined.
 function take(options) {
@@ -191,19 +193,21 @@ function take(options) {
 }
 function find(options) {
   const shape = shapeOf(options);
-  if (options.tenant !== undefined) {
-    const shared = tenants.get(options.tenant);
-    if (shared !== undefined && fits(shared, shape)) {
-      if (shared.joined >= lives.most) follow(shared, options);
-      return shared;
+  // Memory is shared with one sandbox alone, which so has a worker of its own.
+  const tenant = shape.shared > 0 ? undefined : options.tenant;
+  if (tenant !== undefined) {
+    const known = tenants.get(tenant);
+    if (known !== undefined && fits(known, shape)) {
+      if (known.joined >= lives.most) follow(known, options);
+      return known;
     }
   }
   const at = warmed.findIndex((worker) => fits(worker, shape) && worker.link.lost === undefined);
   const worker = at >= 0 ? warmed.splice(at, 1)[0] : new Worker(shape, options);
-  if (options.tenant !== undefined) {
-    worker.tenant = options.tenant;
+  if (tenant !== undefined) {
+    worker.tenant = tenant;
     // Tenants share by name: the newest worker takes what comes.
-    tenants.set(options.tenant, worker);
+    tenants.set(tenant, worker);
   }
   // Not now: starting a process takes longer than whoever waits for this one should.
   if (warmed.length < wanted) setTimeout(refill, 20).unref();
@@ -215,10 +219,10 @@ const lives = { most: 2000 };
 function follow(worker, options) {
   if (worker.following) return;
   worker.following = true;
-  const { output, most, wasm, named, tenant } = worker;
+  const { output, most, wasm, shared, named, tenant } = worker;
   const start = async () => {
     if (tenants.get(tenant) !== worker) return;
-    const next = await new Worker({ output, most, wasm, journal: named }, options).ready();
+    const next = await new Worker({ output, most, wasm, shared, journal: named }, options).ready();
     if (tenants.get(tenant) !== worker) return void end(next);
     worker.follower = next;
     next.tenant = tenant;

@@ -11,6 +11,7 @@ const { webHost } = require('./web-host.cjs');
 const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
 const { Call } = require('./call.cjs');
 const { Modules, moduleName } = require('./modules.cjs');
+const { SharedMemory } = require('./shared.cjs');
 const codeCache = require('./code-cache.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
@@ -35,6 +36,7 @@ class Sandbox extends EventEmitter {
   #lost;
   #disposed = false;
   #budget = { used: 0 };  // processor time, of all realms
+  #shared;
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
   #usual;              // limits of a turn
@@ -133,6 +135,7 @@ class Sandbox extends EventEmitter {
     this.#worker = worker;
     const { number, made } = worker.join(this, this.#options);
     this.#made = made;
+    if (this.#options.shared > 0 && !this.#options.realm) this.#shared = new SharedMemory(worker.link.native, worker.shared);
     this.#endpoint = new Endpoint(worker.link, number, new HostPolicy(this, this.#options.handles));
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
@@ -452,6 +455,10 @@ class Sandbox extends EventEmitter {
       this.#releasing = false;
       if (!this.#gone && endpoint.releases.length > 0) this.#post(Op.PUMP, 0, undefined).catch(nothing);
     }, 50).unref();
+  }
+  // The bytes that are the guest's `shared`.
+  get shared() {
+    return this.#shared;
   }
   holds(standIn) {
     return this.#endpoint.standIns.has(standIn);

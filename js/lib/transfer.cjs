@@ -1,5 +1,5 @@
 'use strict';
-// transfer(): bytes that cross and are gone where they were. Nothing is shared: what arrives is a buffer of
+// transfer(): bytes that cross and are gone where they were. They are not shared: what arrives is a buffer of
 // the receiver's own, under its own limits; the sender's is detached once the message is written.
 
 const P = require('./primordials.cjs');

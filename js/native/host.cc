@@ -44,8 +44,8 @@ class HostLink {
   HostLink& operator=(const HostLink&) = delete;
   ~HostLink() { close(); }
 
-  bool open(size_t slot) {
-    memory_ = SharedChannel::make_memory(slot);
+  bool open(size_t slot, size_t shared) {
+    memory_ = SharedChannel::make_memory(slot, shared);
     return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
   }
   // As JavaScript wrote it (js/lib/pool.cjs): nobody waits for an answer.
@@ -448,6 +448,31 @@ napi_value memory(napi_env env, napi_callback_info info) {
   return make(env, static_cast<double>(call_of(env, info).held->link.memory()));
 }
 
+// copyShared(bytes, offset, write): copies a Uint8Array into the memory behind the slots, or out of
+// it. False where it does not fit, or nothing is left to copy. Never a view of it: V8 believes that
+// the bytes of an ArrayBuffer change by its own code alone, and a guest that writes while the host
+// sorts would be elsewhere.
+napi_value copy_shared(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  napi_typedarray_type type{};
+  void* data = nullptr;
+  size_t length = 0;
+  bool write = false;
+  if (!call.held->link.usable() ||
+      napi_get_typedarray_info(env, call.args[0], &type, &length, &data, nullptr, nullptr) !=
+          napi_ok ||
+      type != napi_uint8_array || napi_get_value_bool(env, call.args[2], &write) != napi_ok)
+    return make(env, false);
+  const std::span<uint8_t> shared = call.held->link.channel().shared();
+  const double offset = number_of(env, call.args[1]);
+  if (!(offset >= 0 && offset <= static_cast<double>(shared.size())) ||
+      length > shared.size() - static_cast<size_t>(offset))
+    return make(env, false);
+  uint8_t* const at = shared.data() + static_cast<size_t>(offset);
+  if (length > 0) std::memcpy(write ? at : data, write ? data : at, length);
+  return make(env, true);
+}
+
 napi_value close_memory(napi_env env, napi_callback_info info) {
   call_of(env, info).held->link.close_memory();
   return nullptr;
@@ -471,11 +496,11 @@ napi_value close(napi_env env, napi_callback_info info) {
   return nullptr;
 }
 
-// link(slot bytes, message): an object of the functions above. The worker takes the message, its
-// guests' program, from the memory before it is ready.
+// link(slot bytes, message, shared bytes): an object of the functions above. The worker takes the
+// message, its guests' program, from the memory before it is ready.
 napi_value link(napi_env env, napi_callback_info info) {
-  size_t count = 2, length = 0;
-  napi_value args[2] = {};
+  size_t count = 3, length = 0;
+  napi_value args[3] = {};
   napi_get_cb_info(env, info, &count, args, nullptr, nullptr);
   void* program = nullptr;
   napi_typedarray_type type{};
@@ -486,7 +511,8 @@ napi_value link(napi_env env, napi_callback_info info) {
   auto held = std::make_shared<Held>();
   held->env = env;
   const auto slot = static_cast<size_t>(std::clamp(number_of(env, args[0]), 0.0, 1e9));
-  if (!held->link.open(std::max(slot, length)) ||
+  const auto extra = static_cast<size_t>(std::clamp(number_of(env, args[2]), 0.0, 1e9));
+  if (!held->link.open(std::max(slot, length), extra) ||
       !held->link.put_program({static_cast<const uint8_t*>(program), length})) {
     napi_throw_error(env, nullptr, "no shared memory for a sandbox could be made");
     return nullptr;
@@ -519,6 +545,7 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"stop", stop},
                    {"lastWords", last_words},
                    {"memory", memory},
+                   {"copyShared", copy_shared},
                    {"closeMemory", close_memory},
                    {"close", close},
                    {"processorTime", processor_time}};

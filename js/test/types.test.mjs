@@ -57,6 +57,8 @@ export async function use(db: { find(id: number): string }) {
   const text: string = await plugin.default('text');
   const cache: Uint8Array = await sandbox.cache('1');
   await sandbox.run('1', { cache });
+  sandbox.shared?.write(new Float32Array(4), 16);
+  const bytes: Uint8Array | undefined = sandbox.shared?.read(0, 4);
   await sandbox.set('bytes', transfer(new Uint8Array(4)));
   sandbox.on('lost', (error) => { const code: string = error.code; });
   sandbox.on('console', (level, args) => { const first: unknown = args[0]; });

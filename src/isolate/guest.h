@@ -33,6 +33,7 @@ class Guest {
 
   uint32_t number() const { return number_; }
   v8::Isolate* isolate() const { return isolate_; }
+  bool shares() const { return (flags_ & kCreateShared) != 0; }
   size_t depth() const { return depth_; }
   const std::shared_ptr<Heap>& heap() const { return heap_; }
   v8::MicrotaskQueue* microtasks() { return queue_; }

@@ -52,5 +52,6 @@ static_assert(sizeof(ProgramMessage) == 40);
 
 inline constexpr uint32_t kCreateEval = 1;
 inline constexpr uint32_t kCreateWasm = 2;
+inline constexpr uint32_t kCreateShared = 4;  // has the memory behind the channel's slots
 
 }  // namespace bulkhead

@@ -347,6 +347,16 @@ v8::Local<v8::Uint8Array> view_of(v8::Isolate* isolate, void* data, size_t size)
   return v8::Uint8Array::New(v8::ArrayBuffer::New(isolate, std::move(store)), 0, size);
 }
 
+// What the host has, too; undefined for who was given none.
+v8::Local<v8::Value> shared_with(const Guest& guest, const SharedChannel& channel) {
+  v8::Isolate* const isolate = guest.isolate();
+  const std::span<uint8_t> bytes = channel.shared();
+  if (!guest.shares() || bytes.empty()) return v8::Undefined(isolate);
+  return v8::SharedArrayBuffer::New(
+      isolate, v8::SharedArrayBuffer::NewBackingStore(bytes.data(), bytes.size(),
+                                                      v8::BackingStore::EmptyDeleter, nullptr));
+}
+
 }  // namespace
 
 void forget_guest(GuestNatives& natives) { natives.guest = nullptr; }
@@ -400,6 +410,7 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
            ->Set(context, name("out"),
                  view_of(isolate, channel.outgoing().data(), channel.capacity()))
            .FromMaybe(false) ||
+      !natives->Set(context, name("shared"), shared_with(guest, channel)).FromMaybe(false) ||
       // Not 0 while finalizers run.
       !natives->Set(context, name("flushing"), view_of(isolate, guest.heap_->flushing(), 1))
            .FromMaybe(false))

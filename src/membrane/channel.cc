@@ -20,6 +20,8 @@ namespace {
 constexpr uint64_t kSpin = 50'000;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
+size_t whole_pages(size_t bytes) { return (bytes + kChannelPage - 1) & ~(kChannelPage - 1); }
+
 }  // namespace
 
 uint64_t monotonic_ns() {
@@ -46,12 +48,15 @@ void futex_wake(std::atomic<uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-int SharedChannel::make_memory(size_t slot) {
-  slot = std::clamp(slot, kLeastSlot, kMostSlot);
-  slot = (slot + sizeof(SlotHeader) + kChannelPage - 1) & ~(kChannelPage - 1);
+int SharedChannel::make_memory(size_t slot, size_t shared) {
+  slot = whole_pages(std::clamp(slot, kLeastSlot, kMostSlot) + sizeof(SlotHeader));
+  shared = whole_pages(std::min(shared, kMostShared));
+  ChannelControl control{};
+  control.shared_pages.store(static_cast<uint32_t>(shared / kChannelPage));
   const int fd = ::memfd_create("bulkhead-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -1;
-  if (::ftruncate(fd, static_cast<off_t>(kChannelPage + 2 * slot)) != 0 ||
+  if (::ftruncate(fd, static_cast<off_t>(kChannelPage + 2 * slot + shared)) != 0 ||
+      ::pwrite(fd, &control, sizeof control, 0) != sizeof control ||
       ::fcntl(fd, F_ADD_SEALS, kSeals) != 0) {
     const int error = errno;
     ::close(fd);
@@ -72,9 +77,13 @@ bool SharedChannel::attach(int fd, ChannelSide side) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return false;
   const auto size = static_cast<size_t>(status.st_size);
-  const size_t slot = size > kChannelPage ? (size - kChannelPage) / 2 : 0;
-  if (slot < kLeastSlot || slot > kMostSlot + kChannelPage || slot % kChannelPage != 0 ||
-      (::fcntl(fd, F_GET_SEALS) & kSeals) != kSeals) {
+  uint32_t pages = 0;
+  if (::pread(fd, &pages, sizeof pages, offsetof(ChannelControl, shared_pages)) != sizeof pages)
+    return false;
+  const size_t shared = pages * kChannelPage;
+  const size_t slot = size > kChannelPage + shared ? (size - kChannelPage - shared) / 2 : 0;
+  if (shared > kMostShared || slot < kLeastSlot || slot > kMostSlot + kChannelPage ||
+      slot % kChannelPage != 0 || (::fcntl(fd, F_GET_SEALS) & kSeals) != kSeals) {
     errno = EINVAL;
     return false;
   }
@@ -83,6 +92,7 @@ bool SharedChannel::attach(int fd, ChannelSide side) {
   base_ = static_cast<uint8_t*>(base);
   size_ = size;
   capacity_ = slot - sizeof(SlotHeader);
+  shared_ = shared;
   side_ = side;
   auto* const host = reinterpret_cast<SlotHeader*>(base_ + kChannelPage);
   auto* const worker = reinterpret_cast<SlotHeader*>(base_ + kChannelPage + slot);

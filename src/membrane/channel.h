@@ -1,7 +1,10 @@
 // SharedChannel: two processes that take turns in one shared memory. No engine here, and no meaning
 // of what is said: one slot for each direction, a sequence number that a futex waits for, a length.
 //
-//   page 0: Control      host's slot: SlotHeader, bytes      worker's slot: SlotHeader, bytes
+//   page 0: Control    host's slot: SlotHeader, bytes    worker's slot: SlotHeader, bytes    shared
+//
+// `shared` is memory that the host's and the guest's programs both want to have, and mostly
+// nothing.
 //
 // The memory is a memfd sealed against growing and shrinking, so that neither side can make the
 // other fault. Nothing that the other side writes is read twice: a message's length is read once,
@@ -25,6 +28,8 @@ struct ChannelControl {
   alignas(64) std::atomic<uint32_t> ready;
   // What the worker says of its own end, before it. A hint for an error's class, never more.
   std::atomic<uint32_t> last_words;
+  // Pages behind the slots. The host writes it, once, and does not read it again.
+  std::atomic<uint32_t> shared_pages;
 };
 
 enum class LastWords : uint32_t { kNone = 0, kMemory = 1, kProtocol = 2 };
@@ -37,6 +42,7 @@ struct SlotHeader {
 inline constexpr size_t kChannelPage = 4096;
 inline constexpr size_t kLeastSlot = 64 << 10;
 inline constexpr size_t kMostSlot = 1 << 30;
+inline constexpr size_t kMostShared = 1 << 30;
 
 uint64_t monotonic_ns();
 void pause_processor();
@@ -48,8 +54,9 @@ class SharedChannel {
   SharedChannel& operator=(const SharedChannel&) = delete;
   ~SharedChannel();
 
-  // A sealed memfd for messages of up to `slot` bytes; -1 and errno.
-  static int make_memory(size_t slot);
+  // A sealed memfd for messages of up to `slot` bytes, and `shared` bytes more, in whole pages; -1
+  // and errno.
+  static int make_memory(size_t slot, size_t shared = 0);
 
   // Maps it. False (errno tells) where it is not a channel's memory. `fd` stays the caller's.
   bool attach(int fd, ChannelSide side);
@@ -57,6 +64,7 @@ class SharedChannel {
   bool attached() const { return base_ != nullptr; }
 
   size_t capacity() const { return capacity_; }
+  std::span<uint8_t> shared() const { return {base_ + size_ - shared_, shared_}; }
   ChannelControl& control() { return *reinterpret_cast<ChannelControl*>(base_); }
 
   // Where a message of ours is written; nobody reads it before send().
@@ -87,7 +95,7 @@ class SharedChannel {
   }
 
   uint8_t* base_ = nullptr;
-  size_t size_ = 0, capacity_ = 0;
+  size_t size_ = 0, capacity_ = 0, shared_ = 0;
   SlotHeader* out_ = nullptr;
   SlotHeader* in_ = nullptr;
   ChannelSide side_ = ChannelSide::kHost;

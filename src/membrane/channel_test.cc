@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -83,6 +84,29 @@ TEST(Channel, TakesSealedMemoryOnly) {
   const int made = SharedChannel::make_memory(kLeastSlot);
   EXPECT_NE(::ftruncate(made, 0), 0);
   ::close(made);
+}
+
+TEST(Channel, MemoryThatBothHave) {
+  const int memory = SharedChannel::make_memory(kLeastSlot, 5000);
+  SharedChannel host, worker;
+  ASSERT_TRUE(host.attach(memory, ChannelSide::kHost) &&
+              worker.attach(memory, ChannelSide::kWorker));
+  ASSERT_EQ(host.shared().size(), 2 * kChannelPage);
+  ASSERT_EQ(worker.shared().size(), 2 * kChannelPage);
+  // Behind the slots: the longest messages do not touch it.
+  std::ranges::fill(host.shared(), 7);
+  for (SharedChannel* side : {&host, &worker}) {
+    std::ranges::fill(side->outgoing(), 1);
+    side->send(side->capacity());
+  }
+  EXPECT_EQ(std::ranges::count(worker.shared(), 7), 2 * kChannelPage);
+  EXPECT_TRUE(Pair().host.shared().empty());
+
+  // What the other end says of it later counts for nothing; what cannot be is no channel's memory.
+  worker.control().shared_pages.store(1 << 20);
+  EXPECT_EQ(host.shared().size(), 2 * kChannelPage);
+  EXPECT_FALSE(SharedChannel().attach(memory, ChannelSide::kWorker));
+  ::close(memory);
 }
 
 TEST(Channel, ANudgeWakesWhoSleeps) {
