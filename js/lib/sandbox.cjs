@@ -522,13 +522,14 @@ function limitOf(error) {
   return error?.code === 'ERR_SANDBOX_STACK' && error instanceof errors.SandboxError ? 'limit stack' : undefined;
 }
 // What a sandbox has from the beginning.
-function givenText({ globals, without, expose, modules, eval: evaluates, wasm, frozen }) {
+function givenText({ globals, without, expose, modules, shared, realm, eval: evaluates, wasm, frozen }) {
   const names = Object.keys(expose).sort();
   return [
     `globals ${typeof globals === 'string' ? globals : globals.join(', ') || 'none'}`,
     without.length === 0 ? undefined : `without ${without.join(', ')}`,
     names.length === 0 ? undefined : `expose ${names.join(', ')}`,
     modules === undefined ? undefined : 'modules',
+    shared === 0 || realm ? undefined : `${shared} bytes of shared memory`,
     evaluates ? undefined : 'no eval',
     wasm > 0 ? undefined : 'no WebAssembly',
     frozen ? 'frozen' : undefined,

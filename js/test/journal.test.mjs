@@ -49,7 +49,7 @@ const decisions = (rows) => rows.filter(ours).map((row) => `${row.verdict} ${row
 
 test('limits, imports and what was given, by the sandbox\'s name, in one run of the program', async () => {
   const { state, file } = await program(`
-    const a = await Sandbox.create({ name: 'tax rules', time: '50 ms', output: '64 KiB', expose: { rate: 1, log: () => {} }, modules: { 'a.js': 'export default 1' } });
+    const a = await Sandbox.create({ name: 'tax rules', time: '50 ms', output: '64 KiB', shared: '4 KiB', expose: { rate: 1, log: () => {} }, modules: { 'a.js': 'export default 1' } });
     await a.run('for (;;) {}').catch(() => {});
     await a.run('"x".repeat(1e6)').catch(() => {});
     await a.import('a.js');
@@ -69,7 +69,7 @@ test('limits, imports and what was given, by the sandbox\'s name, in one run of 
     'allow a plug-in: globals web',
     'allow sandbox: globals ecmascript',
     'allow tax rules: expose more',
-    'allow tax rules: globals ecmascript; expose log, rate; modules',
+    'allow tax rules: globals ecmascript; expose log, rate; modules; 4096 bytes of shared memory',
     'allow tax rules: module a.js',
     'deny sandbox: limit memory',
     'deny tax rules: limit output',
