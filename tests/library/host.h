@@ -77,6 +77,9 @@ inline std::set<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+// Threads of the program that none of this has made: its own, and what a sanitizer has.
+inline const size_t first_threads = names_in("/proc/self/task").size();
+
 // The threads, once they are no more than so many, or have not become so for five seconds: who
 // joins another is told before the kernel takes that one off this list.
 inline std::set<std::string> threads_down_to(size_t count) {

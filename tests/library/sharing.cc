@@ -210,7 +210,7 @@ void without_new_threads_blocked_calls_leave_the_others_theirs() {
   for (const char* name : {"/never", "/now"})
     expect(::mkfifo((path + name).c_str(), 0600) == 0, "a FIFO");
   const auto policy = folder.policy();
-  const size_t before = host::threads_down_to(1).size();
+  const size_t before = host::threads_down_to(host::first_threads).size();
   const Told quiet(policy, "read x < " + path + "/now");
   auto ending = must(Compartment::start(policy, host::shell("sleep 1000")), "start");
   const Told greedy(policy,
@@ -336,21 +336,32 @@ void they_end_with_the_host() {
   ::close(ends[1]);
 }
 
+// Says which begins, and how long it took: of one that hangs, the last line is the name.
+void stage(const std::string& name, void (*run)()) {
+  host::say("sharing: " + name);
+  const auto begin = Clock::now();
+  run();
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin);
+  host::say("sharing:   " + std::to_string(took.count()) + " ms");
+}
+
 }  // namespace
 
 int main() {
-  ::signal(SIGPIPE, SIG_IGN);  // one that has ended takes no orders
-  they_end_with_the_host();    // first: it forks
+  ::signal(SIGPIPE, SIG_IGN);                               // one that has ended takes no orders
+  stage("they end with the host", they_end_with_the_host);  // first: it forks
   const auto before = host::names_in("/proc/self/fd");
-  an_idle_one_has_no_thread();
-  a_flood_holds_up_nobody();
-  blocked_calls_leave_the_others_theirs();
-  without_new_threads_it_is_served();
-  without_new_threads_blocked_calls_leave_the_others_theirs();
-  no_thread_keeps_a_borrowed_identity();
-  the_thread_that_started_it_may_end();
+  stage("an idle one has no thread", an_idle_one_has_no_thread);
+  stage("a flood holds up nobody", a_flood_holds_up_nobody);
+  stage("blocked calls leave the others theirs", blocked_calls_leave_the_others_theirs);
+  stage("without new threads it is served", without_new_threads_it_is_served);
+  stage("without new threads blocked calls leave the others theirs",
+        without_new_threads_blocked_calls_leave_the_others_theirs);
+  stage("no thread keeps a borrowed identity", no_thread_keeps_a_borrowed_identity);
+  stage("the thread that started it may end", the_thread_that_started_it_may_end);
   expect(host::children() == 0, "no process is left");
-  expect(host::threads_down_to(1).size() == 1, "no thread is left");
+  expect(host::threads_down_to(host::first_threads).size() == host::first_threads,
+         "no thread is left");
   expect(host::names_in("/proc/self/fd").size() <= before.size() + 1, "no descriptor is left");
   host::say("sharing: all well");
   return 0;

@@ -214,7 +214,8 @@ void preparing_in_vain(const bulkhead::Policy& policy) {
   }
   expect(judge->stopped, "the judge is told of the end");
   expect(host::children() == 0, "no process is left");
-  expect(host::threads_down_to(1).size() == 1, "no thread is left");
+  expect(host::threads_down_to(host::first_threads).size() == host::first_threads,
+         "no thread is left");
   expect(host::names_in("/proc/self/fd") == descriptors, "no descriptor is left");
   expect(host::read_file("/proc/self/mountinfo") == mounts, "no mount is left");
 }
@@ -379,7 +380,8 @@ int main() {
     const auto lives = must(Compartment::start(policy, shell("sleep 1000")), "start");
   }
   expect(host::children() == 0, "no process is left");
-  expect(host::threads_down_to(1).size() == 1, "no thread is left");
+  expect(host::threads_down_to(host::first_threads).size() == host::first_threads,
+         "no thread is left");
   // The program of init stays open, once for all compartments.
   expect(host::names_in("/proc/self/fd").size() <= before.size() + 1, "no descriptor is left");
   host::say("surface: all well");
