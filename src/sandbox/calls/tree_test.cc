@@ -57,12 +57,11 @@ TEST(ServeTree, NamesChangeOnlyWhereWritingIsGranted) {
             "EPERM ok ENOENT ");
 }
 
-TEST(ServeTree, ErrorsAreTheKernels) {
-  const Folder folder;
-  const auto code = [&] {
-    std::string text;
-    const auto add = [&](long value) { text += outcome_of(value) + " "; };
-    const std::string base = folder / "x";
+// What the kernel says to one call after another in an empty place; the same inside, if it is
+// served well.
+struct Answers {
+  void add(long value) { text += outcome_of(value) + " "; }
+  void of_names() {
     add(::mkdir(base.c_str(), 0777));
     add(::mkdir((base + "/").c_str(), 0777));
     add(::mkdir((base + "/d/").c_str(), 0777));
@@ -74,7 +73,7 @@ TEST(ServeTree, ErrorsAreTheKernels) {
     add(::unlink((base + "/d").c_str()));
     add(::rename((base + "/.").c_str(), (base + "/e").c_str()));
     add(::rename((base + "/d").c_str(), (base + "/d/e").c_str()));
-    const Fd file(::open((base + "/f").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    file.reset(::open((base + "/f").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     add(::mkdir((base + "/f/d").c_str(), 0777));
     add(::unlink((base + "/f/").c_str()));
     add(::rename((base + "/f").c_str(), (base + "/d").c_str()));
@@ -94,6 +93,8 @@ TEST(ServeTree, ErrorsAreTheKernels) {
                  AT_SYMLINK_FOLLOW));
     add(::unlink((base + "/s/").c_str()));
     add(::rmdir((base + "/s").c_str()));
+  }
+  void of_status() {
     struct stat about {};
     ::stat((base + "/f").c_str(), &about);
     text += std::to_string(about.st_nlink) + " ";
@@ -125,6 +126,8 @@ TEST(ServeTree, ErrorsAreTheKernels) {
     add(::truncate((base + "/f").c_str(), -1));
     ::stat((base + "/f").c_str(), &about);
     text += std::to_string(about.st_size) + " " + std::to_string(about.st_mode) + " ";
+  }
+  void of_attributes() {
     add(::setxattr((base + "/f").c_str(), "user.a", "v", 1, 0));
     add(::setxattr((base + "/f").c_str(), "user.a", "v", 1, XATTR_CREATE));
     add(::fsetxattr(file.get(), "user.b", "", 0, 0));
@@ -149,12 +152,30 @@ TEST(ServeTree, ErrorsAreTheKernels) {
     add(::syscall(SYS_getxattr, (base + "/f").c_str(), "user.c", 8, 16));
     add(::removexattr((base + "/f").c_str(), "user.a"));
     add(::removexattr((base + "/f").c_str(), "user.a"));
+  }
+  void of_links() {
+    char target[16] = {};
     add(::readlink((base + "/s").c_str(), target, 16));
     text += std::string(target, 1) + " ";
     add(::readlink((base + "/f").c_str(), target, 16));
     add(::readlink((base + "/none").c_str(), target, 16));
     add(::readlink((base + "/s").c_str(), target, 0));
-    return text;
+  }
+
+  const std::string base;
+  std::string text = {};
+  Fd file = {};
+};
+
+TEST(ServeTree, ErrorsAreTheKernels) {
+  const Folder folder;
+  const auto code = [&] {
+    Answers answers{folder / "x"};
+    answers.of_names();
+    answers.of_status();
+    answers.of_attributes();
+    answers.of_links();
+    return answers.text;
   };
   const std::string plain = code();
   std::string command = "rm -rf " + (folder / "x");
