@@ -174,7 +174,7 @@ Result<int> explain_it(const ExplainOptions& options) {
   request.otherwise = is_terminal_there() ? Otherwise::kAsk : Otherwise::kDeny;  // as run has it
   BULKHEAD_TRY(const Session session, open_session(options.policy, request));
   // Without a program no answer counts, but run would refuse here, whatever it is to run.
-  if (const GrantStore store(session.places.grants()); session.subject.empty())
+  if (const GrantStore store(session.places.grants()); session.answers_for.empty())
     if (auto readable = store.load("", ""); !readable.ok()) return std::move(readable).error();
   BULKHEAD_TRY(const std::string resource, resource_of(session, *kind, options.resource));
   const Policy& policy = *session.policy;

@@ -170,7 +170,7 @@ int perform(const RunOptions& options, const Session& session, const Run& row, P
   JoinOptions joining;
   joining.journal = std::move(journal);
   joining.asker = asker.get();
-  joining.subject = session.subject;
+  joining.subject = session.answers_for;
   joining.digest = session.inputs.manifest.digest;
   joining.grants = session.places.grants();
   joining.on_warning = [monitor](const std::string& text) {

@@ -136,7 +136,9 @@ Result<std::vector<Extra>> GrantStore::load(const std::string& subject,
 Status GrantStore::remember(const std::string& subject, const std::string& manifest_digest,
                             const Extra& extra) {
   if (subject.empty())
-    return Error{"cannot remember an answer for a program without a name", EINVAL};
+    return Error{
+        "nothing tells which code the program was given; name the script's file as its first word",
+        EINVAL};
   if (field(extra.kind).empty())
     return Error{
         fmt::format("cannot remember an answer about {}: no manifest grants it", label(extra.kind)),

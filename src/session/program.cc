@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -13,8 +12,10 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/explain.h"
 #include "policy/homes.h"
 #include "sandbox/kernel/openat2.h"
+#include "session/script.h"
 
 namespace bulkhead {
 namespace {
@@ -38,41 +39,48 @@ Result<std::string> real(const std::string& path) {
   return std::string(text.get());
 }
 
-// Interpreters whose first argument that is no option names what really runs.
-bool is_interpreter(std::string_view name) {
-  static constexpr std::array kNames = {"node", "nodejs", "deno", "bun",  "python", "perl", "ruby",
-                                        "php",  "lua",    "sh",   "bash", "dash",   "zsh",  "ksh"};
-  // python3.11 → python
-  const size_t end = name.find_last_not_of("0123456789.");
-  name = name.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-// The first word that is no option, nor the value of one. Of Node only those are known that name a
-// file, which would be taken for the script, or stand before one every day.
-std::vector<std::string>::const_iterator find_script(const std::vector<std::string>& command,
-                                                     bool is_node) {
-  constexpr std::string_view kWithValue[] = {"-r",       "--require",    "--import",
-                                             "--loader", "--conditions", "--experimental-loader",
-                                             "-C",       "--env-file",   "--input-type"};
-  for (auto word = command.begin() + 1; word != command.end(); ++word) {
-    if (!word->starts_with('-')) return word;
-    if (is_node &&
-        std::find(std::begin(kWithValue), std::end(kWithValue), *word) != std::end(kWithValue) &&
-        ++word == command.end())
-      break;
-  }
-  return command.end();
-}
-
-std::string subject_of(const std::string& canonical, const std::vector<std::string>& command,
+// Code that no file holds is the command line that says it, in this folder: what the code names,
+// other modules and programs, is looked up from there.
+std::string command_in(const std::string& canonical, const std::vector<std::string>& command,
                        const std::string& folder) {
-  if (!is_interpreter(last_of(canonical))) return canonical;
-  const auto script = find_script(command, last_of(canonical) == "node");
-  if (script == command.end()) return canonical;
-  // With -c or -e the word is code, not a file.
-  const auto path = real(join(folder, *script));
-  return path.ok() && is_file(*path) ? *path : canonical;
+  constexpr size_t kMost = 4096;
+  std::string text = canonical;
+  for (size_t at = 1; at < command.size() && text.size() <= kMost; ++at)
+    text.append(" ").append(shell_word(command[at]));
+  text.append(" in ").append(folder);
+  return text.size() <= kMost ? text : "";
+}
+
+// Whether what is read there may be another thing each time: a pipe, a descriptor by its name.
+bool is_stream(const std::string& path) {
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0) return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  return is_within(path, "/dev") || is_within(path, "/proc");
+}
+
+// Sets subject and answers_for.
+void set_subject(Program& program, const std::vector<std::string>& command,
+                 const std::string& folder) {
+  program.subject = program.canonical;
+  const Script script = script_of(last_of(program.canonical), command);
+  switch (script.is) {
+    case Script::Is::kNoScript:
+      program.answers_for = program.subject;
+      return;
+    case Script::Is::kFile: {
+      const std::string path = join(folder, script.word);
+      if (auto found = real(path); found.ok() && is_file(*found))
+        program.subject = program.answers_for = std::move(*found);
+      else if (!is_stream(path))  // a folder, or a name that the interpreter makes more of
+        program.answers_for = command_in(program.canonical, command, folder);
+      return;
+    }
+    case Script::Is::kWords:
+      program.answers_for = command_in(program.canonical, command, folder);
+      return;
+    case Script::Is::kUnknown:
+      return;
+  }
 }
 
 std::string own_folder_of(const std::string& subject, const std::vector<std::string>& search_path,
@@ -174,7 +182,7 @@ Result<Program> find_program(const std::vector<std::string>& command, const std:
     }
   }
   BULKHEAD_TRY(program.canonical, real(program.path));
-  program.subject = subject_of(program.canonical, command, folder);
+  set_subject(program, command, folder);
   program.own_folder = own_folder_of(program.subject, search_path, homes);
   return program;
 }

@@ -13,9 +13,12 @@ namespace bulkhead {
 struct Program {
   std::string path;       // absolute, as found: a symlink or script is executed by this name
   std::string canonical;  // without symlinks
-  // What answers are remembered for: the program, or the script that a known interpreter is given,
-  // so that "always" for one script is not "always" for whatever node runs.
+  // Whose run it is: the program, or the script that a known interpreter is given.
   std::string subject;
+  // What answers are remembered for, so that "always" for one script is not "always" for whatever
+  // node runs: the subject; the whole command line where that holds the code (`sh -c …`); empty,
+  // so for nothing beyond the run, where neither says what runs (standard input).
+  std::string answers_for;
   // ${extension}: the outermost node_modules that the subject lies in (its dependencies are there
   // too), else the nearest folder with a package.json, else the subject alone. Never
   // somebody's home folder, one above it or one that all share, nor a folder of programs such as

@@ -123,6 +123,34 @@ TEST_F(ProgramTest, TheSubjectOfAnInterpreterIsItsScript) {
   EXPECT_EQ(find({"cat", "app/main.js"})->own_folder, cat);
 }
 
+TEST_F(ProgramTest, AnswersAreForNoMoreThanTheCodeThatRuns) {
+  const std::string python = file("bin/python3"), cat = file("bin/cat");
+  file("bin/env");
+  const std::string script = file("project/x.py"), folder = root_ + "/project";
+  file("project/ignore");
+  const auto answers_for = [this](const std::vector<std::string>& command) {
+    return find(command)->answers_for;
+  };
+  EXPECT_EQ(answers_for({"cat", "x.py"}), cat);
+  EXPECT_EQ(answers_for({"python3", "x.py", "-c", "1"}), script);
+  EXPECT_EQ(answers_for({"python3", "-W", "ignore", "x.py"}), script);
+  // The words are the code, and what that imports stands in the folder.
+  EXPECT_EQ(answers_for({"python3", "-c", "print(1)"}), python + " -c 'print(1)' in " + folder);
+  EXPECT_EQ(answers_for({"python3", "-m", "x"}), python + " -m x in " + folder);
+  EXPECT_EQ(answers_for({"python3", "no.py"}), python + " no.py in " + folder);
+  EXPECT_EQ(answers_for({"python3", "-c", std::string(5000, '1')}), "");
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"python3"},
+                                                  {"python3", "-"},
+                                                  {"python3", "/dev/fd/77"},
+                                                  {"python3", "/dev/null"},
+                                                  {"python3", "-i", "x.py"},
+                                                  {"python3", "--frob", "x.py"},
+                                                  {"env", "python3", "x.py"}}) {
+    EXPECT_EQ(answers_for(command), "");
+    EXPECT_NE(find(command)->subject, script);
+  }
+}
+
 TEST_F(ProgramTest, CanonicalPathOfWhatIsYetToBeMade) {
   fs::create_directories(root_ + "/project/real");
   fs::create_symlink("real", root_ + "/project/link");

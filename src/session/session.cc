@@ -321,16 +321,18 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     BULKHEAD_TRY(session.program,
                  find_program(request.command, session.folder, inputs.search_path, session.homes));
     session.subject = session.program->subject;
+    session.answers_for = session.program->answers_for;
   }
   if (!options.manifest.empty()) {
     BULKHEAD_TRY(inputs.manifest, read_manifest(options, request));
-    if (!inputs.manifest.extension.empty()) session.subject = inputs.manifest.extension;
+    if (!inputs.manifest.extension.empty())
+      session.subject = session.answers_for = inputs.manifest.extension;
     inputs.baseline = std::move(shipped.essentials);
   } else {
     inputs.baseline = std::move(shipped.baseline);
     inputs.manifest.otherwise = request.otherwise;
   }
-  inputs.subject = session.subject;
+  inputs.subject = session.answers_for;
   if (!options.otherwise.empty())
     inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
   if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;
@@ -354,9 +356,9 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.extras.push_back(flag(Kind::kRun, entry, "PROGRAM"));
     inputs.extras.push_back(flag(Kind::kRead, entry, "PROGRAM"));
   }
-  if (!session.subject.empty()) {
+  if (!session.answers_for.empty()) {
     const GrantStore store(session.places.grants());
-    BULKHEAD_TRY(auto remembered, store.load(session.subject, inputs.manifest.digest));
+    BULKHEAD_TRY(auto remembered, store.load(session.answers_for, inputs.manifest.digest));
     inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
   }
   BULKHEAD_TRY(inputs.sets, load_sets(session.places, sets_named(inputs)));

@@ -30,7 +30,8 @@ struct Session {
   std::optional<Program> program;
   std::vector<std::string> homes;  // of the machine's people, and places.home
   std::string folder;              // the working folder, canonical
-  std::string subject;             // whose answers are remembered: extension id, else the program's
+  std::string subject;             // extension id, else the program's
+  std::string answers_for;         // whose answers are remembered: extension id, else the program's
 };
 
 struct SessionRequest {

@@ -53,6 +53,16 @@ bool shares_job() {
   return false;
 }
 
+// Another user's, where somebody became this one at it (`su -c`) and has no terminal of their own.
+Error cannot_open(int fd) {
+  Error error = errno_error("open the terminal that is descriptor " + std::to_string(fd));
+  if (error.errno_value == EACCES)
+    error.message +=
+        ": it is another user's; become this one with a terminal of your own (su --pty, sudo with "
+        "use_pty), or redirect input, output and errors";
+  return error;
+}
+
 bool same(const TerminalModes& a, const TerminalModes& b) {
   return a.c_iflag == b.c_iflag && a.c_oflag == b.c_oflag && a.c_lflag == b.c_lflag &&
          std::equal(std::begin(a.c_cc), std::end(a.c_cc), std::begin(b.c_cc));
@@ -73,7 +83,7 @@ Result<std::optional<UserTerminal>> UserTerminal::find() {
   for (int fd = 0; fd < 3 && !self.fd_; ++fd) {
     if (isatty(fd) == 0) continue;
     self.fd_.reset(open(("/proc/self/fd/" + std::to_string(fd)).c_str(), kFlags));
-    if (!self.fd_) return errno_error("open the terminal that is descriptor " + std::to_string(fd));
+    if (!self.fd_) return cannot_open(fd);
   }
   if (!self.fd_) return std::optional<UserTerminal>();
   const auto device = device_of(self.fd_.get());

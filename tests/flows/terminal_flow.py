@@ -123,6 +123,33 @@ class AtATerminal(Flow):
         with open(os.path.join(self.home, ".config/bulkhead/grants.json"), encoding="utf-8") as file:
             self.assertIn(f'"{program}"', file.read())
 
+    def test_always_is_for_no_more_than_the_code_that_runs(self):
+        program = self.file("project/ask.py", f"open({self.secret!r})")
+        self.file("project/other.py", f"open({self.secret!r})")
+        self.file("project/ignore", "")
+        terminal = self.terminal("--", "/usr/bin/python3", "-W", "ignore", program)
+        terminal.wait_for(QUESTION)
+        terminal.type("always\n")
+        self.assertEqual(terminal.exit_code(), 0)
+        self.assertEqual(self.terminal("--", "/usr/bin/python3", program).exit_code(), 0)
+        for words in (["-W", "ignore", "other.py"], ["-c", f"open({self.secret!r})"]):
+            other = self.terminal("--", "/usr/bin/python3", *words)
+            other.wait_for(QUESTION)
+            other.type("no\n")
+            self.assertEqual(other.exit_code(), 1)
+        # What comes from standard input may be anything, the next time.
+        terminal = self.script(f"{options.bulkhead} run -- /usr/bin/python3 < {program}")
+        terminal.wait_for(QUESTION)
+        terminal.type("always\n")
+        terminal.wait_for("holds for this run only: nothing tells which code")
+        self.assertEqual(terminal.exit_code(), 0)
+
+    def test_another_users_terminal_is_said_to_be_that(self):
+        who = "setpriv --reuid=1234 --regid=1234 --clear-groups " if os.getuid() == 0 else ""
+        terminal = self.script(f"chmod 0 $(tty); exec setsid -w {who}{options.bulkhead} run -- true")
+        terminal.wait_for(r"descriptor 0: Permission denied: it is another user's.*su --pty")
+        self.assertEqual(terminal.exit_code(), 125)
+
     def test_a_shell_that_owns_the_foreground(self):
         terminal = self.terminal("--run", "/bin/bash", "--run", "cat", "--", "bash", "--norc", "-i")
         terminal.type(f"PS1='ready> '; cat {self.secret}\n")
