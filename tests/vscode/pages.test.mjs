@@ -116,7 +116,8 @@ for (const mode of (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",
         const told = [];
         close = await browseAlone(world, editor);
         for (const only of [names.filter((way) => !last.includes(way)), ...last.map((way) => [way])]) {
-          tell({ only, longest: only.length > 1 ? 14_000 : 4000 });
+          // The first says when it is done, however busy the machine is.
+          tell({ only, longest: only.length > 1 ? 50_000 : 4000 });
           fs.rmSync(world.path("home/projects/app/.proof/pages.ways.json"), { force: true });
           told.push(await attack(world, "pages", "ways"));
         }
