@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, ArgumentKind>, 53> kKinds = {{
+constexpr std::array<std::pair<std::string_view, ArgumentKind>, 54> kKinds = {{
     {"uri-read", ArgumentKind::kUriRead},
     {"uri-read-or-none", ArgumentKind::kUriReadOrNone},
     {"uri-status", ArgumentKind::kUriStatus},
@@ -68,6 +68,7 @@ constexpr std::array<std::pair<std::string_view, ArgumentKind>, 53> kKinds = {{
     {"webview-init", ArgumentKind::kWebviewInit},
     {"own-terminal", ArgumentKind::kOwnTerminal},
     {"scm-input", ArgumentKind::kScmInput},
+    {"tab-groups", ArgumentKind::kGroups},
     {"style-name", ArgumentKind::kStyleName},
 }};
 

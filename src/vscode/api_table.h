@@ -64,6 +64,7 @@ enum class ArgumentKind : uint8_t {
   kWebviewInit,
   kOwnTerminal,  // the number of a terminal that this host made
   kScmInput,     // the document of an input box, by the id of its source control
+  kGroups,       // groups of editors that are closed
   kStyleName,    // a part of a selector or of a variable's name in the window's style sheets
   kViewer,       // what a notebook is shown by
   kNumber,

@@ -233,6 +233,8 @@ class Broker final : public MessageJudge {
   bool filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox);
   bool knows_all(const Json& value, int depth) const;
   size_t mask_tabs(Json& value, int depth);
+  void learn_our_pages(const RpcRequest& request, const Json& told);
+  bool our_page_is_in_front();
   Disarm disarm();
   std::string permission_of(const std::string& command);
   // What the reply to a request of the workbench holds that acts, when a person picks what it
@@ -341,6 +343,7 @@ class Broker final : public MessageJudge {
   std::set<uint64_t> touched_terminals_;            // others', of which that was told
   Names panels_;                                    // types of its webviews
   std::map<std::string, std::string> masked_tabs_;  // id, in which the file stands → what is told
+  std::map<std::string, bool> our_pages_;   // ids of their tabs → whether in front of their group
   Json active_;                             // the URI of the document that a person writes in
   std::map<uint32_t, std::string> judged_;  // requests of commands that edit one document
   std::map<uint32_t, Found> searches_;      // requests whose replies tell of files

@@ -58,6 +58,7 @@ struct Broker::Argument {
   Ruling session() const { return broker.decide_sessions(value, asked); }
   Ruling terminal() const;
   Ruling input_box() const;
+  Ruling groups() const;
   Ruling changes() const;
   Ruling scheme() const;
   Ruling controller() const;
@@ -120,11 +121,11 @@ struct Broker::Argument {
     ArgumentKind kind;
     Ruling (*decide)(const Argument&);
   };
-  static const std::array<Row, 53> kRows;
+  static const std::array<Row, 54> kRows;
 };
 
 // In the order of ArgumentKind.
-constexpr std::array<Broker::Argument::Row, 53> Broker::Argument::kRows = {{
+constexpr std::array<Broker::Argument::Row, 54> Broker::Argument::kRows = {{
     {ArgumentKind::kUriRead, by<&Argument::read>},
     {ArgumentKind::kUriReadOrNone, by<&Argument::read_if_any>},
     {ArgumentKind::kUriStatus, by<&Argument::status>},
@@ -173,6 +174,7 @@ constexpr std::array<Broker::Argument::Row, 53> Broker::Argument::kRows = {{
     {ArgumentKind::kWebviewInit, by<&Argument::webview_init>},
     {ArgumentKind::kOwnTerminal, by<&Argument::terminal>},
     {ArgumentKind::kScmInput, by<&Argument::input_box>},
+    {ArgumentKind::kGroups, by<&Argument::groups>},
     {ArgumentKind::kStyleName, by<&Argument::style_name>},
     {ArgumentKind::kViewer, by<&Argument::viewer>},
     {ArgumentKind::kNumber, by<&Argument::number>},
@@ -384,6 +386,15 @@ Broker::Ruling Broker::Argument::input_box() const {
     return Ruling::pass();
   return refuse(resource ? resource->scheme + ":" + resource->path : "?",
                 "is no input box of its source control");
+}
+
+// A tab is named by what it was told as, which of our pages is nothing that the workbench knows.
+Broker::Ruling Broker::Argument::groups() const {
+  const std::lock_guard lock(broker.mutex_);
+  for (const Json& group : value.is_array() ? value : Json::array({value}))
+    for (const auto& [page, in_front] : broker.our_pages_)
+      if (page.substr(0, page.find('~')) == dumped(group)) return refuse(kTakesOurPage);
+  return Ruling::pass();
 }
 
 Broker::Ruling Broker::Argument::changes() const {

@@ -205,12 +205,17 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
     if (rule.place)
       if (Ruling ruling = decide_used(rule, at(arguments, 1), asked); !ruling.passes())
         return ruling;
-  // What stands in it is run by the next Enter, whatever that was meant for: commands (">"), tasks,
-  // terminals ("task ", "term ").
+  // What stands in it is run by the next Enter, whatever that was meant for: commands (">", of
+  // which the last one stands first), tasks, terminals ("task ", "term ").
   if (const std::string typed = text_of(at(at(arguments, 1), 0));
-      command == "workbench.action.quickOpen" &&
-      (typed.starts_with('>') || typed.find(' ') != std::string::npos))
+      command == "workbench.action.showCommands" ||
+      (command == "workbench.action.quickOpen" &&
+       (typed.starts_with('>') || typed.find(' ') != std::string::npos)))
     return refuse(asked, command, "puts a command before a person's next Enter");
+  if ((command == "workbench.action.closeActiveEditor" || command == "moveActiveEditor" ||
+       command.starts_with("workbench.action.moveEditor")) &&
+      our_page_is_in_front())
+    return refuse(asked, command, kTakesOurPage);
   if (const std::string shows = viewer_needs(command, arguments); !shows.empty())
     if (Ruling ruling = decide_permission(shows, asked); !ruling.passes()) return ruling;
   // Resources in a command's arguments are opened, compared or revealed: each must be readable.

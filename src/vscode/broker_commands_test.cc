@@ -96,7 +96,7 @@ TEST_F(BrokerTest, ACommandThatItsOwnHostIsWokenForIsItsOwn) {
         {"isBuiltin", is_builtin},
         {"activationEvents",
          {"onCommand:_mine.configurePlugin", "onCommand:mine.theirs", "onCommand:mine.taken",
-          "onCommand:somebody.else", "onLanguage:x"}}};
+          "onCommand:mine.tabled", "onCommand:somebody.else", "onLanguage:x"}}};
     deliver("$deltaExtensions",
             Json::array({Json{{"toAdd", {description}}, {"myToAdd", Json::array()}}}).dump());
   };
@@ -106,6 +106,7 @@ TEST_F(BrokerTest, ACommandThatItsOwnHostIsWokenForIsItsOwn) {
   EXPECT_EQ(runs("_mine.configurePlugin"), "passed");
   for (const char* others : {"mine.theirs", "mine.taken", "somebody.else", "_mine.other"})
     EXPECT_THAT(runs(others), HasSubstr("commands-foreign")) << others;
+  EXPECT_THAT(runs("mine.tabled"), HasSubstr("cannot run")) << "the editor's own";
 }
 
 TEST_F(BrokerTest, ItsOwnViewsAreShownAndNoOthers) {
@@ -219,6 +220,9 @@ TEST_F(BrokerTest, NobodyPutsACommandBeforeTheNextEnter) {
   for (const char* text :
        {">Terminal: Run Selected Text", ">reload", "task greet", "term ", "debug x"})
     EXPECT_THAT(opens(Json::array({text})), HasSubstr("next Enter")) << text;
+  EXPECT_THAT(call("MainThreadCommands", "$executeCommand",
+                   {"workbench.action.showCommands", Json::array(), false}),
+              HasSubstr("next Enter"));
 }
 
 TEST_F(BrokerTest, ResourcesInACommandsArgumentsAreJudgedInEveryForm) {

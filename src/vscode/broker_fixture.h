@@ -136,7 +136,8 @@ inline const std::vector<std::string> kActors = {"MainThreadFileSystem",
                                                  "MainThreadEmbeddings",
                                                  "MainThreadChatDebug",
                                                  "MainThreadDataChannels",
-                                                 "MainThreadShare"};
+                                                 "MainThreadShare",
+                                                 "MainThreadEditorTabs"};
 
 // vscode/api/table.json.
 inline Json shipped_table() {
@@ -184,13 +185,16 @@ inline constexpr const char* kCommands = R"({
     "free": ["setContext"],
     "commands": ["vscode.open", "vscode.openWith", "_workbench.open", "_workbench.openWith",
                  "_open.mergeEditor", "classified.here", "cursorMove", "workbench.action.quickOpen",
-                 "workbench.action.openSettingsJson"],
+                 "workbench.action.openSettingsJson", "workbench.action.showCommands",
+                 "workbench.action.closeActiveEditor", "workbench.action.moveEditorToNextGroup",
+                 "moveActiveEditor"],
     "workspace-folders": ["vscode.openFolder", "vscode.newWindow"],
     "tasks": ["workbench.action.tasks.runTask", "workbench.action.tasks.build"],
     "workspace-edit": ["type", "editor.action.commentLine"],
     "clipboard": ["paste", "editor.action.showSnippets", "editor.action.insertSnippet"],
     "language-models": ["workbench.action.chat.open"],
-    "refuse": ["bad.exactly", "git.tabled", "_git.tabled", "editor.git.action.tabled"]
+    "refuse": ["bad.exactly", "mine.tabled", "git.tabled", "_git.tabled",
+               "editor.git.action.tabled"]
   }
 })";
 

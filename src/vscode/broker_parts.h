@@ -28,6 +28,8 @@ inline constexpr size_t kWaitingOverhead = 128;
 // The number of our own request; a host counts its own from 1 and never comes here.
 inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
 
+inline constexpr const char* kTakesOurPage = "closes or moves a page of Bulkhead's";
+
 inline const Json kNull;
 inline const Json& at(const Json& array, size_t i) {
   return array.is_array() && i < array.size() ? array[i] : kNull;

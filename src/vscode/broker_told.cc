@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -354,6 +355,50 @@ bool Broker::knows_all(const Json& value, int depth) const {
   });
 }
 
+namespace {
+
+// The review and the journal.
+bool is_our_page(const Json& tab) {
+  const Json input = tab.is_object() ? tab.value("input", Json()) : Json();
+  return input.is_object() &&
+         text_of(input.value("viewType", Json())).starts_with("mainThreadWebview-bulkhead.");
+}
+
+}  // namespace
+
+// What is told: groups with all of their tabs, or what became of one tab. Which of a group was in
+// front before is not told.
+void Broker::learn_our_pages(const RpcRequest& request, const Json& told) {
+  constexpr int kClosed = 1;
+  const Json& first = at(told, 0);
+  if (request.method == "$acceptEditorTabModel") our_pages_.clear();
+  const bool closed = first.is_object() && first.value("kind", Json()) == kClosed;
+  const std::function<void(const Json&, int)> learn = [&](const Json& value, int depth) {
+    if (depth > 4 || !value.is_structured()) return;
+    if (!value.is_object() || !value.contains("input")) {
+      for (const Json& each : value) learn(each, depth + 1);
+      return;
+    }
+    const std::string id = text_of(value.value("id", Json()));
+    const bool in_front = value.value("isActive", Json()) == true;
+    if (in_front)
+      for (auto& [page, is_in_front] : our_pages_)
+        if (page.substr(0, page.find('~')) == id.substr(0, id.find('~'))) is_in_front = false;
+    if (!is_our_page(value)) return;
+    if (closed)
+      our_pages_.erase(id);
+    else
+      our_pages_[id] = in_front;
+  };
+  learn(told, 0);
+}
+
+bool Broker::our_page_is_in_front() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(our_pages_.begin(), our_pages_.end(),
+                     [](const auto& one) { return one.second; });
+}
+
 // A tab stays in its place, so that what is told of the others fits; what it shows does not come
 // in.
 size_t Broker::mask_tabs(Json& value, int depth) {
@@ -377,7 +422,8 @@ size_t Broker::mask_tabs(Json& value, int depth) {
   };
   const bool titled = kind == kTerminal || kind == kChat || (kind == kWebview && !is_own_panel());
   if (titled) value["label"] = "";
-  if (kind != kUnknown && kind != kDifferences && knows_all(*input, depth)) return titled ? 1 : 0;
+  if (kind != kUnknown && kind != kDifferences && !is_our_page(value) && knows_all(*input, depth))
+    return titled ? 1 : 0;
   *input = Json{{"kind", kUnknown}};
   value["label"] = "";
   if (masked_tabs_.size() >= Names::kMost) masked_tabs_.clear();
@@ -387,6 +433,7 @@ size_t Broker::mask_tabs(Json& value, int depth) {
 }
 
 bool Broker::filter_tabs(const RpcRequest& request, Json& arguments, Outbox& outbox) {
+  learn_our_pages(request, arguments);
   if (mask_tabs(arguments, 0) == 0) return false;
   outbox.to_host(with_arguments(request, arguments));
   return true;

@@ -565,6 +565,47 @@ TEST_F(BrokerToldTest, TitlesOfOthersPagesDoNotComeIn) {
   EXPECT_FALSE(shown(tab(7, "mainThreadWebview-cloud.page")));
 }
 
+// The review and the journal: nobody closes or moves what a person decides on.
+TEST_F(BrokerToldTest, OurPagesAreNotForAnExtensionToCloseOrToMove) {
+  start({"me.mine"}, nullptr, R"("@editor","commands","window")");
+  const auto tab = [&](const std::string& id, const std::string& type, bool active) {
+    return Json{{"id", id},
+                {"label", "TITLE"},
+                {"isActive", active},
+                {"input", {{"kind", 7}, {"viewType", "mainThreadWebview-" + type}}}};
+  };
+  const auto happens = [&](int kind, const Json& one) {
+    told("$acceptTabOperation",
+         Json::array({Json{{"kind", kind}, {"index", 0}, {"groupId", 2}, {"tabDto", one}}}));
+    return given();
+  };
+  const auto closes = [&](const Json& groups) {
+    return call("MainThreadEditorTabs", "$closeGroup", {groups, true});
+  };
+  const auto runs = [&](const char* command) {
+    return call("MainThreadCommands", "$executeCommand", {command, Json::array(), false});
+  };
+  const Json review = tab("2~review", "bulkhead.review", true);
+  const Json other = tab("2~other", "cloud.page", true);
+  told("$acceptEditorTabModel",
+       Json::array({Json::array({Json{{"groupId", 1}, {"tabs", Json::array()}},
+                                 Json{{"groupId", 2}, {"tabs", Json::array({review})}}})}));
+  EXPECT_EQ(given().find("2~review"), std::string::npos) << "by this it would be closed";
+  EXPECT_THAT(closes(Json::array({1, 2})), HasSubstr("Bulkhead's"));
+  EXPECT_EQ(closes(Json::array({1})), "passed");
+  for (const char* command : {"workbench.action.closeActiveEditor",
+                              "workbench.action.moveEditorToNextGroup", "moveActiveEditor"})
+    EXPECT_THAT(runs(command), HasSubstr("Bulkhead's")) << command;
+  EXPECT_THAT(happens(0, other), HasSubstr("2~other"));
+  EXPECT_EQ(runs("workbench.action.closeActiveEditor"), "passed") << "another is in front";
+  EXPECT_THAT(closes(Json::array({2})), HasSubstr("Bulkhead's"));
+  EXPECT_EQ(happens(2, review).find("2~review"), std::string::npos);
+  EXPECT_THAT(runs("workbench.action.closeActiveEditor"), HasSubstr("Bulkhead's"));
+  EXPECT_EQ(happens(1, review).find("2~review"), std::string::npos);
+  EXPECT_EQ(closes(Json::array({2})), "passed");
+  EXPECT_EQ(runs("workbench.action.closeActiveEditor"), "passed");
+}
+
 // The host goes through the list as it starts.
 TEST_F(BrokerToldTest, APersonsToolsAreAnEmptyList) {
   EXPECT_EQ(call("MainThreadLanguageModelTools", "$getTools", {}), "quiet");
