@@ -1,6 +1,7 @@
 #include "policy/shipped.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -44,6 +45,11 @@ Result<std::shared_ptr<const Policy>> compile_manifest(const ManifestBytes& mani
                                                        const ShippedRules& rules,
                                                        PolicyInputs inputs) {
   BULKHEAD_TRY(inputs.manifest, parse_manifest(manifest));
+  if (inputs.manifest.files.private_home.value_or(false))
+    return Error{
+        "a private home (files.private) is kept by `bulkhead run` alone: leave it out of this "
+        "manifest, and give the program a folder that it may write",
+        ENOTSUP};
   if (rules.essentials) thaw_file("essentials.json", inputs.baseline.emplace());
   if (rules.blocklist) thaw_file("blocklist.json", inputs.blocklists.emplace_back());
   inputs.sets = thaw_sets(sets_named(inputs));

@@ -2,9 +2,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <mutex>
@@ -342,6 +344,8 @@ void errors(const bulkhead::Policy& policy) {
   expect(!broken.ok() && broken.error().message.find("mine.json:2") != std::string::npos,
          "a manifest's mistake has its place");
   expect(!bulkhead::Policy::load("/nonexistent/manifest.json").ok(), "no file");
+  const auto home = bulkhead::Policy::parse(R"({"manifest": 1, "files": {"private": true}})");
+  expect(!home.ok() && home.error().errno_value == ENOTSUP, "no private home");
   Options options = shell("");
   options.command = {"sh"};
   expect(!Compartment::start(policy, options).ok(), "a program without a path");
@@ -353,6 +357,15 @@ void errors(const bulkhead::Policy& policy) {
   options = shell("");
   options.limits.memory = 0;
   expect(!Compartment::start(policy, options).ok(), "a limit of nothing");
+  rlimit usual{};
+  expect(::getrlimit(RLIMIT_NOFILE, &usual) == 0, "limits");
+  const rlimit few{host::names_in("/proc/self/fd").size() + 3, usual.rlim_max};
+  expect(::setrlimit(RLIMIT_NOFILE, &few) == 0, "few descriptors");
+  const auto short_of = Compartment::start(policy, shell(""));
+  ::setrlimit(RLIMIT_NOFILE, &usual);
+  expect(!short_of.ok() && short_of.error().errno_value == EMFILE &&
+             short_of.error().message.find("RLIMIT_NOFILE") != std::string::npos,
+         "what to do where descriptors are used up");
   // The program that the host names starts; of its libraries a policy that grants nothing has none.
   const auto nothing = must(bulkhead::Policy::parse(R"({"manifest": 1})"), "an empty manifest");
   auto compartment = must(Compartment::start(nothing, shell("exit 0")), "start");

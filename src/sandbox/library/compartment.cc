@@ -40,6 +40,17 @@ constexpr size_t kMaxManifest = 1 << 20;
 
 v1::Error outer(const InnerError& error) { return {to_string(error), error.errno_value}; }
 
+// Of a start, where this process or its user has used up something.
+v1::Error outer_start(const InnerError& error) {
+  v1::Error same = outer(error);
+  if (error.errno_value == EMFILE)
+    same.message += " (raise this process's limit on descriptors, RLIMIT_NOFILE)";
+  if (error.errno_value == EAGAIN)
+    same.message +=
+        " (processes and threads: raise RLIMIT_NPROC or the cgroup's pids.max, or end some)";
+  return same;
+}
+
 v1::Status outer(const InnerStatus& status) {
   if (status.ok()) return std::monostate{};
   return outer(status.error());
@@ -216,9 +227,6 @@ struct Compartment::Impl {
   InnerStatus prepare(const std::shared_ptr<const InnerPolicy>& policy, const Options& options,
                       const std::set<int>& later) {
     BULKHEAD_CHECK(check(options));
-    if (!policy->private_home().empty())
-      return InnerError{"a private home has no place to be kept in here: leave files.private out",
-                        ENOTSUP};
     PlanOptions planned;
     planned.limits = inner(options.limits);
     BULKHEAD_TRY(Plan plan,
@@ -288,7 +296,7 @@ Result<Compartment> Prepared::start(const std::map<int, int>& descriptors) {
   if (const InnerStatus fit = impl_->check(descriptors); !fit.ok()) return outer(fit.error());
   const InnerStatus begun = impl_->begin(descriptors);
   compartment = std::move(impl_->compartment);
-  if (!begun.ok()) return outer(begun.error());
+  if (!begun.ok()) return outer_start(begun.error());
   return Compartment(std::move(compartment));
 }
 
@@ -301,7 +309,7 @@ Result<Compartment> Compartment::start(const Policy& policy, const Options& opti
   auto impl = std::make_unique<Impl>();
   InnerStatus status = impl->prepare(policy.data().policy, options, {});
   if (status.ok()) status = impl->supervised->begin();
-  if (!status.ok()) return outer(status.error());
+  if (!status.ok()) return outer_start(status.error());
   return Compartment(std::move(impl));
 }
 
@@ -309,7 +317,7 @@ Result<Prepared> Compartment::prepare(const Policy& policy, const Options& optio
                                       const std::set<int>& later) {
   auto impl = std::make_unique<Prepared::Impl>();
   const InnerStatus prepared = impl->compartment->prepare(policy.data().policy, options, later);
-  if (!prepared.ok()) return outer(prepared.error());
+  if (!prepared.ok()) return outer_start(prepared.error());
   impl->later = later;
   return Prepared(std::move(impl));
 }
