@@ -29,8 +29,9 @@
 //     where the system gives no more threads. The first start makes them: credentials, Landlock
 //     domain and processors are of whoever called that. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
-//   - A host that forks without executing leaves its compartments to the parent. One that changes
-//     its user or its capabilities does that before it starts one.
+//   - A host that forks without executing leaves its compartments to the parent: in the child
+//     objects end without them, and are good for nothing else. One that changes its user or its
+//     capabilities does that before it starts one.
 #pragma once
 
 #include <sys/types.h>

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <cerrno>
@@ -252,6 +253,29 @@ void waiting(const bulkhead::Policy& policy) {
   expect_how(*compartment.outcome(), Outcome::How::kExited, 5, "a signal's handler");
 }
 
+// An object's end in a fork is nothing to the compartment, and comes.
+void a_fork_leaves_them_to_its_parent(const bulkhead::Policy& policy) {
+  auto compartment = must(Compartment::start(policy, shell("sleep 1000")), "start");
+  auto prepared = must(Compartment::prepare(policy, shell("exit 3")), "prepare");
+  const pid_t fork = ::fork();
+  if (fork == 0) {
+    {
+      const Compartment one = std::move(compartment);
+      const bulkhead::Prepared other = std::move(prepared);
+    }
+    ::_exit(0);
+  }
+  int status = -1;
+  const auto end = Clock::now() + 30s;
+  while (::waitpid(fork, &status, WNOHANG) == 0) {
+    if (Clock::now() > end) ::kill(fork, SIGKILL);
+    ::usleep(1000);
+  }
+  expect(status == 0, "objects end in a fork");
+  expect(compartment.outcome() == nullptr, "and what they stand for lives");
+  expect_how(must(prepared.start(), "start").wait(), Outcome::How::kExited, 3, "waits still");
+}
+
 void usage(const bulkhead::Policy& policy) {
   Pipe out;
   Options options = shell("sleep 1000 & echo; wait");
@@ -381,6 +405,7 @@ int main() {
     outcomes(policy);
     descriptors(policy);
     waiting(policy);
+    a_fork_leaves_them_to_its_parent(policy);
     usage(policy);
     judging();
     judging_its_own_end();

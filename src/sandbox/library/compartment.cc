@@ -224,6 +224,14 @@ Result<Policy> Policy::load(const std::string& file, const PolicyOptions& option
 }
 
 struct Compartment::Impl {
+  Impl() = default;
+  // In a fork of the host the threads are missing that would end it, and it is the parent's.
+  ~Impl() {
+    if (process != ::getpid()) static_cast<void>(supervised.release());
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   InnerStatus prepare(const std::shared_ptr<const InnerPolicy>& policy, const Options& options,
                       const std::set<int>& later) {
     BULKHEAD_CHECK(check(options));
@@ -240,6 +248,7 @@ struct Compartment::Impl {
     return {};
   }
 
+  const pid_t process = ::getpid();
   std::unique_ptr<Supervised> supervised;
   mutable std::once_flag once;
   mutable v1::Outcome outcome;
