@@ -25,9 +25,10 @@
 //   - A compartment's first process is a child of the host, so its end raises SIGCHLD like another
 //     child's. A host that waits for whatever child there is may do so.
 //   - Two threads of ours serve all compartments, and one more each that is busy; an idle one costs
-//     none. While calls of one wait for somebody, two more are kept for the others': these go on
-//     where the system gives no more threads. The first start makes them: credentials, Landlock
-//     domain and processors are of whoever called that. The host's code runs there in Judge alone.
+//     none, but where its memory is polled and sockets are looked at. While calls of one wait for
+//     somebody, two more are kept for the others': these go on where the system gives no more
+//     threads. The first start makes them: credentials, Landlock domain and processors are of
+//     whoever called that. The host's code runs there in Judge alone.
 //   - All processes of a compartment end with it, and it ends with the host's process.
 //   - A host that forks without executing leaves its compartments to the parent: in the child
 //     objects end without them, and are good for nothing else. One that changes its user or its

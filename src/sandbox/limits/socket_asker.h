@@ -45,7 +45,7 @@ class SocketAsker {
 
   std::function<void()> before_close_;
   std::shared_ptr<State> state_;  // the thread's, too, which may outlive us
-  pid_t owner_ = -1;              // the thread's process: one that is forked (Sentry) has it not
+  pid_t owner_ = -1;              // the thread's process: a fork has it not
 };
 
 }  // namespace bulkhead
