@@ -2,6 +2,7 @@
 //   node bench/javascript/figures.mjs cold [ROUNDS]         to a first result, in ms, and a worker's memory
 //   node bench/javascript/figures.mjs prettier [ROUNDS]     formatting 1,000 lines inside, as a ratio to plain Node
 //   node bench/javascript/figures.mjs many [SANDBOXES] [TENANTS]   what they all take, their supervisors included
+//   node bench/javascript/figures.mjs holds [ROUNDS] [MB]  how long a start holds the event loop of a host that has so much
 //   taskset -c 0 node bench/javascript/figures.mjs core     crossings, beside two processes and a futex (bench/ping.c)
 //   node bench/javascript/figures.mjs all [ROUNDS]          each of these and compare.mjs (`npm ci` here first), with targets
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -33,6 +34,19 @@ async function cold(rounds = 21) {
     await sandbox.dispose();
   }
   console.log(`cold, to a first result, ms: ${shown(taken, 1)}\nprivate memory of a worker with one, with two, MB: ${shown(ofOne, 2)}, ${shown(ofTwo, 2)}`);
+}
+
+async function holds(rounds = 15, megabytes = 1024) {
+  const kept = [];
+  for (let i = 0; i < megabytes; i++) kept.push(Buffer.alloc(2 ** 20, 1));
+  const taken = [];
+  for (let i = 0; i < rounds; i++) {
+    const begin = performance.now();
+    const made = Sandbox.create();
+    taken.push(performance.now() - begin);
+    await (await made).dispose();
+  }
+  console.log(`a start holds the event loop of a host with ${kept.length} MB, ms: ${shown(taken, 1)}`);
 }
 
 async function prettier(rounds = 15) {
@@ -124,14 +138,14 @@ async function core(rounds = 11) {
 
 // What the figures are to be: of a run whose machine has nothing else to do.
 const targets = {
-  cold: 'cold 40 ms; a worker with one or two 7 MB private', prettier: '1.05 times plain Node by the clock', many: '2 GB for all processes',
+  cold: 'cold 40 ms; a worker with one or two 7 MB private', holds: 'what a host of no size takes: some ms', prettier: '1.05 times plain Node by the clock', many: '2 GB for all processes',
   core: 'futex + 3,000 ns', compare: `a cached read 150 ns, get 750, call 1,000, text 1,600, there and back 2,200, a new object 1,600,
   10,000 numbers 100,000; cold 40 ms, a further one 5 ms, prepared 1 ms, memory of a worker with two 7 MB`,
 };
 // Each in a process of its own, one after the other: what one has compiled and collected is not the next one's.
 function all(rounds) {
   const self = fileURLToPath(import.meta.url), times = rounds === undefined ? [] : [String(rounds)];
-  const runs = { compare: [join(here, 'compare.mjs'), ...times], cold: [self, 'cold', ...times], prettier: [self, 'prettier', ...times], many: [self, 'many'], core: [self, 'core', ...times] };
+  const runs = { compare: [join(here, 'compare.mjs'), ...times], cold: [self, 'cold', ...times], holds: [self, 'holds', ...times], prettier: [self, 'prettier', ...times], many: [self, 'many'], core: [self, 'core', ...times] };
   let failed = 0;
   for (const [name, words] of Object.entries(runs)) {
     console.log(`\n${name}: load ${loadavg()[0].toFixed(1)} before it; at most ${targets[name]}`);
@@ -142,7 +156,7 @@ function all(rounds) {
   return failed;
 }
 
-const tasks = { cold, prettier, many, core, all };
+const tasks = { cold, holds, prettier, many, core, all };
 const [name, ...rest] = process.argv.slice(2);
 if (!(name in tasks)) throw new Error(`one of ${Object.keys(tasks).join(', ')}`);
 process.exit(await tasks[name](...rest.map(Number)) ?? 0);

@@ -80,7 +80,7 @@ class Journal {
     if (--this.#users > 0) return;
     // The program may be about to end.
     this.#tell();
-    this.#linger = setTimeout(() => { this.#close(); }, LINGER).unref();
+    this.#linger = setTimeout(() => { this.#close()?.exited({ waiting: false }); }, LINGER).unref();
   }
   #close() {
     this.#tell();
@@ -99,7 +99,7 @@ class Journal {
     const keeper = this.#close();
     if (keeper === undefined) return;
     const late = setTimeout(() => { keeper.stop(); }, LINGER);
-    await keeper.exited();
+    await keeper.exited({ waiting: true });
     clearTimeout(late);
   }
 

@@ -1,7 +1,7 @@
 'use strict';
 // Starts workers. All that the rest of the package knows of a worker's process is what launch() gives.
 
-const { spawn, spawnSync } = require('node:child_process');
+const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { version } = require('../package.json');
@@ -72,43 +72,45 @@ function workerOf(keeper) {
   return pid;
 }
 
-// A worker's process. memory: the descriptor of its channel; most: bytes for all of it; journal: the
-// descriptor where its supervisor tells what it refuses, or undefined.
-//   { pid, kill(), exited: Promise<{ code, signal }>, worker(): pid or 0 }
-function launch(memory, { most, wasmPages, journal }) {
+// Starts a worker's process, which `link` (js/native/host.cc) ends with itself. most: bytes for all of it; journal:
+// the descriptor where its supervisor tells what it refuses, or undefined.
+//   { pid: 0 where it could not be started, worker(): pid or 0 }
+function launch(link, { most, wasmPages, journal }) {
   const { bulkhead, worker, node } = parts();
   const folder = path.dirname(worker);
   // The first is of no program: should the library not be loaded, Node refuses to run.
   const flags = ['--bulkhead-worker', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--no-wasm-async-compilation'];
-  const child = spawn(bulkhead, [
-    'isolate', ...(journal === undefined ? [] : ['--journal']), '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,
-  ], { stdio: [memory, 'ignore', process.env.BULKHEAD_WORKER_STDERR ? 'inherit' : 'ignore', 'pipe', ...(journal === undefined ? [] : [journal])], env: environment(), cwd: folder, detached: true });
   // In a session of its own: what is typed at the host's terminal is the host's to take.
-  child.unref();
-  // The pipe is what ends the worker when we end, however.
-  child.stdio[3].unref();
-  child.stdio[3].on('error', () => {});
-  const exited = new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-    child.once('error', () => resolve({ code: 127, signal: null }));
-  });
-  return { pid: child.pid ?? 0, exited, kill: () => {
-      child.stdio[3].destroy();
-      child.kill('SIGKILL');
-    }, worker: () => workerOf(child.pid) };
+  const pid = spawn([
+    bulkhead, 'isolate', ...(journal === undefined ? [] : ['--journal']), '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,
+  ], folder, [link.memory(), NULL, process.env.BULKHEAD_WORKER_STDERR ? 2 : NULL, link.lifeline(), ...(journal === undefined ? [] : [journal])]);
+  link.started(pid);
+  return { pid, worker: () => workerOf(pid) };
 }
 
+// /dev/null, as a descriptor for spawn().
+const NULL = -1;
+// A process, by its id, or 0.
+const spawn = (words, folder, descriptors) =>
+  Math.max(0, native().spawn(words, Object.entries(environment()).map(([name, value]) => `${name}=${value}`), folder, descriptors));
+
 // The process that keeps a journal (journal.cjs): what comes by `socket`, in `file` or where the user's is.
-//   { stop(), exited(): a promise, for which the event loop waits }
+//   { stop(), exited({ waiting }): a promise, for which the event loop waits where told so }
 function startKeeper(socket, file) {
-  const args = ['isolate', '--keep-journal', ...(file === '' ? [] : ['--journal-file', file])];
-  const child = spawn(parts().bulkhead, args, { stdio: [socket, 'ignore', 'inherit'], env: environment(), cwd: '/', detached: true });
-  child.unref();
-  const exited = new Promise((resolve) => {
-    child.once('exit', resolve);
-    child.once('error', resolve);
-  });
-  return { stop: () => { child.kill('SIGKILL'); }, exited: () => { child.ref(); return exited; } };
+  const pid = spawn([parts().bulkhead, 'isolate', '--keep-journal', ...(file === '' ? [] : ['--journal-file', file])], '/', [socket, NULL, 2]);
+  const { isOver } = native();
+  return {
+    stop() {
+      if (!isOver(pid)) process.kill(pid, 'SIGKILL');
+    },
+    async exited({ waiting }) {
+      while (!isOver(pid))
+        await new Promise((resolve) => {
+          const timer = setTimeout(resolve, 5);
+          if (!waiting) timer.unref();
+        });
+    },
+  };
 }
 
 // Of a worker that did not start, what the program itself says.

@@ -72,8 +72,7 @@ class Worker {
     this.prepared = keyOf(options);
     this.wasmPages = Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE)));
     this.native = native().link(output + 4096, programMessage(options, codes.get(this.wasmPages) ?? NONE), shared);
-    this.process = launch(this.native.memory(), { most, wasmPages: this.wasmPages, journal: this.journal?.enter() });
-    this.native.closeMemory();
+    this.process = launch(this.native, { most, wasmPages: this.wasmPages, journal: this.journal?.enter() });
     this.journal?.start();
     this.native.watch(this.process.pid, 0);
     this.link = new Link(this.native, output);
@@ -82,18 +81,16 @@ class Worker {
   }
   readySync() {
     if (this.pid !== 0) return this;
-    if (!this.native.ready(START)) throw this.failed();
+    if (this.process.pid === 0 || !this.native.ready(START)) throw this.failed();
     this.pid = this.process.worker();
     this.native.watch(this.process.pid, this.pid);
     return this;
   }
   async ready() {
     const end = Date.now() + START;
-    let gone = false;
-    this.process.exited.then(() => { gone = true; });
     // Short steps: a worker is there in tens of milliseconds, and nothing tells of it.
     while (!this.native.ready(0)) {
-      if (gone || Date.now() > end) throw this.failed();
+      if (this.process.pid === 0 || this.native.isGone() || Date.now() > end) throw this.failed();
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     return this.readySync();
@@ -150,7 +147,6 @@ class Worker {
   }
   onlost(error) {
     forget(this);
-    this.process.kill();
     this.journal?.leave();
     const told = [...this.sandboxes.values()];
     this.sandboxes.clear();

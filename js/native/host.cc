@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -14,7 +15,9 @@
 #include <mutex>
 #include <span>
 #include <thread>
+#include <utility>
 
+#include "child.h"
 #include "isolate/message.h"
 #include "membrane/channel.h"
 #include "membrane/turn.h"
@@ -46,7 +49,8 @@ class HostLink {
 
   bool open(size_t slot, size_t shared) {
     memory_ = SharedChannel::make_memory(slot, shared);
-    return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost);
+    return memory_ >= 0 && channel_.attach(memory_, ChannelSide::kHost) &&
+           ::pipe2(lifeline_.data(), O_CLOEXEC) == 0;
   }
   // As JavaScript wrote it (js/lib/pool.cjs): nobody waits for an answer.
   bool put_program(std::span<const uint8_t> message) {
@@ -57,9 +61,12 @@ class HostLink {
     return true;
   }
   int memory() const { return memory_; }
-  void close_memory() {
-    if (memory_ >= 0) ::close(memory_);
-    memory_ = -1;
+  // What ends a worker when this process does, however: its end of a pipe.
+  int lifeline() const { return lifeline_[0]; }
+  // The worker has its descriptors. `keeper`: the child of this process that it is below.
+  void started(pid_t keeper) {
+    keeper_ = keeper;
+    for (int* const fd : {&memory_, &lifeline_[0]}) close_one(*fd);
   }
   SharedChannel& channel() { return channel_; }
   Turn& turn() { return turn_; }
@@ -117,7 +124,8 @@ class HostLink {
     turn_.kill();
     turn_.forget();
     channel_.detach();
-    close_memory();
+    for (int* const fd : {&memory_, &lifeline_[0], &lifeline_[1]}) close_one(*fd);
+    if (const pid_t keeper = std::exchange(keeper_, 0); keeper > 0) reap(keeper);
   }
 
  private:
@@ -147,7 +155,14 @@ class HostLink {
  private:
   SharedChannel channel_;
   Turn turn_;
+  static void close_one(int& fd) {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+  }
+
   int memory_ = -1;
+  std::array<int, 2> lifeline_ = {-1, -1};
+  pid_t keeper_ = 0;
   size_t length_ = 0;
 
   std::mutex mutex_;
@@ -473,9 +488,20 @@ napi_value copy_shared(napi_env env, napi_callback_info info) {
   return make(env, true);
 }
 
-napi_value close_memory(napi_env env, napi_callback_info info) {
-  call_of(env, info).held->link.close_memory();
+napi_value lifeline(napi_env env, napi_callback_info info) {
+  return make(env, static_cast<double>(call_of(env, info).held->link.lifeline()));
+}
+
+// started(keeper): spawn()'s answer, or 0: memory() and lifeline() are its own now.
+napi_value started(napi_env env, napi_callback_info info) {
+  const Call call = call_of(env, info);
+  call.held->link.started(static_cast<pid_t>(number_of(env, call.args[0])));
   return nullptr;
+}
+
+// isGone(): whether whom watch() named has ended.
+napi_value is_gone(napi_env env, napi_callback_info info) {
+  return make(env, call_of(env, info).held->link.turn().gone());
 }
 
 napi_value close(napi_env env, napi_callback_info info) {
@@ -546,7 +572,9 @@ napi_value link(napi_env env, napi_callback_info info) {
                    {"lastWords", last_words},
                    {"memory", memory},
                    {"copyShared", copy_shared},
-                   {"closeMemory", close_memory},
+                   {"lifeline", lifeline},
+                   {"started", started},
+                   {"isGone", is_gone},
                    {"close", close},
                    {"processorTime", processor_time}};
   for (const auto& [name, function] : functions) {
@@ -570,5 +598,9 @@ NAPI_MODULE_INIT() {
   napi_set_named_property(env, exports, "link", function);
   napi_create_function(env, "packets", NAPI_AUTO_LENGTH, bulkhead::packets, nullptr, &function);
   napi_set_named_property(env, exports, "packets", function);
+  napi_create_function(env, "spawn", NAPI_AUTO_LENGTH, bulkhead::spawn, nullptr, &function);
+  napi_set_named_property(env, exports, "spawn", function);
+  napi_create_function(env, "isOver", NAPI_AUTO_LENGTH, bulkhead::is_over, nullptr, &function);
+  napi_set_named_property(env, exports, "isOver", function);
   return exports;
 }

@@ -157,16 +157,26 @@ test('a signal ends what runs, what waits and what is queued', async () => {
 
 test('functions of the host are told when the call that called them is over', async () => {
   const told = [];
-  const listen = () => { callSignal().addEventListener('abort', function () { told.push(this.reason?.code ?? this.reason?.name); }); return new Promise(() => {}); };
+  let listens;
+  const listen = () => {
+    callSignal().addEventListener('abort', function () { told.push(this.reason?.code ?? this.reason?.name); });
+    listens();
+    return new Promise(() => {});
+  };
+  const listening = () => new Promise((resolve) => { listens = resolve; });
   assert.equal(callSignal(), undefined);
   const sandbox = await Sandbox.create({ expose: { listen } });
-  await assert.rejects(sandbox.run('listen()', { wall: '20 ms' }), TimeLimitError);
+  let heard = listening();
+  await assert.rejects(sandbox.run('listen()', { wall: '500 ms' }), TimeLimitError);
+  await heard;
   const controller = new AbortController();
+  heard = listening();
   const pending = sandbox.run('listen()', { signal: controller.signal });
-  setTimeout(() => controller.abort(), 20);
+  heard.then(() => controller.abort());
   await assert.rejects(pending, { name: 'AbortError' });
+  heard = listening();
   const last = sandbox.run('listen()');
-  await sandbox.run('1');
+  await heard;
   await sandbox.dispose();
   await assert.rejects(last, DisposedError);
   assert.deepEqual(told, ['ERR_SANDBOX_TIME', 20, 'ERR_SANDBOX_DISPOSED']);

@@ -26,6 +26,48 @@ test('a host that forgets to dispose ends, and its worker with it', async () => 
   assert.ok(!existsSync(`/proc/${pid}`), 'the worker outlived its host');
 });
 
+// The state and the id of each child of a process.
+function children(pid) {
+  const found = [];
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean))
+        found.push({ pid: Number(child), state: /\) (\w)/.exec(readFileSync(`/proc/${child}/stat`, 'latin1'))[1] });
+    } catch { /* one of them has just ended */ }
+  }
+  return found;
+}
+test('what has ended is no child any more: disposed of, killed, or lost', async () => {
+  const before = new Set(children(process.pid).map(({ pid }) => pid));
+  const added = () => children(process.pid).filter(({ pid }) => !before.has(pid));
+  const disposed = await Sandbox.create({ journal: false }), killed = await Sandbox.create({ journal: false, time: '50 ms' });
+  assert.equal(added().length, 2);
+  await disposed.dispose();
+  process.kill(killed.pid, 'SIGKILL');
+  await assert.rejects(killed.run('1'), LostError);
+  for (let i = 0; added().length > 0 && i < 200; i++) await sleep(20);
+  assert.deepEqual(added(), []);
+});
+
+test('a worker\'s keeper has what it was given: no descriptors of the host, no session, no signals that the host ignores', async () => {
+  const { stdout } = await script(`(async () => {
+    const { readFileSync, readlinkSync, readdirSync, openSync } = require('node:fs');
+    openSync('/etc/hostname');
+    process.on('SIGUSR2', () => {});
+    const s = await Sandbox.create({ journal: false });
+    const [keeper] = readdirSync('/proc/self/task').flatMap((task) => readFileSync('/proc/self/task/' + task + '/children', 'latin1').split(' ').filter(Boolean));
+    const fds = readdirSync('/proc/' + keeper + '/fd').map((fd) => { try { return readlinkSync('/proc/' + keeper + '/fd/' + fd); } catch { return ''; } });
+    const stat = readFileSync('/proc/' + keeper + '/stat', 'latin1').split(') ')[1].split(' ');
+    console.log(JSON.stringify({ fds, session: stat[3] === keeper, ignored: /SigIgn:\\s+(\\w+)/.exec(readFileSync('/proc/' + keeper + '/status', 'latin1'))[1] }));
+    await s.dispose();
+  })()`);
+  const { fds, session, ignored } = JSON.parse(stdout);
+  assert.ok(!fds.some((name) => name.includes('/etc/hostname')), String(fds));
+  assert.ok(session);
+  // Above 31 are the C library's own.
+  assert.equal(BigInt(`0x${ignored}`) & 0x7fffffffn, 0n, ignored);
+});
+
 test('a host that is killed takes its workers along', async () => {
   const { stdout } = await script(`(async () => {
     const s = await Sandbox.create();
