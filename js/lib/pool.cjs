@@ -91,7 +91,7 @@ class Worker {
     // Short steps: a worker is there in tens of milliseconds, and nothing tells of it.
     while (!this.native.ready(0)) {
       if (this.process.pid === 0 || this.native.isGone() || Date.now() > end) throw this.failed();
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, 1));
     }
     return this.readySync();
   }
