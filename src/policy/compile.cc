@@ -17,7 +17,7 @@ namespace bulkhead {
 void Compiler::check_inputs() {
   const auto check = [&](std::string_view name, const std::string& path) {
     if (!path.empty() && !is_canonical(path))
-      complain(fmt::format("${{{}}} stands for {}, which is no canonical path", name, quoted(path)),
+      complain(fmt::format("${{{}}} stands for {}, which is no canonical path", name, quote(path)),
                "resolve it before compiling");
   };
   const Variables& variables = inputs_.variables;
@@ -35,7 +35,7 @@ void Compiler::check_inputs() {
   for (const std::string& path : variables.other_homes) check("home", path);
   for (const std::string& path : inputs_.scratch)
     if (!is_canonical(path) || path == "/")
-      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quoted(path)),
+      complain(fmt::format("the scratch tree {} is no canonical path below \"/\"", quote(path)),
                "resolve it before compiling");
   for (const Manifest* manifest :
        {&inputs_.manifest, inputs_.baseline ? &*inputs_.baseline : nullptr})
@@ -57,7 +57,7 @@ void Compiler::check_inputs() {
       }
     }
     if (std::find(builtin.begin(), builtin.end(), name) != builtin.end()) continue;
-    complain(fmt::format("no built-in block group is called {}", quoted(name)),
+    complain(fmt::format("no built-in block group is called {}", quote(name)),
              other ? "it stands in the user's or the organisation's policy, which no run lifts"
                    : suggestion(name, builtin));
   }
@@ -375,7 +375,7 @@ void Compiler::check_name_blocks() {
       complain(Entry{rule.text, rule.where},
                fmt::format("grants every host, beside which the block of {} by name in the {}{}{} "
                            "cannot be enforced",
-                           quoted(blocking.text), label(blocking.source),
+                           quote(blocking.text), label(blocking.source),
                            blocking.group.empty() ? "" : " (" + blocking.group + ")",
                            blocking.where.file.empty() ? "" : " at " + place(blocking.where)),
                "grant the hosts by name, or block addresses");

@@ -43,13 +43,13 @@ Diagnostic diagnostic_at(const Entry& entry, Diagnostic::Severity severity, std:
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string quote(std::string_view text) {
   return fmt::format("\"{}\"", escape_for_display(text.substr(0, 200)));
 }
 
 void Compiler::complain(const Entry& entry, std::string message, std::string fix) {
   findings_.add(diagnostic_at(entry, Diagnostic::Severity::kError,
-                              quoted(entry.text) + ": " + std::move(message), std::move(fix)));
+                              quote(entry.text) + ": " + std::move(message), std::move(fix)));
 }
 
 void Compiler::complain(const Entry& entry, const Error& error) {
@@ -67,7 +67,7 @@ void Compiler::complain(std::string message, std::string fix) {
 void Compiler::note(const Entry& entry, std::string message, std::string fix) {
   if (data_->notes.size() < json::kMaxDiagnostics)
     data_->notes.push_back(diagnostic_at(entry, Diagnostic::Severity::kNote,
-                                         quoted(entry.text) + ": " + std::move(message),
+                                         quote(entry.text) + ": " + std::move(message),
                                          std::move(fix)));
 }
 

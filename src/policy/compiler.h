@@ -121,6 +121,6 @@ class Compiler {
   std::set<std::string> runnable_files_, runnable_trees_, hidden_;
 };
 
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 }  // namespace bulkhead

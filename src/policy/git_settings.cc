@@ -229,7 +229,7 @@ bool is_harmless(const Setting& setting) {
          known->second.find(fmt::format(" {} ", setting.name)) != std::string_view::npos;
 }
 
-std::string quoted(std::string_view value) {
+std::string quote(std::string_view value) {
   std::string result = "\"";
   for (const char c : value) {
     if (c == '"' || c == '\\') result += '\\';
@@ -250,9 +250,9 @@ Result<std::string> harmless_git_settings(std::string_view text) {
     if (!setting) return result;
     if (!is_harmless(*setting)) continue;
     result += setting->has_subsection
-                  ? fmt::format("[{} {}]", setting->section, quoted(setting->subsection))
+                  ? fmt::format("[{} {}]", setting->section, quote(setting->subsection))
                   : fmt::format("[{}]", setting->section);
-    result += fmt::format("\n\t{} = {}\n", setting->name, quoted(setting->value));
+    result += fmt::format("\n\t{} = {}\n", setting->name, quote(setting->value));
   }
 }
 

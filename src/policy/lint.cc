@@ -24,7 +24,7 @@ using Severity = Diagnostic::Severity;
 constexpr size_t kMaxNamed = 4;         // blocked places told in one finding
 constexpr size_t kMostCompared = 2000;  // entries of a list, each with each
 
-std::string quoted(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
+std::string quote(std::string_view text) { return "\"" + escape_for_display(text) + "\""; }
 
 bool is_concrete(std::string_view resolved) {
   const auto parsed = parse_pattern(resolved);
@@ -98,7 +98,7 @@ class Linter {
       }
       if (!idle || block == nullptr) continue;
       std::string text = fmt::format("{} {} grants nothing: {} blocks {}", grant->where.field,
-                                     quoted(grant->text), who(*block), quoted(block->text));
+                                     quote(grant->text), who(*block), quote(block->text));
       if (block->source == Rule::Source::kBuiltin)
         text += fmt::format("; --unblock {} lifts that", block->group);
       if (block->source == Rule::Source::kRemembered)
@@ -190,7 +190,7 @@ class Linter {
       const auto [first, fresh] = seen.try_emplace(entry.text, &entry);
       if (!fresh)
         add(Severity::kWarning, entry.where,
-            fmt::format("{} stands in this list twice, first in line {}", quoted(entry.text),
+            fmt::format("{} stands in this list twice, first in line {}", quote(entry.text),
                         first->second->where.line),
             "remove one");
     }
@@ -238,8 +238,8 @@ class Linter {
       }
       if (by != nullptr)
         add(Severity::kWarning, entry.where,
-            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entry.text),
-                        quoted(by->text), by->where.line),
+            fmt::format("{} grants nothing more: {} in line {} covers it", quote(entry.text),
+                        quote(by->text), by->where.line),
             "remove it");
     }
   }
@@ -278,8 +278,8 @@ class Linter {
         if (!covers(*parsed[j], *parsed[i])) continue;
         if (covers(*parsed[i], *parsed[j]) && i < j) continue;  // equal: the later one is told of
         add(Severity::kWarning, entries[i].where,
-            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entries[i].text),
-                        quoted(entries[j].text), entries[j].where.line),
+            fmt::format("{} grants nothing more: {} in line {} covers it", quote(entries[i].text),
+                        quote(entries[j].text), entries[j].where.line),
             "remove it");
         break;
       }
@@ -296,8 +296,8 @@ class Linter {
           continue;
         if (!rule_matches(*rule, kind, entry.text)) continue;
         add(Severity::kWarning, entry.where,
-            fmt::format("{} grants nothing more: {} in line {} covers it", quoted(entry.text),
-                        quoted(rule->text), rule->where.line),
+            fmt::format("{} grants nothing more: {} in line {} covers it", quote(entry.text),
+                        quote(rule->text), rule->where.line),
             "remove it");
         break;
       }
@@ -337,8 +337,8 @@ class Linter {
         if (resource.empty()) continue;
         if (const Rule* const block = block_of(resource, kind)) {
           add(Severity::kWarning, grant->where,
-              fmt::format("{} grants nothing: {} blocks {}", quoted(grant->text), who(*block),
-                          quoted(block->text)),
+              fmt::format("{} grants nothing: {} blocks {}", quote(grant->text), who(*block),
+                          quote(block->text)),
               block->source == Rule::Source::kBuiltin
                   ? fmt::format("remove it, or tell users to run with --unblock {}", block->group)
               : block->source == Rule::Source::kManifest ? "remove one of the two"
@@ -357,7 +357,7 @@ class Linter {
           Partly& one = partly[{grant->where.file, grant->where.line, grant->where.column, kind}];
           one.grant = grant;
           one.places.insert(fmt::format(
-              "{} ({})", quoted(block->text),
+              "{} ({})", quote(block->text),
               block->group.empty() ? label(block->source) : std::string_view(block->group)));
         }
       }
@@ -372,7 +372,7 @@ class Linter {
       if (one.places.size() > kMaxNamed)
         named += fmt::format(" and {} more", one.places.size() - kMaxNamed);
       add(Severity::kNote, one.grant->where,
-          fmt::format("{} does not grant all in it for {}: blocked are {}", quoted(one.grant->text),
+          fmt::format("{} does not grant all in it for {}: blocked are {}", quote(one.grant->text),
                       std::get<Kind>(key) == Kind::kRead ? "reading" : "writing", named),
           "name the folders that are needed");
     }
@@ -448,7 +448,7 @@ class Linter {
       });
       if (idle && !own.empty())
         add(Severity::kNote, entry.where,
-            fmt::format("{} blocks nothing: no rule grants anything there", quoted(entry.text)),
+            fmt::format("{} blocks nothing: no rule grants anything there", quote(entry.text)),
             "check its spelling, or remove it");
     }
   }
@@ -467,17 +467,17 @@ class Linter {
       const bool home_or_above = !home.empty() && is_within(home, tree);
       if (home_or_above && tree != "/") {
         add(Severity::kWarning, grant->where,
-            fmt::format("{} grants the whole home folder", quoted(grant->text)),
+            fmt::format("{} grants the whole home folder", quote(grant->text)),
             "name the folders in it that are needed");
       } else if (std::find(kWide.begin(), kWide.end(), tree) != kWide.end()) {
         add(Severity::kWarning, grant->where,
-            fmt::format("{} grants all of {}", quoted(grant->text),
+            fmt::format("{} grants all of {}", quote(grant->text),
                         tree == "/" ? "the file system" : tree),
             "name the folders that are needed, or a set such as @system");
       } else if (speaks_of(*grant, Kind::kWrite) &&
                  (tree == "/usr" || tree == "/bin" || tree == "/lib" || tree == "/sbin")) {
         add(Severity::kWarning, grant->where,
-            fmt::format("{} lets programs of the whole machine be changed", quoted(grant->text)),
+            fmt::format("{} lets programs of the whole machine be changed", quote(grant->text)),
             "name the folders that are written");
       }
     }
@@ -493,15 +493,15 @@ class Linter {
       if (any) {
         add(Severity::kWarning, entry.where,
             fmt::format("{} grants every host: whatever can be read can be sent anywhere",
-                        quoted(entry.text)),
+                        quote(entry.text)),
             "name the hosts");
       } else if (pattern->host == NetworkPattern::Host::kBelowName &&
                  pattern->name.find('.') == std::string::npos) {
         add(Severity::kWarning, entry.where,
-            fmt::format("{} grants every host of a top-level domain", quoted(entry.text)),
+            fmt::format("{} grants every host of a top-level domain", quote(entry.text)),
             "name the hosts");
       } else if (pattern->all_ports()) {
-        add(Severity::kNote, entry.where, fmt::format("{} grants every port", quoted(entry.text)),
+        add(Severity::kNote, entry.where, fmt::format("{} grants every port", quote(entry.text)),
             "name the port, such as 443");
       }
     }
@@ -516,11 +516,11 @@ class Linter {
       });
       if (secret)
         add(Severity::kWarning, entry.where,
-            fmt::format("{} looks like a secret", quoted(entry.text)),
+            fmt::format("{} looks like a secret", quote(entry.text)),
             "leave it out if the program works without it");
       else if (entry.text.ends_with('*') && entry.text.size() <= 3)
         add(Severity::kWarning, entry.where,
-            fmt::format("{} grants many unrelated variables", quoted(entry.text)),
+            fmt::format("{} grants many unrelated variables", quote(entry.text)),
             "name the variables");
     }
   }
@@ -545,7 +545,7 @@ class Linter {
       const bool covered = std::all_of(rules.begin(), rules.end(), is_whole);
       if (covered && !rules.empty())
         add(Severity::kWarning, entry.where,
-            fmt::format("{} grants nothing more: \"{}\" in line {} covers it", quoted(entry.text),
+            fmt::format("{} grants nothing more: \"{}\" in line {} covers it", quote(entry.text),
                         kPrograms, all->where.line),
             "remove it");
     }
@@ -560,11 +560,11 @@ class Linter {
       if (std::find(kInterpreters.begin(), kInterpreters.end(), name) != kInterpreters.end())
         add(Severity::kNote, entry.where,
             fmt::format("{} runs whatever it is told to: with it the list of programs says little",
-                        quoted(entry.text)),
+                        quote(entry.text)),
             "name the programs that are needed, if they are few");
       if (name.starts_with("ld.so") || name.starts_with("ld-linux"))
         add(Severity::kWarning, entry.where,
-            fmt::format("{} is the loader: it runs any file", quoted(entry.text)), "remove it");
+            fmt::format("{} is the loader: it runs any file", quote(entry.text)), "remove it");
     }
   }
 
@@ -581,7 +581,7 @@ class Linter {
         add(Severity::kNote, run->where,
             fmt::format("{} can be written (line {}) and run: the program can make programs of its "
                         "own there",
-                        quoted(run->text), write->where.line),
+                        quote(run->text), write->where.line),
             "keep what is written apart from what is run");
         break;
       }
@@ -611,9 +611,9 @@ class Linter {
           granted && inside != nullptr
               ? fmt::format("programs in {} cannot start: {} blocks {} in it, and the kernel lets "
                             "programs start only in what may be read as a whole",
-                            quoted(run->text), who(*inside), quoted(inside->text))
+                            quote(run->text), who(*inside), quote(inside->text))
               : fmt::format("programs in {} cannot start: it may be run and not read",
-                            quoted(run->text)),
+                            quote(run->text)),
           granted ? "name the programs, or folders with nothing blocked in them"
                   : "add it to files.read");
     }
@@ -626,7 +626,7 @@ class Linter {
       if (policy_.decide_path(Kind::kRead, path).verdict != Verdict::kAllow &&
           policy_.decide_path(Kind::kWrite, path).verdict == Verdict::kAllow)
         add(Severity::kNote, write->where,
-            fmt::format("{} can be written and not read", quoted(write->text)),
+            fmt::format("{} can be written and not read", quote(write->text)),
             "add it to files.read if the program reads what it writes");
     }
   }
