@@ -20,8 +20,10 @@ const MAX_ENDED = 20;
 const QUIET = new Set(["environment", "status", "read-status"]);
 /** Answered in advance, label() in src/policy/policy.cc. */
 const TELEMETRY = "known telemetry";
+/** A key or a password, looked for there: kUnseenBlocked in src/policy/judge.h. */
+const UNSEEN_BLOCKED = "yours is blocked, and was not shown: it has a home folder of its own";
 /** A look at what the real home folder has and the compartment's own has not: nobody loses or learns anything by it. */
-const isUnseen = (/** @type {{ kind: string, rule: string }} */ refusal) => refusal.kind === "read" && isInOwnHome(refusal);
+const isUnseen = (/** @type {{ kind: string, rule: string }} */ refusal) => refusal.kind === "read" && isInOwnHome(refusal) && refusal.rule !== UNSEEN_BLOCKED;
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
 const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
   QUIET.has(kind) || rule.startsWith(TELEMETRY) || isUnseen({ kind, rule }) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
@@ -348,7 +350,7 @@ class Model extends EventEmitter {
    * @param {string} id
    */
   #isBlocked(compartment, refusal, id) {
-    if (!refusal.enforced || isQuiet(refusal) || !refusal.rule.startsWith(BLOCKLIST)) return false;
+    if (!refusal.enforced || isQuiet(refusal) || !(refusal.rule === UNSEEN_BLOCKED || refusal.rule.startsWith(BLOCKLIST))) return false;
     const blocked = this.#blocked.get(compartment.key) ?? new Set();
     this.#blocked.set(compartment.key, blocked);
     if (blocked.has(id)) return false;

@@ -133,6 +133,14 @@ test("what it looked for in a home of its own is no refusal to tell of", () => {
   assert.equal(model.unseen, 0);
 });
 
+test("a key that it looked for there is told of: few have a reason to try", () => {
+  const { model, hello, deny, of } = world();
+  hello();
+  const rule = "yours is blocked, and was not shown: it has a home folder of its own";
+  for (const count of [1, 2]) model.message(10, deny({ resource: "/home/me/.ssh/id_rsa", rule, count }));
+  assert.deepEqual(of("refusal").map(([, , , { ofBlocklist }]) => ofBlocklist), [true, false]);
+});
+
 test("the load is a share of a core over the time between reports", () => {
   const { clock, model, hello } = world();
   const compartment = hello();
