@@ -96,11 +96,20 @@ export class Keys {
     await this.press("Home");
     const row = list.locator(".monaco-list-row.focused");
     const met = [];
-    for (let i = 0; i < 40; i += 1) {
+    let before;
+    for (const end = Date.now() + PATIENCE; Date.now() < end; ) {
       await row.waitFor({ timeout: PATIENCE });
       const label = (await row.innerText()).trim();
       if (label.includes(text)) return row;
       met.push(label);
+      // At the last one: what it looks for may have come above meanwhile.
+      const here = await row.getAttribute("data-index");
+      if (here === before) {
+        before = undefined;
+        await this.press("Home");
+        continue;
+      }
+      before = here;
       if (!/^(Asker|Was refused|Your answers)/.test(label)) {
         await this.press("ArrowDown");
         continue;

@@ -180,7 +180,8 @@
   function draw() {
     frame = 0;
     const focused = body.contains(document.activeElement);
-    const found = [...rows.values()].reverse().filter(matches);
+    // As many as come at once come in another order than they happened.
+    const found = [...rows.values()].filter(matches).sort((a, b) => Date.parse(b.time) - Date.parse(a.time));
     const folded = fold(found);
     shown = new Map(folded.map((row) => [row.key, row]));
     const lines = folded.slice(0, MAX_SHOWN).map((row) => {
