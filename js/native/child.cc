@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "number.h"
+
 namespace bulkhead {
 namespace {
 
@@ -96,12 +98,6 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
-}
-
-napi_value number(napi_env env, int32_t value) {
-  napi_value made = nullptr;
-  napi_create_int32(env, value, &made);
-  return made;
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <array>
 #include <cerrno>
 
+#include "number.h"
+
 namespace bulkhead {
 namespace {
 
@@ -34,12 +36,6 @@ Pair& pair_of(napi_env env, napi_callback_info info, size_t* count, napi_value* 
   void* data = nullptr;
   napi_get_cb_info(env, info, count, arguments, nullptr, &data);
   return *static_cast<Pair*>(data);
-}
-
-napi_value number(napi_env env, int32_t value) {
-  napi_value made = nullptr;
-  napi_create_int32(env, value, &made);
-  return made;
 }
 
 // send(text): now or not at all.
