@@ -56,6 +56,7 @@ const SPARE = {
   "markdown-language-features: write ${workspace}": "links that follow a file that is moved, pictures that are dropped",
   "markdown-language-features: vscode @commands": "its preview's commands, links",
   "markdown-language-features: vscode open-external": "links in a preview",
+  "markdown-language-features: vscode webview-network": "pictures of a preview from the web: no decision, but what the browser is told of its pages",
   "markdown-language-features: vscode notebooks": "links and headings in the cells of notebooks",
   "typescript-language-features: read **/tsconfig.json": "projects above a workspace",
   "typescript-language-features: read **/jsconfig.json": "the same",
@@ -134,6 +135,8 @@ function furnish(world) {
   app("tsconfig.json", '{ "compilerOptions": { "strict": true }, "files": ["use.ts", "lib.ts"] }\n');
   app("lib.ts", "export const answer = 42;\n");
   app("use.ts", 'import { answer } from "./lib";\nconst text: string = answer;\nconsole.log(text, answer);\n');
+  app("node_modules/.bin/tsc", "#!/bin/sh\necho \"$@\" > tsc-ran\n");
+  fs.chmodSync(path.join(world.workspace, "node_modules/.bin/tsc"), 0o700);
   app("guide.md", "# Guide\n\n- one\n- two\n\n[missing](nowhere.md)\n");
   app(".vscode/extensions.json", '{ "recommendations": "none" }\n');
   app("run.js", 'require("node:fs").writeFileSync("debugged", String(6 * 7));\n');
@@ -189,6 +192,20 @@ async function suggestions(editor, pattern) {
   return label;
 }
 
+/** Runs a task that an extension offers, and gives the file that it leaves. */
+async function runTask(editor, world, type, name, effect) {
+  const row = editor.rows().filter({ hasText: name }).first();
+  await until(`the task ${name} to be offered`, async () => {
+    await editor.command("Tasks: Run Task");
+    await editor.pick(type).catch(() => {});
+    return row.waitFor({ timeout: 6000 }).then(() => true, () => false);
+  }, PATIENCE);
+  await row.click();
+  // How to read its output is asked of everybody, once.
+  await editor.rows().filter({ hasText: "Continue without scanning" }).first().click({ timeout: 5000 }).catch(() => {});
+  return until(`the effect of ${name}`, () => world.read(`home/projects/app/${effect}`), PATIENCE);
+}
+
 /** One real task of each; what it gives is compared between the modes. */
 const TASKS = {
   async json(editor) {
@@ -225,7 +242,7 @@ const TASKS = {
     await goTo(editor, "3:10");
     return [found, await suggestions(editor, "array_push")];
   },
-  async typescript(editor) {
+  async typescript(editor, world) {
     const found = await problems(editor, "use.ts", /'number' is not assignable to type 'string'/);
     await editor.openFile("lib.ts");
     await goTo(editor, "1:14");
@@ -239,7 +256,7 @@ const TASKS = {
     await editor.openFile("use.ts");
     const text = await becomes(editor, "renamed in the other file", /import \{ result \}/);
     await editor.command("File: Save All Files");
-    return [found, text];
+    return [found, text, (await runTask(editor, world, "typescript", "tsc: build", "tsc-ran")).replaceAll(world.root, "")];
   },
   async markdown(editor, world) {
     const found = await problems(editor, "guide.md", /File does not exist/);
@@ -256,16 +273,7 @@ const TASKS = {
   },
   async npm(editor, world) {
     await editor.openFile("package.json");
-    const row = editor.rows().filter({ hasText: "greet" }).first();
-    await until("the script to be offered", async () => {
-      await editor.command("Tasks: Run Task");
-      await editor.pick("npm").catch(() => {});
-      return row.waitFor({ timeout: 6000 }).then(() => true, () => false);
-    }, PATIENCE);
-    await row.click();
-    // How to read its output is asked of everybody, once.
-    await editor.rows().filter({ hasText: "Continue without scanning" }).first().click({ timeout: 5000 }).catch(() => {});
-    return until("the script's effect", () => world.read("home/projects/app/npm-ran"), PATIENCE);
+    return runTask(editor, world, "npm", "greet", "npm-ran");
   },
   async git(editor, world) {
     await until("git", async () => {
