@@ -541,10 +541,10 @@ TEST_F(ForgedTest, ADocumentThatIsToBeAFileIsOne) {
     return open == "passed";
   };
   EXPECT_TRUE(is_done(work("new.ts")));
-  EXPECT_TRUE(is_done("Untitled-1"));
-  for (const std::string& path :
-       {profile, profile.substr(1), work(".git"), work(".git/hooks/post-commit"),
-        std::string("/Untitled-1"), std::string("Untitled-1/../../etc/x")})
+  EXPECT_TRUE(is_done("Untitled-1") && is_done("Untitled-2.ts"));
+  for (const std::string& path : std::vector<std::string>{
+           profile, profile.substr(1), work(".git"), work(".git/hooks/post-commit"), "/Untitled-1",
+           "Untitled-1/../../etc/x", "Untitled-1.x/../../etc/x", "Untitled-.ts"})
     EXPECT_FALSE(is_done(path)) << path;
 }
 

@@ -1,4 +1,6 @@
 // What the workbench tells a host: from its first message on, and what a policy lets come in.
+#include <sodium.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -33,9 +35,37 @@ bool Broker::is_of_host(const Resource& resource) const {
           (provides(own_file_systems_, scheme) || provides(own_documents_, scheme)));
 }
 
+namespace {
+
+// The notebook whose cell a document is, where that is no file: a cell has its path, and its scheme
+// as VS Code writes it at the end of the fragment (CellUri). nullopt for all others.
+std::optional<Json> notebook_of_cell(const Resource& cell) {
+  if (cell.scheme != "vscode-notebook-cell") return std::nullopt;
+  const size_t mark = cell.fragment.find('s');
+  if (mark == std::string::npos) return std::nullopt;
+  const std::string written = cell.fragment.substr(mark + 1);
+  std::string scheme(written.size(), '\0');
+  size_t length = 0;
+  if (sodium_base642bin(reinterpret_cast<unsigned char*>(scheme.data()), scheme.size(),
+                        written.data(), written.size(), nullptr, &length, nullptr,
+                        sodium_base64_VARIANT_URLSAFE) != 0)
+    return std::nullopt;
+  scheme.resize(length);
+  if (scheme.empty() || lower_case(scheme) == "file" || lower_case(scheme) == "vscode-remote" ||
+      lower_case(scheme) == cell.scheme)
+    return std::nullopt;
+  return Json{{"scheme", scheme},
+              {"authority", cell.authority},
+              {"path", cell.path},
+              {"query", cell.query}};
+}
+
+}  // namespace
+
 bool Broker::may_read(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
+  if (const auto notebook = notebook_of_cell(*resource)) return may_read(*notebook);
   const std::string scheme = lower_case(resource->scheme);
   if (is_editors_own(scheme)) return false;
   // What a person writes below a remark, by the extension that it is for:
@@ -74,6 +104,7 @@ bool Broker::may_read_named(const std::string& query) {
 bool Broker::may_write(const Json& uri) {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
+  if (const auto notebook = notebook_of_cell(*resource)) return may_write(*notebook);
   if (const auto file = file_to_be(*resource)) return may_write(*file);
   if (!resource->is_file && !stands_for_file(lower_case(resource->scheme)))
     return is_of_host(*resource);
@@ -86,6 +117,7 @@ bool Broker::may_write(const Json& uri) {
 bool Broker::may_know(const Json& uri) const {
   const auto resource = parse_resource(uri, remote_authority_);
   if (!resource) return false;
+  if (const auto notebook = notebook_of_cell(*resource)) return may_know(*notebook);
   const std::string scheme = lower_case(resource->scheme);
   if (is_editors_own(scheme)) return false;
   if (!resource->is_file && !stands_for_file(scheme)) return is_of_host(*resource);

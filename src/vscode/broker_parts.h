@@ -460,14 +460,20 @@ inline bool is_reserved_scheme(const std::string& scheme) {
          name.starts_with("chat");
 }
 
+// "Untitled-1", and what VS Code calls a notebook, "Untitled-1.ipynb".
+inline bool is_numbered(std::string_view path) {
+  constexpr std::string_view kNumbered = "Untitled-", kDigits = "0123456789";
+  if (!path.starts_with(kNumbered)) return false;
+  const size_t end = std::min(path.find_first_not_of(kDigits, kNumbered.size()), path.size());
+  return end == path.size() || (end > kNumbered.size() && path[end] == '.' &&
+                                path.find_first_of("/\\", end) == std::string_view::npos);
+}
+
 // The file that a document without one is saved as, without a question where that is not there yet:
 // VS Code takes its path for that. Those that only have a number are nobody's.
 inline std::optional<Json> file_to_be(const Resource& resource) {
-  constexpr std::string_view kNumbered = "Untitled-";
   const std::string& path = resource.path;
-  if (lower_case(resource.scheme) != "untitled" || path.empty() ||
-      (path.starts_with(kNumbered) &&
-       path.find_first_not_of("0123456789", kNumbered.size()) == std::string::npos))
+  if (lower_case(resource.scheme) != "untitled" || path.empty() || is_numbered(path))
     return std::nullopt;
   return Json{{"scheme", "file"}, {"path", path.starts_with('/') ? path : "/" + path}};
 }

@@ -181,6 +181,45 @@ TEST_F(BrokerTest, ADocumentWithoutAFileIsReadByWhoShowsIt) {
   EXPECT_TRUE(told("mine-docs"));
 }
 
+// VS Code names the notebook's scheme at the end of a cell's fragment: "W0s" and base64.
+TEST_F(BrokerTest, CellsComeInWithTheirNotebook) {
+  const std::string key = (folder_ / "home/.ssh/id_rsa").string();
+  ASSERT_EQ(call("MainThreadFileSystem", "$registerFileSystemProvider", {1, "mine", 2, Json()}),
+            "passed");
+  const auto cell = [](const std::string& path, const std::string& fragment) {
+    Json made = uri(path, "vscode-notebook-cell");
+    made["fragment"] = fragment;
+    return made;
+  };
+  const auto comes_in = [&](const std::string& path, const std::string& fragment) {
+    const Json opened = {{"uri", cell(path, fragment)}, {"lines", {"CONTENT"}}};
+    return deliver("$acceptDocumentsAndEditorsDelta",
+                   Json::array({{{"addedDocuments", {opened}}}}).dump())
+               .find("CONTENT") != std::string::npos;
+  };
+  EXPECT_TRUE(comes_in("/n.ipynb", "W0sbWluZQ==")) << "mine";
+  EXPECT_TRUE(comes_in("Untitled-1.ipynb", "W0sdW50aXRsZWQ=")) << "untitled";
+  EXPECT_TRUE(comes_in(work("n.ipynb"), "W0sdnNjb2RlLXJlbW90ZQ==")) << "vscode-remote";
+  for (const char* fragment :
+       {"W0sZmlsZQ==", "W0sRklMRQ==", "W0sdnNjb2RlLXJlbW90ZQ==", "W0sVnNjb2RlLVJlbW90ZQ=="})
+    EXPECT_FALSE(comes_in(key, fragment)) << "a file: " << fragment;
+  // What is not as VS Code writes it is the file of its path; what is another's stays there.
+  for (const char* fragment :
+       {"", "W0", "W0s", "W0sbWluZQ", "W0sbWluZR==", "W0s+bWluZQ==", "W0sb3RoZXI=",
+        "W0sdnNjb2RlLXVzZXJkYXRh", "W0sdnNjb2RlLW5vdGVib29rLWNlbGw=", "W0sZ2l0"})
+    EXPECT_FALSE(comes_in(key, fragment)) << fragment;
+  EXPECT_FALSE(comes_in(work("n.ipynb"), "W0sb3RoZXI=")) << "another's, by the path of a file";
+  // By its own word no extension opens or changes a cell.
+  for (const char* fragment : {"W0sbWluZQ==", "W0sdW50aXRsZWQ="}) {
+    EXPECT_NE(call("MainThreadDocuments", "$tryOpenDocument", {cell(key, fragment), Json()}),
+              "passed");
+    EXPECT_NE(call("MainThreadDocuments", "$trySaveDocument", {cell(key, fragment)}), "passed");
+    EXPECT_NE(call("MainThreadBulkEdits", "$tryApplyWorkspaceEdit",
+                   {{{"edits", {{{"resource", cell(key, fragment)}}}}}}),
+              "passed");
+  }
+}
+
 // Where a search stops, and whether there is a file of that name, tells of what is
 // left out of its results.
 TEST_F(BrokerTest, SearchesTellNothingOfWhatTheyMayNotFind) {
