@@ -78,7 +78,7 @@ function pair(change) {
   link = new Link(native, SIZE);
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, ended: (error) => error, note() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, clock() {}, count() {}, ended: (error) => error, note() {},
   };
   const endpoint = new Endpoint(link, 0, new HostPolicy(sandbox, 65536));
   link.endpoints.set(0, endpoint);

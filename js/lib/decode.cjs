@@ -51,7 +51,11 @@ function decodeTagged(endpoint, tag) {
       if (id >= 1 << 30 || kind > 3) throw new WireError('handle');
       return endpoint.importHandle(id, kind, cached);
     }
-    case Tag.YOURS: return endpoint.entryOf(reader.u32()).value;
+    case Tag.YOURS: {
+      const entry = endpoint.entryOf(reader.u32());
+      if (endpoint.reach > 0) endpoint.policy.handedBack(endpoint, entry);
+      return entry.value;
+    }
     case Tag.INTRINSIC:
       endpoint.references++;
       return endpoint.decodeIntrinsic();
@@ -120,6 +124,13 @@ function endList(endpoint, array) {
   return array;
 }
 
+// An even number of items, which are put into a map or a set at once.
+const FILLED = 512;
+function put(collection, tag, items, begin, end) {
+  if (tag === Tag.SET) for (let i = begin; i < end; i++) P.SetAdd(collection, items[i]);
+  else for (let i = begin; i < end; i += 2) P.MapSet(collection, items[i], items[i + 1]);
+}
+
 function decodeDeep(endpoint, tag) {
   const { reader } = endpoint.link;
   switch (tag) {
@@ -172,18 +183,15 @@ function decodeDeep(endpoint, tag) {
     case Tag.MAP:
     case Tag.SET: {
       const count = reader.count(1);
-      if (tag === Tag.SET) {
-        const set = remember(endpoint, new P.Set());
-        for (let i = 0; i < count; i++) P.SetAdd(set, endpoint.decode());
-        return set;
+      if (tag === Tag.MAP && count % 2 !== 0) throw new WireError('map');
+      const collection = remember(endpoint, tag === Tag.MAP ? new P.Map() : new P.Set());
+      const items = P.list();
+      for (let i = 0; i < count; i++) P.ArrayPush(items, endpoint.decode());
+      for (let i = 0; i < count; i += FILLED) {
+        const end = i + FILLED < count ? i + FILLED : count;
+        endpoint.policy.fill(endpoint, end - i, () => put(collection, tag, items, i, end));
       }
-      if (count % 2 !== 0) throw new WireError('map');
-      const map = remember(endpoint, new P.Map());
-      for (let i = 0; i < count; i += 2) {
-        const key = endpoint.decode();
-        P.MapSet(map, key, endpoint.decode());
-      }
-      return map;
+      return collection;
     }
     case Tag.DATE: return new P.Date(reader.f64());
     case Tag.REGEXP: return decodeRegExp(endpoint);

@@ -94,6 +94,7 @@ function encodeObject(endpoint, value) {
   }
   if (wrapped !== undefined && wrapped.strict) throw policy.copyError('what is not plain data cannot be copied');
   if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
+  if (policy.isHost && view !== View.READONLY && wrapped === undefined) view = policy.viewOf(value, view);
   writer.u8(Tag.MINE);
   writer.u32(endpoint.exportHandle(value, view, kind));
   writer.u8(view === View.CACHED ? kind | CACHED : kind);

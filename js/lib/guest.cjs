@@ -44,6 +44,9 @@ class GuestPolicy {
   unwrap() {
     return undefined;
   }
+  fill(endpoint, keys, task) {
+    task();
+  }
   copyError(text) {
     return new P.TypeError(text);
   }

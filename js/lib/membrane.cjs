@@ -88,6 +88,7 @@ class Endpoint {
     this.copying = policy.isHost;
     this.view = policy.isHost ? View.READONLY : View.LIVE;
     this.byValue = false;
+    this.reach = 0;  // what the views permit through which the other side reaches what runs now
     this.journal = P.list();
     this.journaled = 0;
     this.newKeys = null;
@@ -97,7 +98,8 @@ class Endpoint {
     this.depth = 0;
     this.nesting = 0;
     this.objects = 0;
-    this.references = 0;  // functions, promises and objects of the other side that were heard of, ever
+    this.filled = 0;  // microseconds that maps and sets of the message had more than they needed
+    this.references = 0;  // functions, promises and objects of the other side that were heard of, ever, and what else is no data
     this.wellKnown = wellKnown;
     // Methods of the language that run on the other side, by path, and their paths.
     this.forwarders = undefined;
@@ -185,6 +187,7 @@ class Endpoint {
     this.backs = null;
     this.nesting = 0;
     this.objects = 0;
+    this.filled = 0;
     return header;
   }
 
@@ -244,7 +247,7 @@ class Endpoint {
     for (let i = 0; i < count; i++) {
       const id = reader.u32();
       const ok = reader.u8() !== 0;
-      this.byValue = this.imports[0].get(id)?.byValue ?? byValue;
+      this.byValue = this.record(id, 0)?.byValue ?? byValue;
       P.ArrayPush(list, { __proto__: null, id, ok, value: this.decode() });
     }
     this.byValue = byValue;
@@ -356,41 +359,44 @@ class Endpoint {
 
   importHandle(id, kind, cached) {
     const face = this.byValue ? 1 : 0;
-    const imports = this.imports[face];
-    let record = imports.get(id);
-    if (record !== undefined) {
-      const known = P.WeakRefDeref(record.ref);
-      if (known !== undefined) {
-        record.received++;
-        return known;
-      }
-    }
-    this.admit();
-    record = new LiveHandler(this, id, kind, face);
+    const known = this.imported(id, face);
+    if (known !== undefined) return known;
+    const record = new LiveHandler(this, id, kind, face);
     if (cached) record.cache = new P.SafeMap();
     const standIn = record.make();
     this.adopt(record, standIn);
     return standIn;
   }
-  admit() {
-    if (this.imports[0].size + this.imports[1].size >= this.policy.handles + 16) throw new WireError('handles');
+  // By index: of numbers that the other side chooses as it likes, the engine would compare each with all others.
+  record(id, face) {
+    const record = this.imports[face].get(id & INDEX_MASK);
+    return record?.id === id ? record : undefined;
+  }
+  // What stands for it, counted once more; or undefined, and there is room for it.
+  imported(id, face) {
+    const record = this.record(id, face);
+    const alive = record === undefined ? undefined : P.WeakRefDeref(record.ref);
+    if (alive === undefined) this.admit(id, face);
+    else record.received++;
+    return alive;
+  }
+  admit(id, face) {
+    const imports = this.imports[face];
+    const known = imports.get(id & INDEX_MASK);
+    // A number is given anew once we have let go of what had it.
+    if (known === undefined ? imports.size >= this.policy.handles + 16 : known.id !== id) throw new WireError('handles');
   }
   adopt(record, standIn) {
     record.received = 1;
     record.ref = new P.WeakRef(standIn);
-    this.imports[record.face].set(record.id, record);
+    this.imports[record.face].set(record.id & INDEX_MASK, record);
     this.standIns.set(standIn, record);
     this.registry.register(standIn, record);
   }
   // A real object of ours (an error, a snapshot, a promise) that stands for one of the other side.
   importCopy(id, face, makeCopy) {
-    const known = this.imports[face].get(id);
-    const alive = known === undefined ? undefined : P.WeakRefDeref(known.ref);
-    if (alive !== undefined) {
-      known.received++;
-      return alive;
-    }
-    this.admit();
+    const known = this.imported(id, face);
+    if (known !== undefined) return known;
     const record = new Import(this, id, Kind.OBJECT, face);
     const copy = makeCopy(record);
     this.adopt(record, copy);
@@ -398,7 +404,8 @@ class Endpoint {
   }
   dropped(record) {
     const imports = this.imports[record.face];
-    if (imports.get(record.id) === record) imports.delete(record.id);
+    const index = record.id & INDEX_MASK;
+    if (imports.get(index) === record) imports.delete(index);
     if (this.closed) return;
     P.ArrayPush(this.releases, record.id);
     P.ArrayPush(this.releases, record.received);
@@ -410,7 +417,7 @@ class Endpoint {
   }
   // Who waits for a promise of the other side, once.
   waiting(id) {
-    const record = this.imports[0].get(id);
+    const record = this.record(id, 0);
     if (record === undefined || record.resolve === undefined) return undefined;
     const { resolve, reject } = record;
     record.resolve = record.reject = undefined;
@@ -559,7 +566,7 @@ class Endpoint {
     let symbol;
     symbol = this.theirSymbols.get(id);
     if (symbol === undefined) {
-      if (this.theirSymbols.size >= this.policy.handles) throw new WireError('symbols');
+      if (id >= this.policy.handles) throw new WireError('symbols');
       symbol = P.Symbol(description);
       this.theirSymbols.set(id, symbol);
       this.yourSymbols.set(symbol, id);

@@ -9,7 +9,7 @@ const { isMarkedAsUntransferable } = require('node:worker_threads');
 const P = require('./primordials.cjs');
 const { Op, Flag, Kind, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
-const { View } = require('./view.cjs');
+const { View, reachOf } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { NATIVE, PROXY, MAX_STACK_TEXT } = require('./encode.cjs');
 const { Import, LiveHandler, readValue } = require('./standin.cjs');
@@ -58,6 +58,19 @@ const transfer = (value) => {
 };
 
 const revoked = new WeakSet();
+
+// What guests put where they reach it under a view that permits more: by object, the view that they had of it.
+const held = new WeakMap();
+
+// Keys of a message's maps and sets, and what the engine needed for them: numbers can be chosen so that it compares each
+// with all others.
+const FEW = 64;
+const MOST_FILLING = 100_000, MOST_OF_KEY = 2;  // microseconds
+const { threadCpuUsage = process.cpuUsage } = process;
+const microseconds = () => {
+  const { user, system } = threadCpuUsage();
+  return user + system;
+};
 const noop = () => {};
 // A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON.
 const quiet = (promise) => {
@@ -193,7 +206,7 @@ class HostPolicy {
     return (...args) => quiet(sandbox.callRecord(record, undefined, args, undefined));
   }
   snapshot(endpoint, id, object, methods) {
-    endpoint.admit();
+    endpoint.admit(id, 1);
     const record = new Import(endpoint, id, Kind.OBJECT, 1);
     const { sandbox } = this;
     const { call } = endpoint.link;
@@ -228,6 +241,26 @@ class HostPolicy {
   permits(view, key, item) {
     if ((view !== View.LIVE && view !== View.PROTECTED) || key === '__proto__') return false;
     return view === View.LIVE || typeof item !== 'function';
+  }
+  fill(endpoint, keys, task) {
+    if (keys < FEW) return task();
+    const begin = microseconds();
+    task();
+    endpoint.filled += keys * MOST_OF_KEY - (microseconds() - begin);
+    if (endpoint.filled < -MOST_FILLING) throw new WireError('keys that collide');
+  }
+  // What a guest may only read it cannot write because it has put it, or handed it, where it may; and neither
+  // that nor a function is data.
+  handedBack(endpoint, { value, view }) {
+    const isLess = reachOf(view) < endpoint.reach;
+    if (isLess || typeof value === 'function') endpoint.references++;
+    if (!isLess) return;
+    const before = held.get(value);
+    if (before === undefined || reachOf(before) > reachOf(view)) held.set(value, view);
+  }
+  viewOf(value, view) {
+    const kept = held.get(value);
+    return kept === undefined || reachOf(kept) >= reachOf(view) ? view : kept;
   }
   // What is set where data alone may be: of a guest's plain data a copy. references: as many had been heard of before.
   dataFor(endpoint, view, item, references) {

@@ -18,6 +18,7 @@ const errors = require('./errors.cjs');
 
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
+const MOST_WALL = 2 ** 30;  // a timer's; nobody waits for twelve days
 const value = (endpoint) => endpoint.decode();
 const cacheBytes = ({ link: { reader } }) => {
   const length = reader.count(1);
@@ -345,7 +346,7 @@ class Sandbox extends EventEmitter {
     if (options === undefined && this.#options.wall === 0) return this.#life;
     const { time, wall, signal } = options ?? {};
     if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('signal: an AbortSignal');
-    const least = Math.min(wall === undefined ? Infinity : Math.max(1, duration('wall', wall)), this.#options.wall || Infinity);
+    const least = Math.min(wall === undefined ? Infinity : Math.min(Math.max(1, duration('wall', wall)), MOST_WALL), this.#options.wall || Infinity);
     if (time === undefined && signal === undefined && least === Infinity) return this.#life;
     return new Call({
       time: time === undefined ? undefined : Math.max(1, duration('time', time)),

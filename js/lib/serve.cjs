@@ -4,13 +4,13 @@
 
 const P = require('./primordials.cjs');
 const { Op, Flag, Kind, WireError } = require('./wire.cjs');
-const { View } = require('./view.cjs');
+const { View, reachOf } = require('./view.cjs');
 const { intrinsics, isForwarded, changes } = require('./intrinsics.cjs');
 const { decodeArguments, decodeDescriptor, encodeDescriptor } = require('./standin.cjs');
 
 // Returns the length of the reply. Throws WireErrors alone, and what ends the turn.
 function serve(endpoint, header) {
-  const { copying, view } = endpoint;
+  const { copying, view, reach } = endpoint;
   endpoint.depth++;
   try {
     return answer(endpoint, header);
@@ -18,6 +18,7 @@ function serve(endpoint, header) {
     endpoint.depth--;
     endpoint.copying = copying;
     endpoint.view = view;
+    endpoint.reach = reach;
   }
 }
 
@@ -93,6 +94,7 @@ function perform(endpoint, header) {
   const { view, kind } = entry;
   const { policy } = endpoint;
   const { op } = header;
+  if (policy.isHost && reachOf(view) > endpoint.reach) endpoint.reach = reachOf(view);
   // What was copied is not there to be asked: a host's error has a stack, and its promise others wait for.
   if (policy.isHost && (kind === Kind.PROMISE || kind === Kind.ERROR)) throw new WireError('a copy is asked');
   switch (op) {

@@ -3,4 +3,8 @@
 // keeps what it has read.
 const { fixed } = require('./primordials.cjs');
 
-module.exports = { View: fixed({ READONLY: 0, PROTECTED: 1, LIVE: 2, CACHED: 3 }) };
+const View = fixed({ READONLY: 0, PROTECTED: 1, LIVE: 2, CACHED: 3 });
+// How much a view permits.
+const reachOf = (view) => (view === View.CACHED ? View.READONLY : view);
+
+module.exports = { View, reachOf };

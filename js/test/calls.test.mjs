@@ -58,6 +58,11 @@ test('a signal that outlives its calls keeps none of them', async () => {
   assert.equal(listeners, 0);
 });
 
+test('a wall clock beyond what timers know', async () => {
+  await using sandbox = await Sandbox.create({ expose: { pause: () => new Promise((resolve) => { setTimeout(resolve, 20); }) } });
+  assert.equal(await sandbox.run('pause().then(() => 7)', { wall: '100000 min' }), 7);
+});
+
 test('what a call leaves behind ends with its wall, though it has answered', async () => {
   const { counts, expose } = host();
   await using sandbox = await Sandbox.create({ expose, globals: 'web' });

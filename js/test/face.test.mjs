@@ -148,6 +148,14 @@ test('what a promise gives is for the face that was given it', async () => {
   assert.ok((await later)() instanceof Promise, 'a function that waits');
 });
 
+test('as many handles for each face as were agreed on', async () => {
+  await using one = await Sandbox.create({ handles: 100 });
+  const live = one.runSync('globalThis.list = Array.from({ length: 80 }, (_, i) => () => i)');
+  const kept = Array.from({ length: 80 }, (_, i) => live[i]);
+  const copied = await one.run('list');
+  assert.equal(await copied[79](), kept[79]());
+});
+
 test('a call that ended before it began leaves nothing lent', async () => {
   await using one = await Sandbox.create({ time: '5 s', handles: 64 });
   const take = await one.run('(f) => 1');

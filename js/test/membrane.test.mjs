@@ -238,6 +238,32 @@ test('views hold for what they lead to', () => {
   assert.throws(() => run('Object.setPrototypeOf(lv, null)'), TypeError);
 });
 
+test('what a guest may only read it cannot write by putting it where it may', async () => {
+  class Db { url = 'good'; query() { return 'real'; } pool = { size: 1 }; }
+  const db = new Db(), settings = { level: 1 }, state = { list: [] };
+  const expose = { db, settings: readonly(settings), state: live(state), data: protected_({}), plain: protected_({ f() {} }),
+    tools: live({ pick: (item) => item, self() { return this; }, get me() { return this; }, of: (give) => give(), first: ([item]) => item, Keep: class { constructor(item) { this.item = item; } } }) };
+  await using one = await Sandbox.create({ expose });
+  await using other = await Sandbox.create({ expose: { state: live(state) } });
+  const ways = ['state.a = db', 'state.a = { db }.db', 'Object.defineProperty(state, "b", { value: db, configurable: true }).b', 'state.list.push(db) && state.list[state.list.length - 1]', 'tools.pick(db)', 'tools.self.call(db)',
+    'Reflect.get(tools, "me", db)', 'tools.of(() => db)', 'tools.first([db])', 'new tools.Keep(db).item', 'state.a.pool', '(state.c = db.pool)', '(state.d = db.query)', '(state.e = settings)'];
+  for (const way of ways) {
+    for (const source of [`Reflect.set(${way}, 'query', () => 'evil')`, `Reflect.defineProperty(${way}, 'query', { value: 1 })`, `Reflect.deleteProperty(${way}, 'url')`]) {
+      assert.equal(one.runSync(source), false, source);
+      // There it is a promise of the guest's.
+      if (!source.includes('tools.of(')) assert.equal(await one.run(source), false, source);
+    }
+  }
+  for (const way of ['data.a = db', 'data.a = { db }', 'data.a = [db]', 'data.a = new Map([[1, settings]])', 'data.a = [plain.f]']) assert.throws(() => one.runSync(way), /data alone/, way);
+  assert.equal(one.runSync('state.a === db && state.e === settings && state.a.url'), 'good');
+  assert.equal(other.runSync('Reflect.set(state.a, "url", 1) || Reflect.set(state.e, "level", 2)'), false);
+  assert.deepEqual([db, settings, Object.hasOwn(db, 'query')], [new Db(), { level: 1 }, false]);
+  // What the host itself says holds.
+  one.setSync('whole', live(db));
+  assert.ok(one.runSync('whole.url = "new"; Reflect.set(state.list, "length", 0) && Reflect.set(whole, "n", 1)'));
+  assert.deepEqual([db.url, db.n], ['new', 1]);
+});
+
 test('of a guest\'s data a protected object gets a copy, and of nothing else anything', async () => {
   const object = { inner: {} };
   give('pd', protected_(object));

@@ -149,6 +149,25 @@ test('more handles than were agreed on', () => {
   assert.throws(() => run(endpoint), errors.LostError);
 });
 
+test('numbers that a worker chooses keep the host no longer than others', () => {
+  const answerOf = (body) => hostOf(() => Buffer.concat([header(Op.RETURN), body]), 65536).endpoint;
+  const list = (items) => Buffer.concat([Buffer.from([Tag.ARRAY]), u32(items.length), ...items]);
+  // V8 looks at the last 64 bits of a key, and so at each of these for each of them: minutes.
+  const keys = Array.from({ length: 30_000 }, (_, i) => Buffer.concat([Buffer.from([Tag.BIGINT]), text(`${i.toString(16)}0000000000000001`)]));
+  for (const [tag, items] of [[Tag.SET, keys], [Tag.MAP, keys]]) {
+    const begin = process.cpuUsage();
+    assert.throws(() => run(answerOf(Buffer.concat([Buffer.from([tag]), u32(items.length), ...items]))), /broke the protocol \(keys that collide\)/);
+    assert.ok(process.cpuUsage(begin).user < 2e6);
+  }
+  assert.equal(run(answerOf(Buffer.concat([Buffer.from([Tag.SET]), u32(20_000), ...Array.from({ length: 20_000 }, (_, i) => Buffer.concat([Buffer.from([Tag.INT]), u32(i)]))]))).size, 20_000);
+  // Numbers of handles and symbols are indices, each of one thing at a time.
+  const mine = (id) => Buffer.concat([Buffer.from([Tag.MINE]), u32(id), Buffer.from([0])]);
+  assert.throws(() => run(answerOf(list([mine(5), mine(5 | 1 << 20)]))), /broke the protocol \(handles\)/);
+  assert.throws(() => run(answerOf(Buffer.concat([Buffer.from([Tag.MY_SYMBOL]), u32(65536), Buffer.from([Tag.UNDEFINED])]))), /broke the protocol \(symbols\)/);
+  const [one, again] = run(answerOf(list([mine(5), mine(5)])));
+  assert.equal(one, again);
+});
+
 test('a release of more than was sent, and twice', () => {
   for (const counts of [[2], [1, 1]]) {
     const releases = Buffer.concat(counts.map((count) => Buffer.concat([u32(0), u32(count)])));
