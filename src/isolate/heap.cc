@@ -30,6 +30,16 @@ void fatal_out_of_memory(const char*, const v8::OOMDetails&) {
   ::_exit(1);
 }
 
+// Young objects have three semi-spaces of a sixteenth each, V8 counts; old ones the rest, and are
+// not collected before they take a fourth of the heap. V8's own sizes for a small heap made
+// prettier a fourth slower: all was marked every third time that it formatted a file.
+void divide(v8::ResourceConstraints& constraints, size_t heap) {
+  const size_t young = 3 * std::min(heap / 16, 32 * kMegabyte);
+  constraints.set_max_young_generation_size_in_bytes(young);
+  constraints.set_max_old_generation_size_in_bytes(heap - young);
+  constraints.set_initial_old_generation_size_in_bytes(heap / 4);
+}
+
 // To some milliseconds, which costs a fifth.
 uint64_t coarse_now() {
   timespec now{};
@@ -62,8 +72,7 @@ Heap::Heap(Worker& worker, const CreateMessage& limits) : worker_(worker), limit
   v8::Isolate::CreateParams params;
   params.array_buffer_allocator_shared = allocator_;
   params.allow_atomics_wait = false;
-  const size_t heap = std::max(bytes(limits.heap), kLeastHeap);
-  params.constraints.ConfigureDefaultsFromHeapSize(0, heap);
+  divide(params.constraints, std::max(bytes(limits.heap), kLeastHeap));
   // V8 would reserve 128 MB of addresses for each isolate's code, and a worker has many.
   params.constraints.set_code_range_size_in_bytes(kCode);
   v8::Isolate::Initialize(isolate_, params);
