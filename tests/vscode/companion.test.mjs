@@ -1,4 +1,4 @@
-// Bulkhead's review, questions and status, by keys alone, and named for screen readers. With
+// Bulkhead's review, questions and status, by keys alone, and named for screen readers, in a window that one is used with. With
 // BULKHEAD_SCREENSHOTS=FOLDER pictures of each part, in the theme BULKHEAD_THEME.
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -16,7 +16,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
   try {
     const asker = writeAsker(world);
     editor = await Editor.start({
-      mode: "compartments", world, extensions: [], settings: { "workbench.colorTheme": THEME },
+      mode: "compartments", world, extensions: [], settings: { "workbench.colorTheme": THEME, "editor.accessibilitySupport": "on" },
       // Not by install(), which stands for a person who has reviewed it.
       before: (one) => fs.cpSync(asker, path.join(one.extensions, "proof.asker-1.0.0"), { recursive: true }),
     });
@@ -126,6 +126,24 @@ test("the companion", { timeout: 400_000 }, async (t) => {
       await reads();
       await keys.press("Enter"); // which a person may have meant for the editor
       await keys.says("refused refused 1");
+    });
+    await step("the command for questions leads to the same dialog", async () => {
+      let { count } = await said("once");
+      await ask("once");
+      await keys.toasts("once.txt").first().waitFor({ timeout: PATIENCE });
+      await editor.command("Bulkhead: Answer Questions…");
+      await keys.dialog.waitFor({ timeout: PATIENCE });
+      assert.match(await keys.focused(), /^No/, "what has the focus allows nothing");
+      await keys.enter("Always");
+      await until("once allowed", async () => {
+        const now = await said("once");
+        if (now.count > count && now.outcome === "allowed") return true;
+        if (now.count > count) {
+          count = now.count;
+          await ask("once");
+        }
+        return false;
+      }, 60_000);
     });
     await step("the status bar's item says in words what it shows", async () => {
       const item = keys.shield();

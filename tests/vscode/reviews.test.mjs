@@ -10,15 +10,29 @@ import { World } from "./world.mjs";
 
 const NAMES = ["first", "second", "third"];
 
-/** An extension that says in the status bar that it runs. */
+/** The file with a command and its arguments that who runs by then is to run. */
+const GO = "home/projects/app/.go";
+
+/** An extension that says in the status bar that it runs, and runs the commands that it is told. */
 function write(/** @type {World} */ world, /** @type {string} */ name) {
   world.write(`made/${name}/package.json`, JSON.stringify({ publisher: "proof", name, displayName: `The ${name}`, version: "1.0.0", engines: { vscode: "^1.90.0" }, main: "./extension.js", activationEvents: ["onStartupFinished"] }));
-  world.write(`made/${name}/extension.js`, `const vscode = require("vscode");
+  world.write(`made/${name}/extension.js`, `const fs = require("node:fs");
+const vscode = require("vscode");
+const go = ${JSON.stringify(world.path(GO))};
+const look = async () => {
+  if (fs.existsSync(go)) {
+    const command = JSON.parse(fs.readFileSync(go, "utf8"));
+    await vscode.commands.executeCommand(...command.map((one) => one.file ? vscode.Uri.file(one.file) : one));
+    fs.rmSync(go);
+  }
+  setTimeout(look, 100);
+};
 exports.activate = (context) => {
   const item = vscode.window.createStatusBarItem("runs", vscode.StatusBarAlignment.Left);
   item.text = "the ${name} runs";
   item.show();
   context.subscriptions.push(item);
+  look();
 };
 `);
   return world.path(`made/${name}`);
@@ -61,8 +75,62 @@ test("reviews one after the other", { timeout: 290_000 }, async (t) => {
       await reads();
       assert.equal(await cards().count(), 2, "nobody has decided on the others");
     });
+    /** The extension that runs does this. */
+    const does = async (/** @type {unknown[]} */ ...command) => {
+      fs.writeFileSync(world.path(`${GO}.new`), JSON.stringify(command));
+      fs.renameSync(world.path(`${GO}.new`), world.path(GO));
+      await until(() => `${command[0]}`, () => !fs.existsSync(world.path(GO)));
+    };
+    const allow = () => cards().first().getByRole("button", { name: /^Allow/ });
+    await step("a key that was meant for another place decides nothing", async () => {
+      await frame.locator("body").focus();
+      for (let i = 0; i < 12 && !(await allow().evaluate((button) => button === document.activeElement)); i += 1) await page.keyboard.press("Tab");
+      assert.ok(await allow().evaluate((button) => button === document.activeElement));
+      await editor.command("View: Show Explorer");
+      await until("the focus elsewhere", async () => !(await frame.evaluate(() => document.hasFocus())));
+      await does("workbench.action.focusFirstEditorGroup");
+      await until("the focus in the page", () => frame.evaluate(() => document.hasFocus()));
+      await until("the button to come alive", async () => (await allow().getAttribute("aria-disabled")) === "false");
+      await reads();
+      await page.keyboard.press("Enter");
+      await reads();
+      assert.equal(await cards().count(), 2);
+      // This browser lets go of what has the focus by itself; others keep it for when the page has it again.
+      const isKept = await allow().evaluate((/** @type {HTMLElement} */ button) => {
+        button.focus();
+        window.dispatchEvent(new Event("blur"));
+        return document.activeElement === button;
+      });
+      assert.equal(isKept, false);
+    });
+    await step("nor does a click where an extension covers the page, and brings it back, or moves it", async () => {
+      const pointed = async () => {
+        frame = await keys.frameWith("section.card");
+        const box = await until("the button", async () => (await allow().getAttribute("aria-disabled")) === "false" && allow().boundingBox());
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        await page.mouse.move(x - 40, y - 40);
+        await page.mouse.move(x, y);
+      };
+      const clicked = async () => {
+        frame = await keys.frameWith("section.card");
+        await until("the button", async () => (await allow().getAttribute("aria-disabled")) === "false");
+        await page.mouse.down();
+        await page.mouse.up();
+        await reads();
+        assert.equal(await cards().count(), 2);
+      };
+      await pointed();
+      await does("vscode.open", { file: path.join(world.workspace, "style.css") });
+      await page.locator(".tab.active", { hasText: "style.css" }).waitFor();
+      await does("workbench.action.openPreviousRecentlyUsedEditorInGroup");
+      await clicked();
+      await pointed();
+      await does("vscode.setEditorLayout", { orientation: 1, groups: [{ size: 0.4 }, { size: 0.6 }] });
+      await clicked();
+      await does("vscode.setEditorLayout", { groups: [{}] });
+    });
     await step("a page that is moved under the pointer takes no click of it", async () => {
-      const allow = () => cards().first().getByRole("button", { name: /^Allow/ });
+      frame = await keys.frameWith("section.card");
       const toggle = async () => {
         const before = await allow().boundingBox();
         await editor.leaveFrame();

@@ -181,7 +181,7 @@
     frame = 0;
     const focused = body.contains(document.activeElement);
     // As many as come at once come in another order than they happened.
-    const found = [...rows.values()].filter(matches).sort((a, b) => Date.parse(b.time) - Date.parse(a.time));
+    const found = [...rows.values()].filter(matches).sort((a, b) => b.at - a.at);
     const folded = fold(found);
     shown = new Map(folded.map((row) => [row.key, row]));
     const lines = folded.slice(0, MAX_SHOWN).map((row) => {
@@ -269,7 +269,7 @@
     } else if (message?.type === "rows") {
       for (const row of message.rows) {
         rows.delete(row.key);  // and in again, as the newest
-        rows.set(row.key, row);
+        rows.set(row.key, { ...row, at: Date.parse(row.time) });
         offer(extension, names.extension, row.subject, row.subject);
         offer(kind, names.kind, row.kind, row.kindName);
       }

@@ -20,6 +20,8 @@
     settling = setTimeout(() => turn("false"), SETTLE);
   }
   for (const type of ["resize", "focus"]) window.addEventListener(type, settle);
+  // An extension can bring the focus back while a person writes elsewhere, and not every browser lets go of a button by then.
+  window.addEventListener("blur", () => /** @type {HTMLElement | null} */ (document.activeElement)?.blur());
   /** Where the pointer last moved to in this page, and where the page stood on the screen by then. @type {number[]} */
   let pointed = [];
   const placeOf = (/** @type {MouseEvent} */ { clientX, clientY, screenX, screenY }) => [clientX, clientY, screenX - clientX, screenY - clientY];
