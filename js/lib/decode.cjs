@@ -4,7 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
-const { MAX_OBJECTS, weightOf } = require('./limit.cjs');
+const { MAX_OBJECTS, Weight, weightOf } = require('./limit.cjs');
 const { errorClasses, viewClasses, CACHED } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
@@ -102,10 +102,14 @@ function decodeNested(endpoint, tag) {
     endpoint.nesting = 0;
     throw new WireError('nesting');
   }
-  if (++endpoint.objects > MAX_OBJECTS) throw new WireError('objects');
+  weigh(endpoint, 1);
   const value = decodeDeep(endpoint, tag);
   endpoint.nesting--;
   return value;
+}
+
+function weigh(endpoint, weight) {
+  if ((endpoint.objects += weight) > MAX_OBJECTS) throw new WireError('objects');
 }
 
 function remember(endpoint, value) {
@@ -249,6 +253,7 @@ function decodeView(endpoint) {
 
 function decodeError(endpoint) {
   const { reader } = endpoint.link;
+  weigh(endpoint, Weight.ERROR);
   const id = reader.u32();
   const number = reader.u8();
   if (id >= 1 << 30 || number >= errorClasses.length) throw new WireError('error');
@@ -295,8 +300,7 @@ function decodeSnapshot(endpoint) {
   endpoint.references++;
   const methods = [];
   const count = reader.count(5);
-  // Each becomes a function of its own.
-  if ((endpoint.objects += count) > MAX_OBJECTS) throw new WireError('objects');
+  weigh(endpoint, Weight.SNAPSHOT + count * Weight.METHOD);
   for (let i = 0; i < count; i++) P.ArrayPush(methods, endpoint.decodeText());
   const properties = reader.count(2);
   const object = {};

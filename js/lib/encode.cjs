@@ -5,7 +5,7 @@
 const P = require('./primordials.cjs');
 const { Tag, Kind } = require('./wire.cjs');
 const { View } = require('./view.cjs');
-const { LimitError, MAX_OBJECTS, weightOf } = require('./limit.cjs');
+const { LimitError, MAX_OBJECTS, Weight, weightOf } = require('./limit.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
@@ -28,8 +28,12 @@ const CACHED = 16;
 const errorPrototypes = [];
 for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorPrototypes, globalThis[errorClasses[i]].prototype);
 
+function weigh(endpoint, weight) {
+  if ((endpoint.objects += weight) > MAX_OBJECTS) throw new LimitError('ERR_SANDBOX_OUTPUT', `more than ${MAX_OBJECTS} objects in one message`);
+}
+
 function encodeObject(endpoint, value) {
-  if (++endpoint.objects > MAX_OBJECTS) throw new LimitError('ERR_SANDBOX_OUTPUT', `more than ${MAX_OBJECTS} objects in one message`);
+  weigh(endpoint, 1);
   const { link, policy } = endpoint;
   const { writer } = link;
   const record = endpoint.standIns.get(value);
@@ -229,6 +233,7 @@ function encodeError(endpoint, error, view) {
   const { link, policy } = endpoint;
   const { writer } = link;
   const number = classOf(error);
+  weigh(endpoint, Weight.ERROR);
   nest(endpoint);
   writer.u8(Tag.ERROR);
   writer.u32(endpoint.exportHandle(error, view, Kind.ERROR));
@@ -324,6 +329,7 @@ function encodeSnapshot(endpoint, object, isProxy) {
       }
     }
   }
+  weigh(endpoint, Weight.SNAPSHOT + methods.length * Weight.METHOD);
   nest(endpoint);
   writer.u8(Tag.SNAPSHOT);
   writer.u32(endpoint.exportHandle(object, endpoint.view, Kind.OBJECT));

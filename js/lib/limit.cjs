@@ -1,5 +1,5 @@
 'use strict';
-const { RangeError, ObjectFreeze, StringIncludes, StringSplit, defineProperty } = require('./primordials.cjs');
+const { RangeError, ObjectFreeze, fixed, StringIncludes, StringSplit, defineProperty } = require('./primordials.cjs');
 
 // A bound of the membrane itself, met by whoever was writing a message.
 class LimitError extends RangeError {
@@ -19,6 +19,9 @@ class LimitError extends RangeError {
 defineProperty(LimitError.prototype, 'constructor', { __proto__: null, value: RangeError });
 // Objects that one message may make, whatever its bytes: so long a host that reads it does nothing else.
 const MAX_OBJECTS = 1 << 20;
+// What takes longer than an object counts as more: an error, with the stack that the engine looks up for it; an object
+// with methods, and each of them, for the asynchronous face.
+const Weight = fixed({ ERROR: 64, SNAPSHOT: 16, METHOD: 4 });
 // A regular expression counts as the objects that could be made while the engine reads it: by its length, by sets of
 // Unicode's characters that it writes out (u, v), and by the tables that a property in it stands for, of which \p{RGI_Emoji}
 // takes milliseconds.
@@ -30,4 +33,4 @@ function weightOf(source, flags) {
   const properties = StringSplit(source, 'p{').length + StringSplit(source, 'P{').length - 2;
   return ofText + properties * (sets ? 1 << 15 : 1 << 10);
 }
-module.exports = { LimitError, MAX_OBJECTS, weightOf };
+module.exports = { LimitError, MAX_OBJECTS, Weight, weightOf };

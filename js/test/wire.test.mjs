@@ -10,6 +10,7 @@ import wire from '../lib/wire.cjs';
 import modulesModule from '../lib/modules.cjs';
 import intrinsics from '../lib/intrinsics.cjs';
 import errors from '../lib/errors.cjs';
+import { Sandbox, OutputLimitError } from '../index.mjs';
 
 const { Link } = linkModule;
 const { Op, Tag } = wire;
@@ -99,6 +100,22 @@ test('regular expressions count by what it takes to read them', () => {
   }
   const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), many(100, '\\p{L}', 'u')]));
   assert.equal(run(endpoint)[99].source, '\\p{L}');
+});
+
+test('what takes longer to make than an object counts as more', async () => {
+  const error = (id) => Buffer.concat([Buffer.from([Tag.ERROR]), u32(id), Buffer.from([0]), text('E'), text(''), text(''), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
+  const snapshot = (methods) => (id) => Buffer.concat([Buffer.from([Tag.SNAPSHOT]), u32(id), u32(methods), ...Array(methods).fill(text('m')), u32(0)]);
+  for (const [make, count] of [[error, 17_000], [() => error(1), 17_000], [snapshot(0), 65_000], [() => snapshot(0)(1), 65_000], [snapshot(20), 15_000]]) {
+    const answer = (many) => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY]), u32(many), ...Array.from({ length: many }, (_, i) => make(i))]);
+    const take = (many) => run(hostOf(() => answer(many), 65536).endpoint);
+    assert.throws(() => take(count), /broke the protocol \(objects\)/);
+    assert.equal(take(count / 2).length, count / 2);
+  }
+  // A guest that tells the truth is told.
+  await using sandbox = await Sandbox.create({ time: '10 s', memory: '128 MiB' });
+  for (const item of ['new Error("x")', '{ f() {}, g() {}, h() {}, ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`m${i}`, () => 1])) }'])
+    await assert.rejects(sandbox.run(`Array.from({ length: 17_000 }, () => (${item}))`), OutputLimitError, item);
+  assert.equal(await sandbox.run('1 + 1'), 2);
 });
 
 test('what is closed while its message is written says nothing more', () => {
