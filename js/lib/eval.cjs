@@ -91,12 +91,17 @@ async function runFile(file, { json, ...options }) {
     sandbox.disposeSync();
     process.exitCode = Exit.INTERRUPTED;
   });
+  // Neither a timer of its own nor the host will settle what the script gave.
+  const never = new AbortController();
+  const stop = () => never.abort(new Error('the promise that the script gave is never settled: nothing is left that could'));
+  process.once('beforeExit', stop);
   try {
     if (json && !isInput && !process.stdin.isTTY) {
       const text = readAll(0, 'standard input');
       if (text.trim() !== '') await sandbox.set('input', parseInput(text));
     }
-    const value = await sandbox.run(source, { filename: isInput ? 'stdin' : file, signal: interrupt.signal });
+    const value = await sandbox.run(source, { filename: isInput ? 'stdin' : file, signal: AbortSignal.any([interrupt.signal, never.signal]) });
+    process.off('beforeExit', stop);
     if (json) process.stdout.write(`${jsonOf(value) ?? 'null'}\n`);
     else if (value !== undefined) process.stdout.write(`${shown(value)}\n`);
     process.once('beforeExit', () => sandbox.disposeSync());
@@ -105,7 +110,7 @@ async function runFile(file, { json, ...options }) {
     if (interrupt.signal.aborted) return;
     process.exitCode = exitCode(error);
     if (json) process.stdout.write(`${described(error)}\n`);
-    else if (error instanceof errors.SandboxError) say(error.message);
+    else if (error instanceof errors.SandboxError || error === never.signal.reason) say(error.message);
     else process.stderr.write(`${harmless(errorText(error), process.stderr)}\n`);
   }
 }

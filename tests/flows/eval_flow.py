@@ -30,6 +30,7 @@ class Evaluating(Flow):
             ("throw new TypeError('x')", (), 1, "TypeError: x\n    at stdin:1:7"),
             ("let a = ;", (), 1, "SyntaxError"),
             ("throw 7", (), 1, "thrown: 7"),
+            ("new Promise(() => {})", (), 1, "never settled"),
             ("for (;;) {}", ("--time", "100ms"), 121, "time limit"),
             ("new Promise(() => {})", ("--wall", "100ms"), 124, "100 ms"),
             ("const a = []; for (;;) a.push(new Array(1e4).fill({}))", ("--memory", "16MiB"), 120, "memory"),
@@ -66,6 +67,8 @@ class Evaluating(Flow):
         done = self.evaluate("null.x", "--json")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(json.loads(done.stdout)["error"]["name"], "TypeError")
+        done = self.evaluate("new Promise(() => {})", "--json")
+        self.assertEqual((done.returncode, "never settled" in json.loads(done.stdout)["error"]["message"]), (1, True))
         done = self.evaluate("for (;;) {}", "--json", "--time", "50ms")
         self.assertEqual(done.returncode, 121)
         self.assertEqual(json.loads(done.stdout)["error"]["code"], "ERR_SANDBOX_TIME")
