@@ -48,6 +48,7 @@ function encodeObject(endpoint, value) {
   let { view, copying } = endpoint;
   const wrapped = policy.unwrap(value);
   if (wrapped !== undefined) {
+    if (wrapped.copying) return encodeCopy(endpoint, wrapped.value);
     value = wrapped.value;
     const again = endpoint.standIns.get(value);
     if (again !== undefined) {
@@ -55,7 +56,7 @@ function encodeObject(endpoint, value) {
       return writer.u32(again.id);
     }
     view = wrapped.view;
-    copying = wrapped.copying;
+    copying = false;
   }
   if (isTransfer(value)) value = takeTransfer(endpoint, value);
   if (value === globalThis && policy.isHost) return writer.u8(Tag.UNDEFINED);
@@ -96,12 +97,24 @@ function encodeObject(endpoint, value) {
     if (path !== undefined) return endpoint.encodeIntrinsic(path);
     if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);
   }
-  if (wrapped !== undefined && wrapped.strict) throw policy.copyError('what is not plain data cannot be copied');
+  if (wrapped === undefined && endpoint.strict) throw policy.copyError('what is not plain data cannot be copied');
   if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
   if (policy.isHost && view !== View.READONLY && wrapped === undefined) view = policy.viewOf(value, view);
   writer.u8(Tag.MINE);
   writer.u32(endpoint.exportHandle(value, view, kind));
   writer.u8(view === View.CACHED ? kind | CACHED : kind);
+}
+
+// All of it, however it is reached.
+function encodeCopy(endpoint, value) {
+  const { copying, strict } = endpoint;
+  endpoint.copying = endpoint.strict = true;
+  try {
+    endpoint.encode(value);
+  } finally {
+    endpoint.copying = copying;
+    endpoint.strict = strict;
+  }
 }
 
 // A plain object without methods of its own: what JSON would call an object.

@@ -88,6 +88,7 @@ class Endpoint {
     this.copying = policy.isHost;
     this.view = policy.isHost ? View.READONLY : View.LIVE;
     this.byValue = false;
+    this.strict = false;  // what cannot be copied is an error
     this.reach = 0;  // what the views permit through which the other side reaches what runs now
     this.journal = P.list();
     this.journaled = 0;

@@ -19,11 +19,10 @@ const errors = require('./errors.cjs');
 // live(), readonly() and their kind, for handing over.
 class Box {
   #value;
-  constructor(value, view, copying, strict) {
+  constructor(value, view, copying) {
     this.#value = value;
     this.view = view;
     this.copying = copying;
-    this.strict = strict;
   }
   get value() {
     return this.#value;
@@ -36,13 +35,13 @@ class Box {
 const box = (view) => (value) => {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null)
     throw new TypeError('a view is of an object or a function');
-  return new Box(Box.is(value) ? value.value : value, view, false, false);
+  return new Box(Box.is(value) ? value.value : value, view, false);
 };
 const views = {
   live: box(View.LIVE),
   readonly: (value, { cached = false } = {}) => box(cached ? View.CACHED : View.READONLY)(value),
   protected_: box(View.PROTECTED),
-  byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true, true) : value),
+  byValue: (value) => ((typeof value === 'object' && value !== null) ? new Box(value, View.READONLY, true) : value),
 };
 
 // Stands for what each guest has of its own.

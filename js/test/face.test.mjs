@@ -105,6 +105,20 @@ test('views', async () => {
   await assert.rejects(sandbox.set('copy', byValue({ f() {} })), SandboxError);
 });
 
+test('what is by value is so all the way down, whatever leads to it', async () => {
+  class Db { url = 'x'; }
+  const list = [1, { a: 1 }];
+  const expose = { whole: live({ data: byValue({ list }), first: byValue([list[1]]) }), give: live(() => byValue({ list })), map: live({ known: byValue(new Map([[1, list]])) }) };
+  await using one = await Sandbox.create({ expose });
+  for (const way of ['whole.data.list', 'whole.data.list[1]', 'whole.first[0]', 'give().list', 'map.known.get(1)'])
+    assert.equal(one.runSync(`(() => { const it = ${way}; it.a = 2; it[0] = 7; return it[0] })()`), 7, way);
+  assert.deepEqual(list, [1, { a: 1 }]);
+  for (const value of [{ a: new Db() }, [() => 1], { a: { f() {} } }, new Map([[1, new Db()]]), new Error('x', { cause: new Db() })])
+    await assert.rejects(one.set('copy', byValue(value)), { code: 'ERR_SANDBOX_COPY' });
+  // What comes next is as it always is.
+  assert.equal(await (await one.run('(item) => item.url'))(new Db()), 'x');
+});
+
 test('mistakes in options are named', async () => {
   for (const [options, text] of [
     [{ memry: 1 }, /unknown option "memry"/], [{ memory: 'lots' }, /memory: "lots"/], [{ time: -1 }, /time:/],
