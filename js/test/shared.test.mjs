@@ -1,6 +1,7 @@
 // Memory that host and guest both have, where it is asked for.
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import launcher from '../lib/launcher.cjs';
 import { Sandbox, warm, cool, DisposedError, SandboxError } from '../index.mjs';
 
 const sum = '(() => { const bytes = new Uint8Array(shared); let sum = 0; for (const byte of bytes) sum += byte; return sum })()';
@@ -46,6 +47,20 @@ test('in whole pages, within them, and while there is a sandbox', async () => {
   assert.throws(() => sandbox.shared.write(new Uint8Array(1)), DisposedError);
   await assert.rejects(Sandbox.create({ shared: '1 GiB' }), SandboxError);
   await assert.rejects(Sandbox.create({ shared: 'much' }), SandboxError);
+});
+
+test('the addon copies nothing that is not of this memory, whoever asks', () => {
+  const link = launcher.native().link(65536, new Uint8Array(16), 8192);
+  const bytes = (length) => new Uint8Array(length);
+  for (const write of [false, true]) {
+    for (const [length, offset] of [[8192, 0], [1, 8191], [0, 8192], [4096, 4096]]) assert.equal(link.copyShared(bytes(length), offset, write), true, `${length} at ${offset}`);
+    for (const [length, offset] of [[8193, 0], [1, 8192], [0, 8193], [1, -1], [1, NaN], [1, Infinity], [1, 2 ** 53], [4097, 4096], [1, -(2 ** 40)], [1, 2 ** 64]])
+      assert.equal(link.copyShared(bytes(length), offset, write), false, `${length} at ${offset}`);
+    for (const other of [new Uint16Array(1), new DataView(new ArrayBuffer(1)), new ArrayBuffer(1), [1], undefined]) assert.equal(link.copyShared(other, 0, write), false);
+  }
+  assert.equal(link.copyShared(bytes(1), 0, undefined), false);
+  link.close();
+  assert.equal(link.copyShared(bytes(1), 0, false), false);
 });
 
 test('only who asked has it: no other of its tenant, no realm, and nobody without the option', async () => {

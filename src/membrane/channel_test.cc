@@ -109,6 +109,25 @@ TEST(Channel, MemoryThatBothHave) {
   ::close(memory);
 }
 
+TEST(Channel, BothHaveNoMoreThanSoMuch) {
+  const int most = SharedChannel::make_memory(kLeastSlot, kMostShared + 1);
+  SharedChannel channel;
+  ASSERT_TRUE(channel.attach(most, ChannelSide::kWorker));
+  EXPECT_EQ(channel.shared().size(), kMostShared);
+  ::close(most);
+
+  // One page more, by whoever makes it otherwise.
+  const int more = ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  constexpr size_t kShared = kMostShared + kChannelPage;
+  ChannelControl control{};
+  control.shared_pages.store(kShared / kChannelPage);
+  ASSERT_EQ(::pwrite(more, &control, sizeof control, 0), ssize_t{sizeof control});
+  ASSERT_EQ(::ftruncate(more, static_cast<off_t>(kChannelPage + 2 * kLeastSlot + kShared)), 0);
+  ASSERT_EQ(::fcntl(more, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+  EXPECT_FALSE(SharedChannel().attach(more, ChannelSide::kWorker));
+  ::close(more);
+}
+
 TEST(Channel, ANudgeWakesWhoSleeps) {
   Pair pair;
   const uint64_t begin = monotonic_ns();
