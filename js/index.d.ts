@@ -264,7 +264,8 @@ export function byValue<T>(value: T): T;
  *  written; the other side gets one of its own, under its own limits. An ArrayBuffer or a view of all of one, neither
  *  resizable nor shared. For guests: handed over by `expose` or `modules` it is the guest's own. */
 export function transfer<T extends ArrayBuffer | ArrayBufferView>(value: T): T;
-/** Takes a host object away from every sandbox that holds it; reading it throws there from now on. */
+/** Takes a host object away from every sandbox that holds it: reading it throws there from now on, and so does calling
+ *  a method on it and handing it over. */
 export function revoke(value: object): void;
 /** Is this a stand-in for something of a guest? */
 export function isGuest(value: unknown): boolean;

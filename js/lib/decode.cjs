@@ -51,11 +51,7 @@ function decodeTagged(endpoint, tag) {
       if (id >= 1 << 30 || kind > 3) throw new WireError('handle');
       return endpoint.importHandle(id, kind, cached);
     }
-    case Tag.YOURS: {
-      const entry = endpoint.entryOf(reader.u32());
-      if (endpoint.reach > 0) endpoint.policy.handedBack(endpoint, entry);
-      return entry.value;
-    }
+    case Tag.YOURS: return endpoint.policy.handedBack(endpoint, endpoint.entryOf(reader.u32()));
     case Tag.INTRINSIC:
       endpoint.references++;
       return endpoint.decodeIntrinsic();

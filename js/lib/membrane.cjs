@@ -100,6 +100,7 @@ class Endpoint {
     this.nesting = 0;
     this.objects = 0;
     this.filled = 0;  // microseconds that maps and sets of the message had more than they needed
+    this.withdrawn = false;  // the message has what was taken away from the other side
     this.references = 0;  // functions, promises and objects of the other side that were heard of, ever, and what else is no data
     this.wellKnown = wellKnown;
     // Methods of the language that run on the other side, by path, and their paths.
@@ -189,6 +190,7 @@ class Endpoint {
     this.nesting = 0;
     this.objects = 0;
     this.filled = 0;
+    this.withdrawn = false;
     return header;
   }
 
@@ -236,7 +238,9 @@ class Endpoint {
     if (header.op !== Op.RETURN && header.op !== Op.THROW) throw new WireError('answer');
     const threw = header.op === Op.THROW;
     const result = threw ? this.policy.thrown(this, header) : read(this, header);
+    const { withdrawn } = this;
     if ((header.flags & Flag.SETTLED) !== 0) this.hearSettled();
+    if (withdrawn) throw this.policy.withdrawal();
     if (threw) throw result;
     return result;
   }
@@ -249,7 +253,9 @@ class Endpoint {
       const id = reader.u32();
       const ok = reader.u8() !== 0;
       this.byValue = this.record(id, 0)?.byValue ?? byValue;
-      P.ArrayPush(list, { __proto__: null, id, ok, value: this.decode() });
+      this.withdrawn = false;
+      const value = this.decode();
+      P.ArrayPush(list, this.withdrawn ? { __proto__: null, id, ok: false, value: this.policy.withdrawal() } : { __proto__: null, id, ok, value });
     }
     this.byValue = byValue;
     for (let i = 0; i < list.length; i++) this.settle(list[i].id, list[i].ok, list[i].value);

@@ -235,10 +235,12 @@ class HostPolicy {
   }
   beforeReply() {}
   finishReply() {}
-  check(object) {
-    if (!revoked.has(object)) return;
+  check(endpoint, object) {
+    if (endpoint.withdrawn || revoked.has(object)) throw this.withdrawal();
+  }
+  withdrawal() {
     this.sandbox.note(false, 'revoked object', 'the host took it away (revoke)', '');
-    throw new TypeError('this object was revoked');
+    return new TypeError('this object was revoked');
   }
   permits(view, key, item) {
     if ((view !== View.LIVE && view !== View.PROTECTED) || key === '__proto__') return false;
@@ -252,11 +254,13 @@ class HostPolicy {
   // What a guest may only read it cannot write because it has put it, or handed it, where it may; and neither
   // that nor a function is data.
   handedBack(endpoint, { value, view }) {
+    if (revoked.has(value)) endpoint.withdrawn = true;
+    if (endpoint.reach === 0) return value;
     const isLess = reachOf(view) < endpoint.reach;
     if (isLess || typeof value === 'function') endpoint.references++;
-    if (!isLess) return;
     const before = held.get(value);
-    if (before === undefined || reachOf(before) > reachOf(view)) held.set(value, view);
+    if (isLess && (before === undefined || reachOf(before) > reachOf(view))) held.set(value, view);
+    return value;
   }
   viewOf(value, view) {
     const kept = held.get(value);

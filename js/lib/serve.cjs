@@ -101,28 +101,28 @@ function perform(endpoint, header) {
     case Op.GET: {
       const key = endpoint.decodeKey();
       const receiver = hasMore(endpoint) ? somebody(policy, endpoint.decode()) : object;
-      policy.check(object);
+      policy.check(endpoint, object);
       return within(view, policy.get(endpoint, object, key, receiver));
     }
     case Op.SET: {
       const key = endpoint.decodeKey();
       const { references } = endpoint;
       const item = endpoint.decode();
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(policy.permits(view, key, item) && P.reflectSet(object, key, policy.dataFor(endpoint, view, item, references), object));
     }
     case Op.HAS: {
       const key = endpoint.decodeKey();
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(P.reflectHas(object, key));
     }
     case Op.DELETE: {
       const key = endpoint.decodeKey();
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(policy.permits(view, key) && P.deleteProperty(object, key));
     }
     case Op.KEYS: {
-      policy.check(object);
+      policy.check(endpoint, object);
       const keys = policy.keys(endpoint, object);
       return () => {
         endpoint.link.writer.u32(keys.length);
@@ -130,18 +130,18 @@ function perform(endpoint, header) {
       };
     }
     case Op.GET_PROTOTYPE: {
-      policy.check(object);
+      policy.check(endpoint, object);
       const prototype = policy.prototypeOf(endpoint, object);
       return policy.isHost ? within(View.READONLY, prototype) : () => endpoint.encodePrototype(prototype);
     }
     case Op.SET_PROTOTYPE: {
       const prototype = endpoint.decode();
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(!policy.isHost && isObjectOrNull(prototype) && P.setPrototypeOf(object, prototype));
     }
     case Op.DESCRIBE: {
       const key = endpoint.decodeKey();
-      policy.check(object);
+      policy.check(endpoint, object);
       const found = policy.describe(object, key);
       return () => {
         endpoint.link.writer.u8(found === undefined ? 0 : 1);
@@ -158,42 +158,42 @@ function perform(endpoint, header) {
       const key = endpoint.decodeKey();
       const { references } = endpoint;
       const descriptor = decodeDescriptor(endpoint);
-      policy.check(object);
+      policy.check(endpoint, object);
       const allowed = policy.permits(view, key, descriptor.value) &&
         (view !== View.PROTECTED || (descriptor.get === undefined && descriptor.set === undefined));
       if (allowed && P.reflectHas(descriptor, 'value')) descriptor.value = policy.dataFor(endpoint, view, descriptor.value, references);
       return value(allowed && P.defineProperty(object, key, descriptor));
     }
     case Op.IS_EXTENSIBLE:
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(P.isExtensible(object));
     case Op.PREVENT_EXTENSIONS:
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(view === View.LIVE && P.preventExtensions(object));
     case Op.APPLY: {
       const self = endpoint.decode();
       const args = decodeArguments(endpoint);
-      policy.check(object);
+      policy.check(endpoint, object);
       if (kind !== Kind.FUNCTION && kind !== Kind.CONSTRUCTOR) throw new WireError('no function');
       return given(view, P.apply(object, somebody(policy, self), args));
     }
     case Op.CONSTRUCT: {
       const newTarget = endpoint.decode();
       const args = decodeArguments(endpoint);
-      policy.check(object);
+      policy.check(endpoint, object);
       if (kind !== Kind.CONSTRUCTOR) throw new WireError('no constructor');
       // What newTarget is, the language checks.
       return given(view, newTarget === undefined ? P.construct(object, args) : P.construct(object, args, newTarget));
     }
     case Op.COPY:
-      policy.check(object);
+      policy.check(endpoint, object);
       return policy.copy(endpoint, object);
     case Op.INVOKE: {
       // For the host's asynchronous face alone: by any name, a host's own `constructor` is reached as well.
       if (policy.isHost) throw new WireError('invoke');
       const name = endpoint.decodeText();
       const args = decodeArguments(endpoint);
-      policy.check(object);
+      policy.check(endpoint, object);
       return value(P.apply(object[name], object, args));
     }
   }
@@ -207,7 +207,7 @@ function intrinsic(endpoint) {
   const args = decodeArguments(endpoint);
   const method = isForwarded(path) ? intrinsics().objects.get(path) : undefined;
   if (typeof method !== 'function' || !isObjectOrNull(self) || !endpoint.isExported(self)) throw new WireError('intrinsic');
-  endpoint.policy.check(self);
+  endpoint.policy.check(endpoint, self);
   if (endpoint.policy.isHost && changes(path) && !endpoint.exported[View.LIVE].has(self)) throw new P.TypeError('this object may only be read');
   return value(P.apply(method, self, args));
 }

@@ -313,6 +313,24 @@ test('revoked', () => {
   assert.throws(() => run('Object.keys(gone)'), /revoked/);
 });
 
+test('what was revoked is neither handed back nor called on', async () => {
+  class Db { #rows = [1]; query() { return this.#rows; } get rows() { return this.#rows; } }
+  const db = new Db(), other = new Db();
+  await using one = await Sandbox.create({ expose: { db, other, all: live({}), see: (item) => item === db, look: (item) => item.db === db, of: (give) => give() === db } });
+  one.runSync('var query = db.query');
+  assert.deepEqual(one.runSync('[...query.call(db)]'), [1]);
+  revoke(db);
+  for (const way of ['query.call(db)', 'Reflect.apply(query, db, [])', 'Reflect.get(other, "rows", db)', 'see(db)', 'see.call(db)', 'look({ db })', 'of(() => db)', 'all.db = db'])
+    assert.throws(() => one.runSync(way), /revoked/, way);
+  for (const way of ['query.call(db)', 'see(db)', 'look({ db })', 'db', '(async () => { await see(1); return db })()', 'Promise.resolve([db])']) await assert.rejects(one.run(way), /revoked/, way);
+  assert.deepEqual(one.runSync('query.call(other).length + (db === db)'), 2);
+  // Another call hears of it.
+  const later = one.run('new Promise((resolve) => { globalThis.settle = () => resolve(db) })');
+  const refused = assert.rejects(later, /revoked/);
+  assert.equal(await one.run('settle(); 3'), 3);
+  await refused;
+});
+
 test('what is dropped is released', { timeout: 60000 }, async () => {
   const make = run('(i) => ({ i })');
   for (let round = 0; round < 10; round++) {
