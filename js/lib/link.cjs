@@ -306,7 +306,7 @@ class Link {
     this.begin(job.endpoint.policy.sandbox, job.call);
     if (job.call !== undefined) job.call.onstop = () => this.native.stop();
     this.stamp();
-    if (!this.native.send(this.told(job.length))) this.lose(this.errorOf(Code.BROKEN));
+    if (!this.native.send(this.told(job.length))) this.lose(new errors.LostError('the worker of the sandbox could not be asked: the host has no thread that would wait for its answer'));
   }
   next() {
     if (this.lost !== undefined || this.flight !== null || this.level > 0 || this.serving) return;

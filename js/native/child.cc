@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -136,10 +137,15 @@ napi_value is_over(napi_env env, napi_callback_info info) {
 }
 
 void reap(pid_t child) {
-  std::thread([child] {
+  const auto wait = [child] {
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
-  }).detach();
+  };
+  try {
+    std::thread(wait).detach();
+  } catch (const std::system_error&) {
+    wait();  // a host that may have no thread more; whoever is reaped was killed
+  }
 }
 
 }  // namespace bulkhead

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -88,14 +89,20 @@ class HostLink {
   }
   size_t length() const { return length_; }
 
-  // A thread waits, and calls into JavaScript by `tell` once. Started when first needed.
-  void listen(napi_threadsafe_function tell) {
+  // A thread waits, and calls into JavaScript by `tell` once. Started when first needed; false
+  // where the host may have none more.
+  bool listen(napi_threadsafe_function tell) {
     std::unique_lock guard(mutex_);
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([this] { listen_loop(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
     tell_ = tell;
     listening_ = true;
     turn_.resume();
-    if (!thread_.joinable()) thread_ = std::thread([this] { listen_loop(); });
     wanted_.notify_one();
+    return true;
   }
   // Takes the waiting back: true where nobody was told, nor will be.
   bool take_back() {
@@ -318,8 +325,8 @@ napi_value send(napi_env env, napi_callback_info info) {
   Held& held = *call.held;
   if (held.tell == nullptr || !send_now(held, integer_of(env, call.args[0])))
     return make(env, false);
+  if (!held.link.listen(held.tell)) return make(env, false);
   napi_ref_threadsafe_function(env, held.tell);
-  held.link.listen(held.tell);
   return make(env, true);
 }
 

@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,6 +24,37 @@ test('a host that forgets to dispose ends, and its worker with it', async () => 
   assert.equal(two, 2);
   for (let i = 0; existsSync(`/proc/${pid}`) && i < 100; i++) await sleep(20);
   assert.ok(!existsSync(`/proc/${pid}`), 'the worker outlived its host');
+});
+
+test('a host that may have no thread more is told so, and goes on', async (t) => {
+  const group = `/sys/fs/cgroup/pids/bulkhead-test-${process.pid}`;
+  try {
+    mkdirSync(group);
+  } catch {
+    return t.skip('no group of processes can be made here');
+  }
+  try {
+    const { stdout } = await script(`
+      const { writeFileSync } = require('node:fs');
+      writeFileSync(${JSON.stringify(group)} + '/cgroup.procs', String(process.pid));
+      const [first, second] = [1, 2].map(() => Sandbox.createSync({ journal: false, time: '5 s' }));
+      writeFileSync(${JSON.stringify(group)} + '/pids.max', '1');
+      second.run('1').catch((error) => {
+        console.log(error.code, first.runSync('2'));
+        first.disposeSync();
+        console.log('alive');
+      });`);
+    assert.equal(stdout, 'ERR_SANDBOX_LOST 2\nalive\n');
+  } finally {
+    // Its workers end after it.
+    for (let left = 100; left > 0 && existsSync(group); left--) {
+      try {
+        rmdirSync(group);
+      } catch {
+        await sleep(50);
+      }
+    }
+  }
 });
 
 // The state and the id of each child of a process.
