@@ -12,6 +12,7 @@
 #include "policy/reviews.h"
 #include "sandbox/limits/outcome.h"
 #include "session/session.h"
+#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace {
@@ -27,7 +28,7 @@ struct CheckOptions {
 // Which kind of file it is; a text that is no JSON is left to the manifest's parser,
 // which says where it breaks.
 std::string kind_of_file(const std::string& text) {
-  const auto value = nlohmann::json::parse(text, nullptr, false);
+  const auto value = parse_json(text);
   if (value.is_object())
     for (const char* key : {"blocklist", "set", "grants", "reviews", "lifts"})
       if (value.contains(key)) return key;

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "policy/covers.h"
+#include "vscode/json_string.h"
 
 namespace bulkhead {
 namespace {
@@ -128,7 +129,7 @@ std::string plan_text(const Plan& plan) {
     line("kept", fmt::format("{} in {}", each.place, each.source));
   const nlohmann::json limits = limits_json(plan.limits);
   for (auto at = limits.begin(); at != limits.end(); ++at)
-    line("limit", fmt::format("{} {}", at.key(), at.value().dump()));
+    line("limit", fmt::format("{} {}", at.key(), json_string(at.value())));
   std::map<std::string, size_t> built_in;  // by group: there are well over a thousand
   for (const Rule& rule : plan.policy->rules()) {
     if (rule.source == Rule::Source::kOtherwise) continue;

@@ -22,6 +22,7 @@
 #include "sandbox/limits/outcome.h"
 #include "session/program.h"
 #include "session/session.h"
+#include "vscode/json_string.h"
 
 namespace bulkhead {
 namespace {
@@ -307,9 +308,7 @@ Json json_of(const Reviewed& found, bool approved_now) {
 }
 
 // One line of JSON. A name that is no valid UTF-8 is shown with the usual mark in its place.
-std::string json_line(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string json_line(const Json& value) { return json_string(value) + "\n"; }
 
 int list_all(const ReviewStore& store, bool json) {
   const auto approvals = store.list();

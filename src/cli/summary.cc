@@ -13,6 +13,7 @@
 #include "policy/executable_trees.h"
 #include "policy/explain.h"
 #include "policy/judge.h"
+#include "vscode/json_string.h"
 
 namespace bulkhead {
 namespace {
@@ -211,8 +212,6 @@ nlohmann::json summary_json(const std::vector<Refusal>& refusals, const Run& run
           {"denied", denied}};
 }
 
-std::string to_line(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string to_line(const nlohmann::json& value) { return json_string(value) + "\n"; }
 
 }  // namespace bulkhead

@@ -35,7 +35,8 @@ bool Broker::owns_sessions(const Json& value) {
 // Besides: what is said to have changed in a session is opened like what an answer shows.
 Broker::Ruling Broker::decide_sessions(const Json& value, const Asked& asked) {
   if (!owns_sessions(value))
-    return refuse(asked, dumped(value).substr(0, 200), "speaks for chats that are not its own");
+    return refuse(asked, json_string(value).substr(0, 200),
+                  "speaks for chats that are not its own");
   return decide_within(value, [&](const Json& item) {
     const auto changes = item.is_object() ? item.find("changes") : item.end();
     return changes != item.end() ? decide_fetched(*changes, asked) : Ruling::pass();
@@ -89,7 +90,7 @@ Broker::Ruling Broker::decide_progress(const Json& value, const Asked& asked) {
     if (!part.is_object()) return Ruling::deny("bulkhead: not a part of an answer");
     const std::string kind = text_of(part.value("kind", Json()));
     if (!kShown.contains(kind) && !kActing.contains(kind))
-      return refuse(asked, dumped(part.value("kind", Json())).substr(0, 200),
+      return refuse(asked, json_string(part.value("kind", Json())).substr(0, 200),
                     "is no part of an answer that a host gives");
     if (!is_plain_confirmation(part.value("isConfirmed", Json())))
       return refuse(asked, "isConfirmed", "says more of a tool than how it was confirmed");

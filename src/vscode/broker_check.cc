@@ -96,7 +96,7 @@ struct Broker::Argument {
   }
   // What goes by a name may be given as an object that has it.
   std::string name_or_id() const { return value.is_object() ? text_of(member("id")) : word(); }
-  Ruling refuse(const char* why) const { return refuse(dumped(value).substr(0, 200), why); }
+  Ruling refuse(const char* why) const { return refuse(json_string(value).substr(0, 200), why); }
   Ruling refuse(const std::string& what, const char* why) const {
     return broker.refuse(asked, what, why);
   }
@@ -393,7 +393,7 @@ Broker::Ruling Broker::Argument::groups() const {
   const std::lock_guard lock(broker.mutex_);
   for (const Json& group : value.is_array() ? value : Json::array({value}))
     for (const auto& [page, in_front] : broker.our_pages_)
-      if (page.substr(0, page.find('~')) == dumped(group)) return refuse(kTakesOurPage);
+      if (page.substr(0, page.find('~')) == json_string(group)) return refuse(kTakesOurPage);
   return Ruling::pass();
 }
 

@@ -206,7 +206,7 @@ std::string_view Broker::Cleaning::clean_text(std::string_view text, size_t inde
   changes += sign(value, index);
   if (changes == 0) return text;
   changed_ = true;
-  texts_.push_back(dumped(value));
+  texts_.push_back(json_string(value));
   return texts_.back();
 }
 

@@ -135,7 +135,7 @@ Broker::Ruling Broker::decide_used(const CommandArgument& rule, const Json& give
   if (is_none(*value) || *value == false) return Ruling::pass();
   std::string shown;
   for (const std::string& member : rule.members) shown += (shown.empty() ? "" : ".") + member;
-  shown += (shown.empty() ? "" : " ") + dumped(*value).substr(0, 200);
+  shown += (shown.empty() ? "" : " ") + json_string(*value).substr(0, 200);
   if (rule.use == CommandUse::kRefused)
     return refuse(asked, shown, "is not for an extension to say there");
   const auto resource =
@@ -312,7 +312,7 @@ Broker::Ruling Broker::decide_opening(const std::string& command, const Json& gi
   const Json options = at(given, opens ? 1 : 0);
   if (!is_none(folder)) {
     const auto resource = parse_resource(folder, remote_authority_);
-    if (!resource) return refuse(asked, dumped(folder).substr(0, 200), "is no folder");
+    if (!resource) return refuse(asked, json_string(folder).substr(0, 200), "is no folder");
     if (lower_case(resource->scheme) == "untitled" ||
         lower_case(normalize(resource->path)).ends_with(".code-workspace"))
       return refuse(asked, resource->path, "opens a workspace file, which can name any folder");

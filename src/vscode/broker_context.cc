@@ -90,7 +90,8 @@ Broker::Ruling Broker::decide_context(const Json& key, const Asked& asked) {
   }();
   if (!key.is_string() || is_made_by_editor(name) ||
       (options_.commands.has_context(name) && !is_builtins))
-    return refuse(asked, dumped(key).substr(0, 200), "says what only the editor or Bulkhead says");
+    return refuse(asked, json_string(key).substr(0, 200),
+                  "says what only the editor or Bulkhead says");
   if (is_builtins || owns_context(name)) return Ruling::pass();
   // An error would end who does not expect one. What nobody reads has no effect at all.
   const bool is_others = [&] {

@@ -235,7 +235,7 @@ Broker::Ruling Broker::decide_notebook_viewer(const Json& value, const Asked& as
                        !knows(others_parts_, viewer) && !is_editors_family(viewer);
   if (is_type || viewer == "repl" || viewer == "interactive") return Ruling::pass();
   return decide_permission("commands-foreign",
-                           asked.about(asked.method + " " + dumped(value).substr(0, 200)));
+                           asked.about(asked.method + " " + json_string(value).substr(0, 200)));
 }
 
 bool Broker::own_extension(const Json& value) const {
@@ -319,7 +319,7 @@ Broker::Ruling Broker::decide_logger(const Json& value, const Asked& asked) {
       (is_none(extension) || own_extension(extension)) &&
       (is_none(group) || (group.is_object() && group.value("id", Json()) == "telemetry")))
     return Ruling::pass();
-  return refuse(asked, dumped(id).substr(0, 200), "is no log of its own");
+  return refuse(asked, json_string(id).substr(0, 200), "is no log of its own");
 }
 
 // Of language models: of another extension it runs like a command.

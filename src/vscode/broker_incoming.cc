@@ -240,7 +240,7 @@ void Broker::give_found(const RpcReply& reply, Found found, Outbox& outbox) {
     Json value = parse_json(reply.json);
     const std::lock_guard lock(mutex_);
     if (value.is_discarded() || !leave_readable(value, 0)) value = nullptr;
-    text = dumped(value);
+    text = json_string(value);
   }
   changed.json = text;
   outbox.to_host(write_reply(changed));

@@ -410,7 +410,7 @@ Broker::Cleaned Broker::cleaned_reply(const RpcReply& reply, Awaited awaited) {
   if (unfit) return {Cleaned::How::kUnreadable};
   if (changes == 0 && !looked_at) return {};
   RpcReply changed = reply;
-  const std::string text = dumped(value);
+  const std::string text = json_string(value);
   changed.json = text;
   return {Cleaned::How::kChanged, write_reply(changed)};
 }

@@ -455,7 +455,7 @@ size_t Broker::sign_status_item(size_t index, Json& value, const std::string& wh
   const std::string label = signature(whose);
   switch (index) {
     case kEntryId: {
-      const std::string id = value.is_string() ? value.get<std::string>() : dumped(value);
+      const std::string id = value.is_string() ? value.get<std::string>() : json_string(value);
       if (value.is_string() && is_own_name(id)) return 0;
       value = host_prefix() + id;
       return 1;

@@ -25,12 +25,13 @@ Broker::Ruling Broker::decide_tests(const Json& value, const Asked& asked) {
   }
   const Json id = value.is_object() ? value.value("extId", Json()) : value;
   if (owns_test(id)) return Ruling::pass();
-  return refuse(asked, dumped(id).substr(0, 200), "speaks for tests that are not its own");
+  return refuse(asked, json_string(id).substr(0, 200), "speaks for tests that are not its own");
 }
 
 // The workbench goes by these alone, not by the controller that the diff is said to be of.
 Broker::Ruling Broker::decide_test_diff(const Json& value, const Asked& asked) {
-  if (!value.is_array()) return refuse(asked, dumped(value).substr(0, 200), "is no list of tests");
+  if (!value.is_array())
+    return refuse(asked, json_string(value).substr(0, 200), "is no list of tests");
   const auto member = [](const Json& one, const char* key) {
     return one.is_object() ? one.value(key, Json()) : Json();
   };
@@ -40,7 +41,8 @@ Broker::Ruling Broker::decide_test_diff(const Json& value, const Asked& asked) {
                            member(member(change, "tag"), "id"), member(added, "extId"),
                            member(added, "controllerId"), member(member(added, "item"), "extId")})
       if (!is_none(id) && !owns_test(id))
-        return refuse(asked, dumped(id).substr(0, 200), "speaks for tests that are not its own");
+        return refuse(asked, json_string(id).substr(0, 200),
+                      "speaks for tests that are not its own");
   }
   return Ruling::pass();
 }
@@ -62,18 +64,18 @@ Broker::Ruling Broker::decide_test_run(const Json& value, const Asked& asked) {
   // Of two runs of one id the workbench finds the later one, and puts there what others say.
   const std::string id = value.is_object() ? text_of(value.value("id", Json())) : "";
   if (own && !knows(shared_runs_, id)) return Ruling::pass();
-  return refuse(asked, dumped(value).substr(0, 200), "is no run of its own tests");
+  return refuse(asked, json_string(value).substr(0, 200), "is no run of its own tests");
 }
 
 // A person's documents are saved for it, and it may debug.
 Broker::Ruling Broker::decide_test_targets(const Json& value, const Asked& asked) {
   const Json targets = value.is_object() ? value.value("targets", Json()) : Json();
   if (!targets.is_array())
-    return refuse(asked, dumped(value).substr(0, 200), "is no list of tests");
+    return refuse(asked, json_string(value).substr(0, 200), "is no list of tests");
   for (const Json& target : targets) {
     const Json controller = target.is_object() ? target.value("controllerId", Json()) : Json();
     if (knows(own_controllers_, text_of(controller))) continue;
-    const std::string about = asked.method + " " + dumped(controller).substr(0, 200);
+    const std::string about = asked.method + " " + json_string(controller).substr(0, 200);
     if (Ruling ruling = decide_permission("commands-foreign", asked.about(about)); !ruling.passes())
       return ruling;
   }

@@ -322,7 +322,7 @@ void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes b
   constexpr size_t kGiven = 1;  // behind the folder
   const Json arguments = arguments_of(request, [](size_t i) { return i == kGiven; });
   const bool is_given = arguments.is_array() && arguments.size() > kGiven;
-  withhold(request, outbox, is_given ? dumped(arguments[kGiven]) : "");
+  withhold(request, outbox, is_given ? json_string(arguments[kGiven]) : "");
 }
 
 bool Broker::filter_files(const RpcRequest& request, Json& event, Outbox& outbox) {

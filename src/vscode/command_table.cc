@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "policy/vscode_permissions.h"
+#include "vscode/json_string.h"
 
 namespace bulkhead {
 namespace {
@@ -78,11 +79,13 @@ Result<CommandTable> CommandTable::parse(const Json& json) {
     for (const Json& name : names)
       if (!name.is_string() || name.get_ref<const std::string&>().find('*') != std::string::npos ||
           !table.needs_.emplace(name.get<std::string>(), needs).second)
-        return Error{fmt::format("{} is no command's name, or stands there twice", name.dump())};
+        return Error{
+            fmt::format("{} is no command's name, or stands there twice", json_string(name))};
   }
   for (const Json& each : refused) {
     if (!each.is_string() || !each.get_ref<const std::string&>().ends_with('*'))
-      return Error{fmt::format("{} is no beginning of names, such as \"list.*\"", each.dump())};
+      return Error{
+          fmt::format("{} is no beginning of names, such as \"list.*\"", json_string(each))};
     const std::string beginning = each.get<std::string>();
     table.refused_.push_back(beginning.substr(0, beginning.size() - 1));
   }

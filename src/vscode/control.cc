@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "policy/access.h"
 #include "policy/judge.h"
+#include "vscode/json_string.h"
 #include "vscode/json_tree.h"
 
 namespace bulkhead {
@@ -30,9 +31,7 @@ constexpr size_t kMaxLine = 64U << 10U;   // of what a companion sends
 constexpr size_t kMaxUnsent = 4U << 20U;  // a companion that does not read is let go
 constexpr std::chrono::milliseconds kTick{2000}, kFastTick{500};
 
-std::string line_of(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string line_of(const Json& message) { return json_string(message) + "\n"; }
 
 std::optional<Answer> answer_of(const std::string& text) {
   if (text == "once") return Answer::kOnce;

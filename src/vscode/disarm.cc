@@ -10,6 +10,7 @@
 #include <set>
 
 #include "policy/extension_id.h"
+#include "vscode/json_string.h"
 #include "vscode/json_text.h"
 #include "vscode/json_tree.h"
 
@@ -182,10 +183,6 @@ std::optional<std::string> linked_command(const Json& link, bool is_link) {
   return linked_command(scheme.empty() ? path : scheme);
 }
 
-std::string dumped_plainly(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // What stands behind "command:ID?" is decoded and read by the opener, twice decoded if need be.
 // Only what is written as everybody writes it, and means one thing: a list, as JSON.stringify has
 // it.
@@ -205,7 +202,7 @@ std::optional<Json> link_arguments(const std::string& encoded) {
   }
   if (text.find('%') != std::string::npos) return std::nullopt;
   Json value = parse_json(text);
-  if (!value.is_array() || dumped_plainly(value) != text) return std::nullopt;
+  if (!value.is_array() || json_string(value) != text) return std::nullopt;
   return value;
 }
 
@@ -375,8 +372,8 @@ size_t Disarm::markdown(Json& object, Strings strings) const {
           if (last == std::string::npos) continue;
           if (const auto given = link_arguments(markdown.substr(end + 1, last - end - 1));
               given && may_run(id, *given))
-            enable(id + "?" + dumped_plainly(*given),
-                   {{"command", id}, {"arguments", dumped_plainly(*given)}});
+            enable(id + "?" + json_string(*given),
+                   {{"command", id}, {"arguments", json_string(*given)}});
         }
       }
     }

@@ -11,6 +11,7 @@
 #include "base/hex.h"
 #include "base/path.h"
 #include "policy/extension_id.h"
+#include "vscode/json_string.h"
 #include "vscode/json_text.h"
 #include "vscode/json_tree.h"
 #include "vscode/resource.h"
@@ -142,7 +143,7 @@ void InitialData::remove_extensions() {
 }
 
 std::vector<uint8_t> InitialData::bytes() const {
-  const std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = json_string(json_);
   return {text.begin(), text.end()};
 }
 

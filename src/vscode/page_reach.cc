@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "policy/covers.h"
 #include "policy/network_rule.h"
+#include "vscode/json_string.h"
 
 namespace bulkhead {
 namespace {
@@ -86,7 +87,7 @@ Status write_page_reach(const std::string& folder, const std::vector<std::string
                         const PageReach& reach) {
   BULKHEAD_CHECK(make_directories(folder, 0700));
   const std::string text =
-      nlohmann::ordered_json{{"hosts", reach.hosts}, {"open", reach.open}}.dump() + "\n";
+      json_string(nlohmann::ordered_json{{"hosts", reach.hosts}, {"open", reach.open}}) + "\n";
   for (const std::string& extension : extensions)
     BULKHEAD_CHECK(write_file_atomically(join(folder, page_label(extension)), text, 0600));
   return {};

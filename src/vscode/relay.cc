@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "vscode/endpoint.h"
+#include "vscode/json_string.h"
 #include "vscode/json_tree.h"
 #include "vscode/node_channel.h"
 #include "vscode/outlet.h"
@@ -263,7 +264,7 @@ Status Relay::Loop::hand_over() {
                           {"skipWebSocketFrames", true},
                           {"permessageDeflate", false},
                           {"inflateBytes", ""}}}};
-  return channel_.send(message.dump(), std::move(hand_over_));
+  return channel_.send(json_string(message), std::move(hand_over_));
 }
 
 void Relay::Loop::browser_gone() {
