@@ -69,9 +69,9 @@ test-real:
 	@$(node) tests/real/runner.mjs $(EXTENSIONS)
 
 tsan: setup
-	@scripts/build tsan trace_test sandbox_test vscode_test
+	@scripts/build tsan trace_test sandbox_test vscode_test library_surface_static library_sharing_static library_lifecycle_static
 	@# AddressSpacesTest makes children that share its memory, and with it what the sanitizer knows.
-	@GTEST_FILTER='-AddressSpacesTest.*' TSAN_OPTIONS=die_after_fork=0:report_thread_leaks=0:atexit_sleep_ms=0 ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^(trace|sandbox|vscode)/'
+	@GTEST_FILTER='-AddressSpacesTest.*' TSAN_OPTIONS=die_after_fork=0:report_thread_leaks=0:atexit_sleep_ms=0 ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -R '^((trace|sandbox|vscode)/|library/.*-static)'
 
 lint: setup
 	@scripts/lint

@@ -11,8 +11,15 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace host {
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kWatched = true;
+#else
+constexpr bool kWatched = false;
+#endif
 
 inline int log_fd = STDERR_FILENO;  // 0 to 2 may be closed
 
@@ -77,9 +84,6 @@ inline std::set<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Threads of the program that none of this has made: its own, and what a sanitizer has.
-inline const size_t first_threads = names_in("/proc/self/task").size();
-
 // The threads, once they are no more than so many, or have not become so for five seconds: who
 // joins another is told before the kernel takes that one off this list.
 inline std::set<std::string> threads_down_to(size_t count) {
@@ -90,6 +94,13 @@ inline std::set<std::string> threads_down_to(size_t count) {
   }
   return threads;
 }
+
+// Threads of the program that none of this has made: its own, and a sanitizer's, which begins with
+// the first that the program makes.
+inline const size_t first_threads = [] {
+  if (kWatched) std::thread([] {}).join();
+  return threads_down_to(kWatched ? 2 : 1).size();
+}();
 
 // Processes whose parent this one is.
 inline size_t children() {

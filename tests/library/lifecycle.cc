@@ -14,6 +14,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <fstream>
@@ -229,8 +230,10 @@ void own_handlers() {
     ::sigaction(signal, &action, nullptr);
   };
   handle(SIGCHLD, [](int) {
+    const int before = errno;
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
     }
+    errno = before;
   });
   handle(SIGURG, [](int) { ++urgent_signals; });
   handle(SIGALRM, [](int) { ++alarms; });
