@@ -158,7 +158,8 @@ class BULKHEAD_API Judge {
 
 // ---- What may be used ----
 
-// Of all processes of a compartment together, but `files`. What is not set is not limited.
+// Of all processes of a compartment together, but `files`. What is not set is not limited; what is,
+// is more than 0 and at most 4096 cores, ten years, 4194304 processes, 1048576 files.
 struct Limits {
   std::optional<uint64_t> memory;                     // bytes
   std::optional<double> cpu;                          // cores
@@ -194,8 +195,7 @@ struct Options {
   // Null: what the policy leaves open is refused.
   std::shared_ptr<Judge> judge;
   // Hosts that the policy grants are looked up there: "ADDRESS" or "ADDRESS:PORT". Empty: as the
-  // machine does
-  // (/etc/resolv.conf, /etc/hosts).
+  // machine does (/etc/resolv.conf, /etc/hosts).
   std::string name_server;
 };
 

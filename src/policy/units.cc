@@ -76,8 +76,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
       {"m", 60'000},
       {"h", 3'600'000},
   }};
-  constexpr uint64_t kTenYears = 10ULL * 365 * 24 * 3'600'000;
-  const auto value = parse_scaled(text, kUnits, kTenYears);
+  const auto value = parse_scaled(text, kUnits, static_cast<uint64_t>(kLongestDuration.count()));
   if (!value) return std::nullopt;
   return std::chrono::milliseconds(static_cast<int64_t>(*value));
 }

@@ -16,7 +16,10 @@ std::optional<uint64_t> parse_size(std::string_view text);
 // what is over the limit also reads so.
 std::string size_text(uint64_t bytes, uint64_t limit);
 
-// "250ms", "30s", "10m", "2h". A unit is needed; at most 10 years.
+// Ten years: what is added to a clock's time does not overflow.
+inline constexpr std::chrono::milliseconds kLongestDuration = std::chrono::hours(10 * 365 * 24);
+
+// "250ms", "30s", "10m", "2h". A unit is needed; at most kLongestDuration.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 }  // namespace bulkhead

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -381,6 +382,12 @@ void errors(const bulkhead::Policy& policy) {
   options = shell("");
   options.limits.memory = 0;
   expect(!Compartment::start(policy, options).ok(), "a limit of nothing");
+  options = shell("");
+  options.limits.wall_time = std::chrono::milliseconds::max();
+  expect(!Compartment::start(policy, options).ok(), "a time that no clock holds");
+  options = shell("");
+  options.limits.cpu = std::numeric_limits<double>::infinity();
+  expect(!Compartment::start(policy, options).ok(), "cores without end");
   rlimit usual{};
   expect(::getrlimit(RLIMIT_NOFILE, &usual) == 0, "limits");
   const rlimit few{host::names_in("/proc/self/fd").size() + 3, usual.rlim_max};

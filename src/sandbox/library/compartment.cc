@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "policy/policy_judge.h"
 #include "policy/shipped.h"
+#include "policy/units.h"
 #include "sandbox/launch/stdio.h"
 #include "sandbox/library/supervised.h"
 #include "sandbox/limits/outcome.h"
@@ -96,19 +97,25 @@ InnerLimits inner(const v1::Limits& limits) {
   return same;
 }
 
-// Zero is no limit that a program could live under.
+// As for a manifest: zero is no limit that a program could live under, and what is more than these
+// overflows.
 InnerStatus check(const v1::Limits& limits) {
-  const auto is_nothing = [](const auto& value) { return value && !(*value > decltype(*value){}); };
-  const char* const wrong = is_nothing(limits.memory)                            ? "memory"
-                            : is_nothing(limits.cpu)                             ? "cpu"
-                            : is_nothing(limits.processes)                       ? "processes"
-                            : is_nothing(limits.files)                           ? "files"
-                            : is_nothing(limits.written)                         ? "written"
-                            : limits.cpu_time && limits.cpu_time->count() <= 0   ? "cpu_time"
-                            : limits.wall_time && limits.wall_time->count() <= 0 ? "wall_time"
-                                                                                 : nullptr;
+  const auto fits = [](const auto& value, auto most) {
+    return !value || (*value > decltype(most){} && *value <= most);
+  };
+  constexpr uint64_t kMostBytes = INT64_MAX;
+  const char* const wrong = !fits(limits.memory, kMostBytes)            ? "memory"
+                            : !fits(limits.cpu, kMostCores)             ? "cpu"
+                            : !fits(limits.cpu_time, kLongestDuration)  ? "cpu_time"
+                            : !fits(limits.wall_time, kLongestDuration) ? "wall_time"
+                            : !fits(limits.processes, kMostProcesses)   ? "processes"
+                            : !fits(limits.files, kMostFiles)           ? "files"
+                            : !fits(limits.written, kMostBytes)         ? "written"
+                                                                        : nullptr;
   if (wrong == nullptr) return {};
-  return InnerError{fmt::format("the limit {} must be more than 0", wrong), EINVAL};
+  return InnerError{
+      fmt::format("the limit {} must be more than 0, and no more than a manifest may say", wrong),
+      EINVAL};
 }
 
 // Ours from now on, so that it does not matter what the host does with its own, and above 2, where
