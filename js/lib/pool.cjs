@@ -48,7 +48,8 @@ const codes = new Map();
 const NONE = new Uint8Array(0);
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet, or ended that is nobody's any more.
-const nobody = (limits) => ({ isHost: true, handles: 16, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
+const absent = new errors.LostError('there is no such sandbox');
+const nobody = (limits) => ({ isHost: true, handles: 16, endedError: () => absent, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
 const MAKING = { time: 5000, wall: 0 };
 // Short: a host that asks another sandbox of the worker waits for so long.
 const ENDING = { time: 100, wall: 500 };
@@ -137,7 +138,10 @@ class Worker {
   // By an end of its own: what is in flight for this one ends first, and is heard by nobody. A worker that
   // does not do even that is not asked for more.
   letGo(endpoint) {
-    this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...ENDING, resident: this.resident() })), Op.DISPOSE, 0, undefined, () => undefined).then(() => {
+    this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...ENDING, resident: this.resident() })), Op.DISPOSE, 0, undefined, () => undefined).catch((error) => {
+      // It was not made yet, or could not be.
+      if (error !== absent) throw error;
+    }).then(() => {
       this.link.endpoints.delete(endpoint.number);
       this.free.push(endpoint.number);
     }, () => { this.link.lose(new errors.LostError('the worker did not let go of a sandbox in time')); });

@@ -155,6 +155,27 @@ test('a realm that is disposed is gone, and the others go on', async () => {
   assert.equal(await a.run('6 * 7'), 42);
 });
 
+test('a realm that is not made, or not yet, takes no worker along', async () => {
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => Sandbox.create({ tenant: 'realms that are not made', memory: '8 MiB', time: '5 s' })));
+  assert.equal(new Set([first.pid, second.pid, third.pid]).size, 1);
+  let waiting;
+  await second.set('end', () => {
+    waiting = assert.rejects(first.realm(), DisposedError);
+    first.disposeSync();
+  });
+  await second.run('end()');
+  await waiting;
+  assert.equal(await second.run('5'), 5);
+  // Its heap is full but for less than a realm needs, sooner or later.
+  second.runSync('globalThis.kept = Array.from({ length: 30 }, (_, i) => new Array(12_000).fill(i)).length');
+  const realms = [];
+  await assert.rejects(async () => { for (;;) realms.push(await second.realm()); }, MemoryLimitError);
+  assert.equal(await third.run('6'), 6);
+  await (await third.realm()).dispose();
+  assert.equal(third.lost, undefined);
+  await Promise.all([second.dispose(), third.dispose()]);
+});
+
 test('finalizers that a disposed realm leaves behind reach nothing', async () => {
   const told = [];
   await using a = await create({ expose: {} });
