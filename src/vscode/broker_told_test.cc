@@ -604,6 +604,11 @@ TEST_F(BrokerToldTest, OurPagesAreNotForAnExtensionToCloseOrToMove) {
   EXPECT_EQ(happens(1, review).find("2~review"), std::string::npos);
   EXPECT_EQ(closes(Json::array({2})), "passed");
   EXPECT_EQ(runs("workbench.action.closeActiveEditor"), "passed");
+  happens(0, review);
+  EXPECT_THAT(closes(Json::array({2})), HasSubstr("Bulkhead's"));
+  const Json empty = {{"groupId", 2}, {"tabs", Json::array()}};
+  told("$acceptEditorTabModel", Json::array({Json::array({empty})}));
+  EXPECT_EQ(closes(Json::array({2})), "passed") << "all tabs were told anew";
 }
 
 // The host goes through the list as it starts.
