@@ -392,6 +392,37 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
 
 // What bulkhead decides by, and what it runs outside of compartments, is worth an entry each: where
 // one goes, a path of these can be written, or read.
+// Where what serves pipelines looks by its own documentation.
+TEST_F(ShippedTest, PipelinesAreReadAndNotWritten) {
+  const auto policy = compile(everything_granted());
+  ASSERT_TRUE(policy);
+  for (const char* name : {".github/workflows/ci.yml",
+                           "Jenkinsfile",
+                           ".zuul.yaml",
+                           ".zuul.d/jobs.yaml",
+                           "zuul.yaml",
+                           "zuul.d/jobs.yaml",
+                           ".onedev-buildspec.yml",
+                           ".space.kts",
+                           "build_spec.yaml",
+                           ".sourcecraft/ci.yaml",
+                           ".cds/build.pip.yml",
+                           ".taskcluster.yml",
+                           ".prow.yaml",
+                           ".prow/jobs.yaml",
+                           ".vela.yml",
+                           "buddy.yml",
+                           ".buddy/all.yml",
+                           ".packit.yaml",
+                           "ci_scripts/ci_post_clone.sh",
+                           "build.gocd.yaml",
+                           "deep/down/build.gocd.yml"}) {
+    const std::string path = std::string("/home/me/project/") + name;
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kDeny) << path;
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
+  }
+}
+
 // By as many parts as names of submodules have, and what git itself writes there goes on.
 TEST_F(ShippedTest, SettingsOfSubmodulesAreGitsOwn) {
   const auto policy = compile(everything_granted());
