@@ -21,7 +21,8 @@ struct Options {
   Words flag_words = {};
   Words value_words = {};  // the next word, or what follows "="
   Words code_words = {};
-  bool plus = false;  // "+x" is an option, too
+  bool plus = false;                // "+x" is an option, too
+  bool input_after_dashes = false;  // "--" ends the options of what comes by standard input
   bool is_node = false;
 };
 
@@ -77,7 +78,8 @@ constexpr Options kPython = {.flags = "bBdEIOPqRsStuvx", .values = "WX", .code =
 constexpr Options kPerl = {
     .flags = "acflnpstTuUwW", .attached = "iMm", .values = "I", .code = "eE"};
 constexpr Options kRuby = {.flags = "aclnpsUvw", .attached = "FiKW", .values = "EIr", .code = "e"};
-constexpr Options kPhp = {.flags = "CeHnq", .values = "cd", .code = "r", .file = "f"};
+constexpr Options kPhp = {
+    .flags = "CeHnq", .values = "cd", .code = "r", .file = "f", .input_after_dashes = true};
 constexpr Options kLua = {.flags = "EvW", .values = "l", .code = "e"};
 constexpr Options kShell = {.flags = "abefhiklmnprtuvxBCEHPT",
                             .next = "oO",
@@ -158,7 +160,7 @@ Script search(const Options& options, const std::vector<std::string>& command) {
   };
   for (size_t at = 1; at < command.size(); ++at) {
     const std::string_view word = command[at];
-    if (word == "--") return file(at + 1);
+    if (word == "--") return options.input_after_dashes ? unknown : file(at + 1);
     if (!word.starts_with('-') && !(options.plus && word.starts_with('+'))) return file(at);
     if (word.size() == 1) return unknown;  // standard input
     Takes takes = whole_word(options, word);

@@ -58,8 +58,8 @@ TEST(Script, IsTheCommandLineWhereThatHoldsTheCode) {
 TEST(Script, IsUnknownWhereSomethingWouldHaveToBeGuessed) {
   for (const char* line :
        {// standard input
-        "python3", "python3 -", "python3 -u", "python3 -W", "python3 --", "node", "node -p",
-        "node -p --no-warnings", "sh -s x", "sh -e", "bash -i", "perl -w", "bash - x",
+        "python3", "python3 -", "python3 -u", "python3 -W", "python3 --", "php -- x", "node",
+        "node -p", "node -p --no-warnings", "sh -s x", "sh -e", "bash -i", "perl -w", "bash - x",
         // an option that is not known, or goes on with standard input
         "python3 -i x", "python3 --frob x", "python3 -Z x", "python3 -uZ x", "node --frob x",
         "node --frob=1 x", "node --test x", "node --run=x", "node -i x", "perl -S x", "perl -x x",
