@@ -137,6 +137,12 @@ test("compartments and journal", { timeout: 400_000 }, async (t) => {
       await until("three rows", async () => (await frame.locator("#rows tr").count()) === 3);
       const shown = await frame.locator("#rows td.resource").allInnerTexts();
       for (const part of ["6 entries", "key", "other"]) assert.ok(shown.some((one) => one.includes(part)), part);
+      // Few names of a folder stand among others' where they belong.
+      const far = ["one/x", "two/y", "one/z"].map((name, i) => row(name, { time: new Date(Date.now() + 60_000 * (3 - i)).toISOString() }));
+      await frame.evaluate((made) => window.postMessage({ type: "rows", rows: made }, window.origin), far);
+      const first = async () => (await frame.locator("#rows td.resource").allInnerTexts()).slice(0, 3).map((one) => one.replace(/\s+/g, ""));
+      await until("what happened last", async () => (await first())[0] === "/made/up/one/x");
+      assert.deepEqual(await first(), ["/made/up/one/x", "/made/up/two/y", "/made/up/one/z"]);
       await frame.locator("#text").fill("");
     });
     await step("what it did is told in groups", async () => {

@@ -114,10 +114,12 @@ export class Keys {
         await this.press("ArrowDown");
         continue;
       }
-      // What it holds comes after it was opened.
+      // What it holds comes after it was opened; it moves down for what comes above it.
       if ((await row.getAttribute("aria-expanded")) === "false") await this.press("ArrowRight");
-      const [index, level] = await Promise.all(["data-index", "aria-level"].map(async (name) => Number(await row.getAttribute(name))));
-      await list.locator(`.monaco-list-row[data-index="${index + 1}"][aria-level="${level + 1}"]`).waitFor({ timeout: PATIENCE });
+      await until(`what ${label} holds`, async () => {
+        const [index, level] = await Promise.all(["data-index", "aria-level"].map(async (name) => Number(await row.getAttribute(name))));
+        return (await list.locator(`.monaco-list-row[data-index="${index + 1}"][aria-level="${level + 1}"]`).count()) > 0;
+      });
       await this.press("ArrowDown");
     }
     throw new Error(`no row ${text} among ${met.join(" | ")}`);

@@ -152,21 +152,26 @@
         if (!one.programs.includes(row.program)) one.programs.push(row.program);
       }
     }
+    const folderOf = (row) => {
+      const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
+      return at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource.slice(0, at)]) : row.key;
+    };
     const folders = new Map();
     for (const row of same.values()) {
-      const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
-      const key = at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource.slice(0, at)]) : row.key;
+      const key = folderOf(row);
       const members = folders.get(key) ?? [];
       folders.set(key, members);
       members.push(row);
     }
-    return [...folders].flatMap(([key, members]) => {
-      if (members.length < FOLD) return members;
-      const [newest] = members;
+    return [...same.values()].flatMap((row) => {
+      const key = folderOf(row);
+      const members = folders.get(key);
+      if (members.length < FOLD) return [row];
+      if (row !== members[0]) return [];
       const programs = [...new Set(members.flatMap((one) => one.programs))];
       const folder = {
-        ...newest, key, members, programs, program: programs.length === 1 ? programs[0] : "",
-        resource: newest.resource.slice(0, newest.resource.lastIndexOf("/") + 1), short: newest.short.slice(0, newest.short.lastIndexOf("/") + 1), count: members.reduce((sum, one) => sum + one.count, 0),
+        ...row, key, members, programs, program: programs.length === 1 ? programs[0] : "",
+        resource: row.resource.slice(0, row.resource.lastIndexOf("/") + 1), short: row.short.slice(0, row.short.lastIndexOf("/") + 1), count: members.reduce((sum, one) => sum + one.count, 0),
       };
       return open.has(key) ? [folder, ...members.map((one) => ({ ...one, level: 2 }))] : [folder];
     });
