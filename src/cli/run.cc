@@ -288,8 +288,8 @@ Action add_run(CommandLine& line) {
       .group("Run");
   line.footer(fmt::format(
       "Exit code: the program's own; where a signal ended it, the same signal. Ended by a limit: "
-      "{} --written, {} --memory, {} --cpu-time, {} --wall-time. {} bulkhead itself failed, {} the "
-      "program cannot be run, {} there is no such program.",
+      "{} --written or --home, {} --memory, {} --cpu-time, {} --wall-time. {} bulkhead itself "
+      "failed, {} the program cannot be run, {} there is no such program.",
       kExitWritten, kExitMemory, kExitCpuTime, kExitWallTime, kExitFailed, kExitCannotRun,
       kExitNotFound));
   return [options](const std::vector<std::string>& rest) { return run(*options, rest); };
