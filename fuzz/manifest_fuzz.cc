@@ -3,9 +3,9 @@
 // accepted which a second JSON parser refuses.
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/nlohmann.h"
 #include "policy/policy.h"
 #include "require.h"
 

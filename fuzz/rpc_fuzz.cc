@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/nlohmann.h"
 #include "require.h"
 #include "vscode/json_text.h"
 #include "vscode/json_tree.h"

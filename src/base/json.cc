@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/nlohmann.h"
 #include "base/path.h"
 
 namespace bulkhead::json {

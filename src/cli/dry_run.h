@@ -1,9 +1,9 @@
 // What `bulkhead run --dry-run` prints of a plan.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/nlohmann.h"
 #include "sandbox/plan/plan.h"
 
 namespace bulkhead {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/nlohmann.h"
 #include "cli/verb.h"
 #include "sandbox/limits/outcome.h"
 

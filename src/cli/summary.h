@@ -1,10 +1,10 @@
 // Summary: what a run denied, and how to grant it, in a few lines on standard error; or as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/nlohmann.h"
 #include "policy/policy.h"
 #include "sandbox/run/supervisor.h"
 #include "trace/journal.h"

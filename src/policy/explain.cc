@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/executable_trees.h"
 #include "policy/lifts.h"

@@ -12,10 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/config.h"
 #include "policy/user_file.h"

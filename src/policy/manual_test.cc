@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
+#include "base/nlohmann.h"
 #include "policy/config.h"
 #include "policy/pattern.h"
 #include "policy/policy.h"

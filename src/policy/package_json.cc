@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/extension_id.h"
 #include "policy/package.h"

@@ -13,10 +13,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/extension_id.h"
 #include "policy/user_file.h"

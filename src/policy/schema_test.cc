@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/fd.h"
+#include "base/nlohmann.h"
 #include "policy/pattern.h"
 #include "policy/policy.h"
 #include "policy/vscode_permissions.h"

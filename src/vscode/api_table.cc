@@ -4,9 +4,9 @@
 
 #include <array>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/nlohmann.h"
 #include "policy/vscode_permissions.h"
 #include "vscode/json_tree.h"
 

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/nlohmann.h"
 #include "base/result.h"
 
 namespace bulkhead {

@@ -4,10 +4,11 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

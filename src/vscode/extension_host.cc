@@ -11,9 +11,9 @@
 #include <cctype>
 #include <chrono>
 #include <future>
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/git_settings.h"
 #include "policy/homes.h"

@@ -8,10 +8,11 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

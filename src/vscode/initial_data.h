@@ -3,10 +3,10 @@
 // in here too, is not.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/nlohmann.h"
 #include "base/result.h"
 #include "vscode/foreign_settings.h"
 #include "vscode/websocket.h"

@@ -1,6 +1,6 @@
 #include "vscode/json_string.h"
 
-#include <nlohmann/json.hpp>
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 namespace {

@@ -2,8 +2,9 @@
 // refuses what JSON.parse would and what is too costly to build (json_text.h). Pure.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

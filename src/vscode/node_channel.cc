@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "base/nlohmann.h"
 #include "vscode/json_tree.h"
 
 namespace bulkhead {

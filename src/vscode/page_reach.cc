@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "base/hex.h"
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/covers.h"
 #include "policy/network_rule.h"

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
+#include "base/nlohmann.h"
 #include "policy/test_inputs.h"
 
 namespace bulkhead {

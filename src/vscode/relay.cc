@@ -14,10 +14,10 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
+#include "base/nlohmann.h"
 #include "vscode/endpoint.h"
 #include "vscode/json_string.h"
 #include "vscode/json_tree.h"

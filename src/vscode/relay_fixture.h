@@ -15,12 +15,12 @@
 #include <deque>
 #include <future>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/nlohmann.h"
 #include "vscode/endpoint.h"
 #include "vscode/node_channel.h"
 #include "vscode/relay.h"

@@ -1,10 +1,11 @@
 // Resource: a URI as it travels in the RPC (UriComponents), reduced to what decides.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

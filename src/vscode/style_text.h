@@ -3,8 +3,9 @@
 // quote or a bracket that stays open takes in what follows.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

@@ -2,9 +2,10 @@
 // put out. Such a terminal acts on control strings: one of them (OSC 52) writes the clipboard.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

@@ -3,8 +3,9 @@
 // any of the user's, and a shell's script among them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "base/nlohmann.h"
 
 namespace bulkhead {
 

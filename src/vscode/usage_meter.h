@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "base/fd.h"
+#include "base/nlohmann.h"
 #include "sandbox/limits/usage.h"
 
 namespace bulkhead {

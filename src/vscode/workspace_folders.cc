@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
+#include "base/nlohmann.h"
 #include "base/path.h"
 #include "policy/homes.h"
 #include "vscode/json_tree.h"
