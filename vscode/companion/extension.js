@@ -109,6 +109,8 @@ function activate(context) {
   /** The row that a command was given by our own tree; nothing that others made up. */
   const own = (/** @type {unknown} */ row, /** @type {string} */ type) =>
     row instanceof Row && (row.type === type || type === "") && model.has(row.compartment) ? row : undefined;
+  // While the tree is drawn anew the workbench may know a row no more that a person has just chosen.
+  const gone = () => void window.showWarningMessage("The list was changing, so nothing was done. Choose it again.");
   const told = (/** @type {boolean} */ sent, /** @type {Compartment} */ compartment) => {
     if (!sent) void window.showWarningMessage(`${wording.named(compartment.extensions)} is not connected; nothing was changed.`);
   };
@@ -143,11 +145,13 @@ function activate(context) {
     },
     "bulkhead.answer": (row) => {
       const found = own(row, "question");
-      if (found) void prompts.details(found.compartment, [found.value]);
+      if (!found) return gone();
+      void prompts.details(found.compartment, [found.value]);
     },
     "bulkhead.grant": async (row) => {
       const found = own(row, "refusal");
-      if (!found || !wording.grantable(found.value)) return;
+      if (!found) return gone();
+      if (!wording.grantable(found.value)) return;
       const { compartment, value } = found;
       const what = wording.act(value.kind, value.resource, { home, most: 200 });
       const detail = [
@@ -163,7 +167,7 @@ function activate(context) {
     },
     "bulkhead.revoke": async (row) => {
       const found = own(row, "grant");
-      if (!found) return;
+      if (!found) return gone();
       const { compartment, value } = found;
       const sent = compartment.send({ type: "revoke", kind: value.kind, resource: value.resource });
       told(sent, compartment);
