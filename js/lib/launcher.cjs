@@ -72,14 +72,17 @@ function workerOf(keeper) {
   return pid;
 }
 
-// Starts a worker's process, which `link` (js/native/host.cc) ends with itself. most: bytes for all of it; journal:
-// the descriptor where its supervisor tells what it refuses, or undefined.
+// Starts a worker's process, which `link` (js/native/host.cc) ends with itself. most: bytes for all of it; large: for large
+// heaps; journal: the descriptor where its supervisor tells what it refuses, or undefined.
 //   { pid: 0 where it could not be started, worker(): pid or 0 }
-function launch(link, { most, wasmPages, journal }) {
+function launch(link, { most, large, wasmPages, journal }) {
   const { bulkhead, worker, node } = parts();
   const folder = path.dirname(worker);
   // The first is of no program: should the library not be loaded, Node refuses to run.
-  const flags = ['--bulkhead-worker', '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--no-wasm-async-compilation'];
+  // V8 goes by how little of a heap survived, and marked all of it every fourth time that prettier formatted a file: old
+  // objects of a large one are collected once they take 128 MB. A small one is better kept small: its worker may have little
+  // more resident than what its heap may hold.
+  const flags = ['--bulkhead-worker', ...(large ? ['--initial-old-space-size=128'] : []), '--no-turboshaft-loop-unrolling', `--wasm-max-mem-pages=${wasmPages}`, '--no-wasm-async-compilation'];
   // In a session of its own: what is typed at the host's terminal is the host's to take.
   const pid = spawn([
     bulkhead, 'isolate', ...(journal === undefined ? [] : ['--journal']), '--for', version, '--memory', String(most), '--read', folder, '--preload', path.basename(worker), '--', node, ...flags,

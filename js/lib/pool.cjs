@@ -42,9 +42,10 @@ function programMessage(options, code) {
   writer.raw(code);
   return writer.bytes;
 }
-// What V8 made of the guests' program, by the one flag that differs. Of workers in which no guest's code had
+// What V8 made of the guests' program, by the flags that differ. Of workers in which no guest's code had
 // run: who takes a worker over gets nothing into another one's.
 const codes = new Map();
+const LARGE = 2 ** 28;  // bytes of a heap
 const NONE = new Uint8Array(0);
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet, or ended that is nobody's any more.
@@ -72,8 +73,10 @@ class Worker {
     this.tenant = undefined;
     this.prepared = keyOf(options);
     this.wasmPages = Math.max(1, Math.min(65536, Math.floor(wasm / WASM_PAGE)));
-    this.native = native().link(output + 4096, programMessage(options, codes.get(this.wasmPages) ?? NONE), shared);
-    this.process = launch(this.native, { most, wasmPages: this.wasmPages, journal: this.journal?.enter() });
+    const large = options.memory >= LARGE;
+    this.flags = `${this.wasmPages} ${large}`;
+    this.native = native().link(output + 4096, programMessage(options, codes.get(this.flags) ?? NONE), shared);
+    this.process = launch(this.native, { most, large, wasmPages: this.wasmPages, journal: this.journal?.enter() });
     this.journal?.start();
     this.native.watch(this.process.pid, 0);
     this.link = new Link(this.native, output);
@@ -113,15 +116,15 @@ class Worker {
   }
   // What later workers save: once for all, of one where nothing but our own has run.
   learn(endpoint) {
-    if (codes.has(this.wasmPages) || !this.link.untouched) return;
-    codes.set(this.wasmPages, NONE);
+    if (codes.has(this.flags) || !this.link.untouched) return;
+    codes.set(this.flags, NONE);
     const read = ({ link: { reader, untouched } }) => {
       const code = Buffer.from(reader.bytes.subarray(reader.at, reader.end));
-      if (untouched && code.length > 0) codes.set(this.wasmPages, code);
-      else codes.delete(this.wasmPages);
+      if (untouched && code.length > 0) codes.set(this.flags, code);
+      else codes.delete(this.flags);
     };
     this.link.post(new Endpoint(this.link, endpoint.number, nobody({ ...MAKING, resident: this.resident() })), Op.CODE, 0, undefined, read)
-      .catch(() => codes.delete(this.wasmPages));
+      .catch(() => codes.delete(this.flags));
   }
   // The last sandbox takes the worker with it.
   leave(sandbox, endpoint) {

@@ -30,14 +30,12 @@ void fatal_out_of_memory(const char*, const v8::OOMDetails&) {
   ::_exit(1);
 }
 
-// Young objects have three semi-spaces of a sixteenth each, V8 counts; old ones the rest, and are
-// not collected before they take a fourth of the heap. V8's own sizes for a small heap made
-// prettier a fourth slower: all was marked every third time that it formatted a file.
+// Young objects have three semi-spaces of a sixteenth each, as V8 counts; old ones the rest. When
+// these are collected first, a flag says (js/lib/launcher.cjs).
 void divide(v8::ResourceConstraints& constraints, size_t heap) {
   const size_t young = 3 * std::min(heap / 16, 32 * kMegabyte);
   constraints.set_max_young_generation_size_in_bytes(young);
   constraints.set_max_old_generation_size_in_bytes(heap - young);
-  constraints.set_initial_old_generation_size_in_bytes(heap / 4);
 }
 
 // To some milliseconds, which costs a fifth.
