@@ -390,8 +390,6 @@ TEST_F(ShippedTest, TheBlocklistHoldsAgainstAGrantOfEverything) {
     EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kAllow) << path;
 }
 
-// What bulkhead decides by, and what it runs outside of compartments, is worth an entry each: where
-// one goes, a path of these can be written, or read.
 // Where what serves pipelines looks by its own documentation.
 TEST_F(ShippedTest, PipelinesAreReadAndNotWritten) {
   const auto policy = compile(everything_granted());
@@ -455,6 +453,8 @@ TEST_F(ShippedTest, AWorktreesFolderHasNoSettings) {
   EXPECT_EQ(policy->decide_path(Kind::kWrite, folder + "/HEAD").verdict, Verdict::kAllow);
 }
 
+// What bulkhead decides by, and what it runs outside of compartments, is worth an entry each: where
+// one goes, a path of these can be written, or read.
 TEST_F(ShippedTest, EachEntryOfBulkheadsOwnGroupIsNeeded) {
   const std::string state = "/home/me/.local/state/bulkhead/", data = state + "code/data/",
                     user = data + "data/User/";
