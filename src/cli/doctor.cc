@@ -111,7 +111,8 @@ Action add_doctor(CommandLine& line) {
       "bulkhead itself failed.");
   return [as_json, editor, server](const std::vector<std::string>&) {
     if (!*editor) return doctor(*as_json);
-    std::vector<std::string> arguments = {"--diagnose"};
+    std::vector<std::string> arguments;
+    arguments.emplace_back("--diagnose");
     if (*as_json) arguments.emplace_back("--json");
     if (!server->empty()) arguments.insert(arguments.end(), {"--server", *server});
     return become_launcher(arguments);
