@@ -152,20 +152,16 @@
         if (!one.programs.includes(row.program)) one.programs.push(row.program);
       }
     }
-    const folderOf = (row) => {
-      const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
-      return at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource.slice(0, at)]) : row.key;
-    };
     const folders = new Map();
-    for (const row of same.values()) {
-      const key = folderOf(row);
+    const placed = [...same.values()].map((row) => {
+      const at = row.isPath ? row.resource.lastIndexOf("/") + 1 : 0;
+      const key = at > 1 ? JSON.stringify(["folder", row.subject, row.verdict, row.asked, row.rule, row.kind, row.resource.slice(0, at)]) : row.key;
       const members = folders.get(key) ?? [];
       folders.set(key, members);
       members.push(row);
-    }
-    return [...same.values()].flatMap((row) => {
-      const key = folderOf(row);
-      const members = folders.get(key);
+      return { row, key, members };
+    });
+    return placed.flatMap(({ row, key, members }) => {
       if (members.length < FOLD) return [row];
       if (row !== members[0]) return [];
       const programs = [...new Set(members.flatMap((one) => one.programs))];
