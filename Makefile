@@ -41,11 +41,12 @@ build:
 demo: build
 	@$(node) examples/demo/demo.mjs build/dev/bin/bulkhead .
 
-# make code FOLDER=~/project
+# make code FOLDER=~/project, where only bash expands the "~"
+code: export FOLDER := $(or $(FOLDER),.)
 code:
 	@scripts/setup --build --code
 	@scripts/build dev bin/bulkhead
-	@build/dev/bin/bulkhead code $(or $(FOLDER),.)
+	@case $$FOLDER in '~/'*) FOLDER=$$HOME$${FOLDER#'~'} ;; esac; exec build/dev/bin/bulkhead code "$$FOLDER"
 
 # make check SINCE=HEAD~3: what changed since then, and not since this branch began
 check: setup
@@ -102,20 +103,18 @@ versions:
 	@scripts/build dev bin/bulkhead
 	@scripts/versions
 
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export DESTDIR := $(DESTDIR)
+
 install:
+	@scripts/install --check
 	@scripts/setup --build
 	@scripts/build package bin/bulkhead addons completions
-	@cmake --install build/package --prefix $(PREFIX) > /dev/null
-	@cp build/package/install_manifest.txt build/package/installed.txt
-	@echo $(PREFIX) > build/package/installed-into
-	@echo installed: $(PREFIX)/bin/bulkhead
+	@scripts/install
 
 # Of the last `make install`, from wherever that was.
 uninstall:
-	@[ -f build/package/installed-into ] || { echo 'uninstall: nothing was installed from here' >&2; exit 1; }
-	@read -r into < build/package/installed-into && xargs -d '\n' rm -f < build/package/installed.txt && \
-	  rm -rf "$$into/share/bulkhead" "$$into/share/doc/bulkhead" "$$into/lib/bulkhead" && echo "uninstalled from $$into"
-	@rm build/package/installed-into
+	@scripts/install --remove
 
 deb:
 	@scripts/setup --build

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""What `make install` puts somewhere, and what `make` installs before: by tools of the test's own."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import flow
+from flow import Flow, options, wait_for
+
+# Puts what FILES names below DESTDIR and the prefix, and lists it as CMake does.
+CMAKE = r"""#!/bin/sh
+[ "$1 $2 $3" = '--install build/package --prefix' ] || { echo "not understood: $*" >&2; exit 2; }
+: > build/package/install_manifest.txt
+for name in $FILES; do
+  mkdir -p "$DESTDIR$4/${name%/*}" && echo "$name" > "$DESTDIR$4/$name" || exit 1
+  echo "$4/$name" >> build/package/install_manifest.txt
+done
+"""
+# Does nothing, or what sudo does to somebody who may not.
+SUDO = r"""#!/bin/sh
+printf '%s\n' "$*" >> "$LOG"
+[ -z "${REFUSED-}" ] || { echo 'sudo: me is not in the sudoers file' >&2; exit 1; }
+"""
+NPM = r"""#!/bin/sh
+echo "$PWD $*" >> "$LOG"
+[ -z "${HANG-}" ] || exec sleep 300
+mkdir -p node_modules
+"""
+
+
+class Tree(Flow):
+    """A tree with the scripts, and tools before the system's."""
+
+    def setUp(self):
+        super().setUp()
+        self.tree = self.folder("a tree")
+        shutil.copytree(os.path.join(options.source, "scripts"), os.path.join(self.tree, "scripts"))
+        for name in ("package.json", "package-lock.json", ".npmrc", "Makefile"):
+            shutil.copy(os.path.join(options.source, name), self.tree)
+        self.log = os.path.join(self.root, "log")
+        self.environment |= {"PATH": f"{self.folder('tools')}:{self.environment['PATH']}", "LOG": self.log}
+
+    def tool(self, name, text):
+        return self.file(f"tools/{name}", text, 0o755)
+
+    def script(self, *words, cwd=None, env=None):
+        return subprocess.run(words, cwd=cwd or self.tree, env={**self.environment, **(env or {})}, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=flow.TIMEOUT, check=False)
+
+    def logged(self):
+        if not os.path.exists(self.log):
+            return []
+        with open(self.log, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
+class Installing(Tree):
+    def setUp(self):
+        super().setUp()
+        self.folder("a tree/build/package")
+        self.tool("cmake", CMAKE)
+        self.environment["FILES"] = "bin/bulkhead share/bulkhead/manifests/sets/old.json share/man/man1/bulkhead.1.gz"
+        self.prefix = os.path.join(self.root, "my programs")
+
+    def install(self, *words, **env):
+        return self.script("scripts/install", *words, env={"PREFIX": self.prefix, **env})
+
+    def files(self, place):
+        return sorted(os.path.relpath(os.path.join(folder, name), place) for folder, _, names in os.walk(place) for name in names)
+
+    def test_there_and_away(self):
+        done = self.install()
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", f"installed: {self.prefix}/bin/bulkhead\n"))
+        self.assertEqual(self.files(self.prefix), sorted(self.environment["FILES"].split()))
+        theirs = self.file("my programs/share/man/man1/other.1.gz")
+        self.assertEqual(self.install("--remove").returncode, 0)
+        self.assertEqual(self.files(self.prefix), [os.path.relpath(theirs, self.prefix)])
+        self.assertIn("nothing was installed", self.install("--remove").stderr)
+
+    def test_what_an_older_version_had_goes(self):
+        self.install()
+        theirs = self.file("my programs/share/bulkhead/manifests/theirs.json")
+        self.environment["FILES"] = "bin/bulkhead share/bulkhead/manifests/sets/new.json"
+        self.assertEqual(self.install().returncode, 0)
+        self.assertEqual(self.files(self.prefix), ["bin/bulkhead", "share/bulkhead/manifests/sets/new.json",
+                                                   os.path.relpath(theirs, self.prefix)])
+
+    def test_a_staged_one_is_another(self):
+        # Who packs it has one of their own installed.
+        self.install()
+        staged = self.folder("sta&ge")
+        for where in (staged, os.path.relpath(staged, self.tree)):
+            self.assertEqual(self.install(DESTDIR=where).returncode, 0)
+            self.assertEqual(len(self.files(staged + self.prefix)), 3)
+            self.assertEqual(self.install("--remove").returncode, 0)
+            self.assertEqual(self.files(staged), [])
+            self.assertEqual(len(self.files(self.prefix)), 3)
+
+    def test_where_it_is_said_by_a_shell_that_expands_nothing(self):
+        self.assertEqual(self.install(PREFIX="~/.local").returncode, 0)
+        self.assertEqual(len(self.files(os.path.join(self.home, ".local"))), 3)
+        self.assertEqual(self.install(PREFIX="here").returncode, 1)
+
+    def test_what_only_root_may_write_is_put_there_by_sudo(self):
+        if os.geteuid() == 0:
+            return  # who may write everywhere
+        self.tool("sudo", SUDO)
+        os.makedirs(self.prefix, 0o500)
+        self.assertEqual(self.install("--check").returncode, 0)
+        self.assertEqual(self.install(REFUSED="1").returncode, 1)
+        os.chmod(self.prefix, 0o700)
+        self.install()
+        bin_folder = os.path.join(self.prefix, "bin")
+        os.chmod(bin_folder, 0o500)
+        self.assertEqual(self.install("--remove", REFUSED="1").returncode, 1)
+        self.assertEqual(len(self.files(self.prefix)), 3)
+        self.assertEqual([line.split()[0] for line in self.logged()], ["env", "xargs"])
+        os.chmod(bin_folder, 0o700)
+
+    def test_who_has_no_sudo_is_told_before_it_is_built(self):
+        if os.geteuid() == 0:
+            return  # who may write everywhere
+        for name in ("sh", "dirname"):
+            os.symlink(shutil.which(name, path="/usr/bin:/bin"), os.path.join(self.root, "tools", name))
+        done = self.install("--check", PREFIX="/usr/local", PATH=os.path.join(self.root, "tools"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("may not write in /usr/local, and there is no sudo", done.stderr)
+
+    def test_make_hands_on_what_was_typed(self):
+        self.file("a tree/scripts/install", "#!/bin/sh\nprintf '%s|%s|' \"$PREFIX\" \"$DESTDIR\"\n", 0o755)
+        for name in ("setup", "build"):
+            self.file(f"a tree/scripts/{name}", "#!/bin/sh\n", 0o755)
+        done = self.script("make", "install", f"PREFIX={self.prefix}", "DESTDIR=a b")
+        self.assertEqual(done.stdout, 2 * f"{self.prefix}|a b|", done.stderr)
+        self.file("a tree/build/dev/bin/bulkhead", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", 0o755)
+        for typed, told in (("FOLDER=a b", "a b"), ("FOLDER=~/a b", f"{self.home}/a b"), ("X=", ".")):
+            self.assertEqual(self.script("make", "code", typed).stdout, f"<code><{told}>")
+
+
+class SettingUp(Tree):
+    def setUp(self):
+        super().setUp()
+        self.tool("id", "#!/bin/sh\necho 1000\n")
+        self.tool("sudo", SUDO)
+        self.tool("npm", NPM)
+        self.tool("apt-get", "#!/bin/sh\n")
+        self.tool("apt-cache", "#!/bin/sh\n")
+        self.tool("dpkg-query", '#!/bin/sh\n[ -n "${MISSING-}" ] || echo installed\n')
+
+    def setup_all(self, *words, **more):
+        return self.script("scripts/setup", "--build", *words, **more)
+
+    def test_whoever_sudo_refuses_is_asked_once(self):
+        done = self.setup_all(env={"MISSING": "1", "REFUSED": "1"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("sudo refuses; run as root:\n  apt-get install build-essential ", done.stderr)
+        self.assertIn("not in the sudoers file", done.stderr)
+        self.assertEqual(len(self.logged()), 1)
+
+    def test_apt_waits_for_another(self):
+        self.assertEqual(self.setup_all("--debian-only", env={"MISSING": "1"}).returncode, 0)
+        self.assertIn("-o DPkg::Lock::Timeout=600 install", self.logged()[-1])
+
+    def test_another_processor(self):
+        self.tool("uname", "#!/bin/sh\necho aarch64\n")
+        done = self.setup_all()
+        self.assertEqual((done.returncode, self.logged()), (1, []))
+        self.assertIn("for x86-64, and this machine is aarch64", done.stderr)
+
+    def test_two_at_once(self):
+        first = subprocess.Popen(["scripts/setup", "--npm-only"], cwd=self.tree, env={**self.environment, "HANG": "1"},
+                                 stdout=subprocess.DEVNULL, start_new_session=True)
+
+        def end():
+            try:
+                os.killpg(first.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            first.wait()
+        self.addCleanup(end)
+        self.assertTrue(wait_for(self.logged))
+        second = subprocess.Popen(["scripts/setup", "--npm-only"], cwd=self.tree, env=self.environment, text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        self.assertIn("another make installs here", second.stderr.readline())
+        self.assertEqual(len(self.logged()), 1)
+        end()
+        second.communicate(timeout=flow.TIMEOUT)
+        self.assertEqual((second.returncode, len(self.logged())), (0, 2))
+
+    def test_folders_that_a_shell_would_go_to(self):
+        self.folder("home/scripts")
+        done = self.setup_all(env={"CDPATH": self.home})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(self.logged()[0].startswith(f"{self.tree} ci "), self.logged())
+
+
+if __name__ == "__main__":
+    flow.main()
