@@ -72,7 +72,6 @@ int host(const std::string& launch_file, const std::vector<std::string>& command
   options.workspace = variable("BULKHEAD_WORKSPACE");
   options.whole = variable("BULKHEAD_WHOLE");
   options.identity = variable("BULKHEAD_IDENTITY");
-  options.keeps_pages = variable("BULKHEAD_PAGES") == "yes";
   options.trace = variable("BULKHEAD_TRACE") == "1";
   const auto code = run_extension_host(std::move(options));
   return code.ok() ? *code : fail(mark, code.error());

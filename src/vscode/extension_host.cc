@@ -480,7 +480,7 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
   options.actors = launch_.actors;
   options.commands = commands_;
   options.setting_families = launch_.setting_families;
-  options.keeps_pages = options_.keeps_pages;
+  options.keeps_pages = data.keeps_pages();
   options.renames = &renames_;
   options.on_folders = [this](const std::vector<std::string>& paths) -> Status {
     BULKHEAD_TRY(const auto now, workspace_folders(options_.folder, options_.workspace, whole_));

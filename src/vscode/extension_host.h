@@ -27,7 +27,6 @@ struct ExtensionHostOptions {
   std::string workspace;             // its .code-workspace file; both empty: an empty window
   std::string whole;         // the folder that a person named to be granted, whatever it holds
   std::string identity;      // what it is for, as InitialData::parse takes it; empty: not known yet
-  bool keeps_pages = false;  // this window's browser keeps pages off the network
   std::string mark;          // seals each line for people: the compartment's own lines have none
   bool trace = false;        // record instead of enforcing
 };

@@ -37,6 +37,7 @@ class HostSessionTest : public ::testing::Test {
         std::make_unique<HostSession>([this](InitialData& data) -> Result<std::unique_ptr<Broker>> {
           ++admitted_;
           if (refuse_) return Error{"not reviewed", 7};
+          keeps_pages_ = data.keeps_pages();
           if (empty_) data.remove_extensions();
           return std::make_unique<Broker>(*table_, *arbiter_, BrokerOptions{});
         });
@@ -53,6 +54,7 @@ class HostSessionTest : public ::testing::Test {
       return Json{{"$mid", 1}, {"path", path}, {"scheme", "file"}};
     };
     return Json{{"parentPid", 4711},
+                {"bulkheadKeepsPages", "yes"},
                 {"logsLocation", uri("/logs")},
                 {"environment", {{"globalStorageHome", uri("/global")}}},
                 {"extensions",
@@ -74,7 +76,7 @@ class HostSessionTest : public ::testing::Test {
   std::unique_ptr<HostSession> session_;
   Sent sent_;
   int admitted_ = 0;
-  bool refuse_ = false, empty_ = false;
+  bool refuse_ = false, empty_ = false, keeps_pages_ = false;
 };
 
 TEST_F(HostSessionTest, TheHostIsReadyBeforeThereIsOne) {
@@ -95,6 +97,13 @@ TEST_F(HostSessionTest, TheHostIsReadyBeforeThereIsOne) {
   ASSERT_TRUE(workbench(request()).ok());
   EXPECT_TRUE(session_->is_initialized());
   EXPECT_EQ(sent_.host.at(1), request());
+}
+
+TEST_F(HostSessionTest, WhatTheBrowserKeepsIsTheSupervisorsToKnow) {
+  ASSERT_TRUE(workbench(initial()).ok());
+  ASSERT_TRUE(host(kReady).ok());
+  EXPECT_TRUE(keeps_pages_);
+  EXPECT_FALSE(Json::parse(sent_.host.at(0)).contains("bulkheadKeepsPages"));
 }
 
 TEST_F(HostSessionTest, WhatAdmitTakesOutStaysOut) {

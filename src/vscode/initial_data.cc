@@ -21,6 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kKeepsPages = "bulkheadKeepsPages";
+
 const Json kNull;
 const Json& member(const Json& object, const char* key) {
   if (!object.is_object()) return kNull;
@@ -100,6 +102,8 @@ Result<InitialData> InitialData::parse(Bytes body) {
   return data;
 }
 
+bool InitialData::keeps_pages() const { return member(json_, kKeepsPages) == "yes"; }
+
 ForeignSettings InitialData::settings() const {
   ForeignSettings settings;
   for (const Json& each : member(member(json_, "extensions"), "allExtensions")) {
@@ -124,6 +128,7 @@ std::vector<std::string> HostIdentity::storage_of(const HostExtension& extension
 void InitialData::withhold() {
   // The host polls this process and ends when it cannot signal it; it cannot, from inside.
   json_["parentPid"] = 0;
+  json_.erase(kKeepsPages);
   if (const auto remote = json_.find("remote"); remote != json_.end() && remote->is_object())
     (*remote)["connectionData"] = nullptr;
 }

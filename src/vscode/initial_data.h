@@ -45,6 +45,8 @@ class InitialData {
   // The data holds the descriptions of all other extensions as well.
   const HostIdentity& identity() const { return identity_; }
   const std::string& authority() const { return authority_; }
+  // This window's browser keeps pages off the network (vscode/workbench/pages.js).
+  bool keeps_pages() const;
   // Which settings the host's extensions declare, and who else does.
   ForeignSettings settings() const;
 

@@ -38,9 +38,11 @@ export async function completes(editor, typed, pattern) {
   await page.keyboard.press("Control+End");
   await page.keyboard.type(typed);
   const row = page.locator(".suggest-widget .monaco-list-row", { hasText: pattern }).first();
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  // Asked anew often, for the seconds are counted; and more patiently each time, for who is slow never comes to an answer.
+  let patience = 200;
+  for (const end = Date.now() + 60_000; Date.now() < end; patience = Math.min(1000, patience * 1.2)) {
     if (!(await row.isVisible())) await page.keyboard.press("Control+Space");
-    if (await row.waitFor({ timeout: 1000 }).then(() => true, () => false)) return pattern.exec(await row.innerText())[0];
+    if (await row.waitFor({ timeout: patience }).then(() => true, () => false)) return pattern.exec(await row.innerText())[0];
     await page.keyboard.press("Escape");
   }
   throw new Error(`completion never offered ${pattern}`);

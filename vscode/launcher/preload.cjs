@@ -3,7 +3,7 @@
 // Five things are redirected:
 //   workbench.js    is read from our edited copy, under an address of its own (static files are cached
 //                   for a year)
-//   workbench.html  names that address
+//   workbench.html  names that address, and which extensions are installed (installed.cjs)
 //   fork            of an extension host that holds untrusted extensions starts `bulkhead host`, which
 //                   owns the compartment and stands between the server and the host; a package's own script, as one is
 //                   installed or removed, does not start; nor does a host of another version than the editor's
@@ -23,6 +23,7 @@ const { syncBuiltinESMExports } = require("node:module");
 const compileCache = require("./compile_cache.cjs");
 const extensionsFolder = require("./extensions_folder.cjs");
 const { halfKey } = require("./half_key.cjs");
+const { attribute, installed } = require("./installed.cjs");
 const origins = require("./origins.cjs");
 
 const launch = JSON.parse(fs.readFileSync(process.env.BULKHEAD_LAUNCH, "utf8"));
@@ -49,7 +50,8 @@ fs.promises.readFile = async (file, ...rest) => {
   if (parts.length !== 2)
     throw new Error(`bulkhead: ${launch.html} names ${name} ${parts.length - 1} times, expected once`);
   if (!text.includes("<head>") || !/^[\w-]+$/.test(token)) throw new Error(`bulkhead: ${launch.html} has no head, or the token signs`);
-  const edited = parts.join(`${name}?bulkhead=${launch.tag}`).replace("<head>", `<head><meta name="bulkhead-token" content="${token}">`);
+  const foreseen = attribute(await installed(said("--extensions-dir")));
+  const edited = parts.join(`${name}?bulkhead=${launch.tag}`).replace("<head>", () => `<head><meta name="bulkhead-token" content="${token}"><meta name="bulkhead-installed" content="${foreseen}">`);
   return Buffer.isBuffer(content) ? Buffer.from(edited) : edited;
 };
 

@@ -112,6 +112,13 @@ const others = (location) => {
         `workspaceStorageHome:${environment}.workspaceStorageHome,extensions:${extensions}}`,
     },
     {
+      name: "keeps-pages",
+      what: "a compartment's first message says whether this browser keeps pages off the network: it starts while that is tried",
+      times: 1,
+      shape: shape(String.raw`parentPid:NAME\.pid,environment:\{`),
+      text: (environment) => `parentPid:${environment}.pid,bulkheadKeepsPages:await globalThis.bulkhead.keepsPages(this),environment:{`,
+    },
+    {
       name: "trust-first",
       what: "which extensions run is decided once it is known whether the folder is trusted",
       times: 1,

@@ -465,11 +465,10 @@ test("a shape that stands twice is refused", () => {
   assert.throws(() => edit(`${source};var ${shape}`, ""), EditError);
 });
 
-function placed(setTimeout = () => {}, now = Date.now, localStorage = undefined) {
+function placed(setTimeout = () => {}, now = Date.now, localStorage = undefined, document = undefined) {
   const reloads = [];
-  const context = vm.createContext({ localStorage, Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
+  const context = vm.createContext({ localStorage, document, Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
   vm.runInContext(placement, context);
-  context.bulkhead.keepsPages = async () => "yes"; // pages.js
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension, reloads };
 }
@@ -498,7 +497,6 @@ test("every third-party extension gets a host of its own, built-ins stay", async
   assert.match(main.BULKHEAD_WINDOW, /^[0-9a-f]{16}$/);
   assert.equal(own.BULKHEAD_WINDOW, main.BULKHEAD_WINDOW);
   assert.equal(own.BULKHEAD_FOLDER, "/a b");
-  assert.equal(own.BULKHEAD_PAGES, "yes");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
 });
 
@@ -578,6 +576,24 @@ test("a window asks at once for the hosts that its folder had the last time, eac
     for (const key of kept.keys()) kept.set(key, broken);
     assert.deepEqual((await opened((extension) => [one(extension)])).early, [0], broken);
   }
+});
+
+test("in a folder that had none yet it asks for what the server says is installed", () => {
+  const document = { querySelector: (name) => (name === 'meta[name="bulkhead-installed"]' ? { content: '[{"id":"A.one","path":"/ext/a.one-1"},{"id":"b.two","path":"/ext/b.two-1"}]' } : null) };
+  const opened = (kept) => placed(undefined, undefined, { getItem: () => kept, setItem: () => {} }, document);
+  const { bulkhead, extension } = opened(null);
+  assert.deepEqual([...bulkhead.affinities({}, () => {})], [0, 1], "as many as the page can spare");
+  assert.deepEqual({ ...bulkhead.foreseen.whoWaits(1).extensionLocation }, { $mid: 1, scheme: "vscode-remote", authority: "bulkhead.localhost:1", path: "/ext/a.one-1" });
+  const one = extension("A.one", { extensionLocation: { path: "/ext/a.one-1" } });
+  assert.equal(bulkhead.place(one, [one]), 1);
+  assert.deepEqual([...opened("[]").bulkhead.affinities({}, () => {})], [0], "here it had none");
+  const unreadable = { getItem: () => { throw new Error("private"); } };
+  assert.deepEqual([...placed(undefined, undefined, unreadable, document).bulkhead.affinities({}, () => {})], [0, 1], "a browser that keeps nothing");
+});
+
+test("a compartment's first message says what its browser keeps; it starts before that is known", () => {
+  const [message] = /parentPid:([\w$]+)\.pid,bulkheadKeepsPages:await globalThis\.bulkhead\.keepsPages\(this\),environment:\{/.exec(edited()) ?? [];
+  assert.ok(message);
 });
 
 test("dependent extensions share a host, in both directions, and only they", async () => {

@@ -1,6 +1,6 @@
-// The compartments that this window's folder had the last time. A host is asked for once the workbench knows its
-// extensions, a second or more after VS Code starts its own. Those of the last time are asked for together with that
-// one, so that they are there by then. Loaded before the workbench, after placement.js; trusted.
+// The compartments that this window's folder had the last time, or will have, by what is installed, where it had none yet. A
+// host is asked for once the workbench knows its extensions, a second or more after VS Code starts its own. These are asked
+// for together with that one, so that they are there by then. Loaded before the workbench, after placement.js; trusted.
 //
 // What is foreseen decides nothing: a host gets an extension only where placement.js would make a host for that one alone,
 // in that folder, and the compartment's own supervisor compares what it was made for with the first message. What nobody
@@ -20,13 +20,27 @@
   const present = new Map();
   const keyOf = ({ identifier, extensionLocation }) => `${identifier.value.toLowerCase()} ${extensionLocation.path}`;
 
+  /** What the server says is installed. @returns {Extension[]} */
+  const installed = () =>
+    JSON.parse(document.querySelector('meta[name="bulkhead-installed"]').content)
+      .map(({ id, path }) => ({ identifier: { value: id }, extensionLocation: { $mid: 1, scheme: "vscode-remote", authority: location.host, path } }));
+
+  function kept() {
+    try {
+      return localStorage.getItem(KEY);
+    } catch {
+      return null; // a browser that keeps nothing
+    }
+  }
+
   /** @returns {Extension[]} */
   function read() {
     try {
-      const list = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+      const text = kept();
+      const list = text === null ? installed() : JSON.parse(text);
       return list.filter((one) => typeof one.identifier.value === "string" && typeof one.extensionLocation.path === "string").slice(0, MOST);
     } catch {
-      return []; // a browser that keeps nothing
+      return []; // not what we wrote
     }
   }
 

@@ -5,6 +5,8 @@
   const { bulkhead } = /** @type {any} */ (globalThis);
   /** Milliseconds until it counts as one that does not, so that no compartment waits longer. */
   const PATIENCE = 12_000;
+  /** Milliseconds until a window is tried that shows no page. */
+  const LATER = 20_000;
   /** Milliseconds between trials that came to nothing, where compartments have started; and how many follow. */
   const PAUSE = 1000;
   const MORE = 5;
@@ -94,11 +96,16 @@
     location.reload();
     return new Promise(() => {});
   }
-  const tried = trial();
+  /** @type {Promise<string> | undefined} */
+  let running;
+  const tried = () => (running ??= trial());
+  // Where compartments need not wait for it, nor does a window that starts: the two pages would have its processor.
+  if (before) setTimeout(tried, LATER);
+  else tried();
 
   Object.assign(bulkhead, {
-    /** Whether this browser does: "yes", or why not. @returns {Promise<string>} */
-    keepsPages: async () => (before ? "yes" : tried),
+    /** Whether this browser does: "yes", or why not. @param {any} host nothing of VS Code's own waits for it @returns {Promise<string | undefined>} */
+    keepsPages: async ({ runningLocation }) => (runningLocation?.affinity ? (before ? "yes" : tried()) : undefined),
     /**
      * The name of a page's origin: VS Code's hash, and whose it is. "open" is the editor's own, by what it came with; the
      * digest is an extension's; without either it is nobody's, notebooks' and chats', and reaches nothing.
@@ -107,7 +114,7 @@
      * @param {{ disableServiceWorker?: boolean, purpose?: string } | undefined} options of the workbench's
      */
     async pageName(hash, id, options) {
-      await tried;
+      await tried();
       // What the workbench shows by itself, packages' descriptions and what is new, loads no files.
       if (id === undefined) return options?.disableServiceWorker && options.purpose === undefined ? `${hash}.open` : hash;
       const whose = id.toLowerCase();

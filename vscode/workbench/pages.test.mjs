@@ -40,6 +40,10 @@ function loaded(fetch, patience = setTimeout, kept = /** @type {Map<string, stri
   return { bulkhead: context.bulkhead, shown, frames, reloads };
 }
 
+/** Hosts of the workbench's: a compartment's, and VS Code's own. */
+const COMPARTMENT = { runningLocation: { affinity: 1 } };
+const OWN = { runningLocation: { affinity: 0 } };
+
 const answers = (/** @type {string} */ verdict) => async (/** @type {string} */ address) => ({ ok: true, text: async () => (String(address).includes("?name=") ? verdict : "abc") });
 
 test("a page's origin says whose it is", async () => {
@@ -55,28 +59,34 @@ test("a page's origin says whose it is", async () => {
 
 test("the browser keeps pages where both were tried and only the second one got out", async () => {
   const { bulkhead, shown, frames } = loaded(answers(""));
-  assert.equal(await bulkhead.keepsPages(), "yes");
+  assert.equal(await bulkhead.keepsPages(COMPARTMENT), "yes");
   assert.deepEqual(shown, ["http://kept.bulkhead.localhost:1/abc", "http://free.bulkhead.localhost:1/abc"]);
   assert.deepEqual(frames, []);
+  assert.equal(await loaded(() => new Promise(() => {})).bulkhead.keepsPages(OWN), undefined, "VS Code's own host waits for nothing");
 });
 
 test("it does not where nobody says so", async () => {
-  assert.equal(await loaded(answers("it let a page out")).bulkhead.keepsPages(), "it let a page out");
-  assert.match(await loaded(async () => ({ ok: false, status: 403 })).bulkhead.keepsPages(), /could not be tried/);
-  assert.match(await loaded(async () => { throw new Error("gone"); }).bulkhead.keepsPages(), /gone/);
+  assert.equal(await loaded(answers("it let a page out")).bulkhead.keepsPages(COMPARTMENT), "it let a page out");
+  assert.match(await loaded(async () => ({ ok: false, status: 403 })).bulkhead.keepsPages(COMPARTMENT), /could not be tried/);
+  assert.match(await loaded(async () => { throw new Error("gone"); }).bulkhead.keepsPages(COMPARTMENT), /gone/);
   const hurried = /** @type {any} */ ((/** @type {(value: unknown) => void} */ resolve, /** @type {number} */ _time, /** @type {unknown} */ value) => setImmediate(resolve, value));
-  assert.match(await loaded(() => new Promise(() => {}), hurried).bulkhead.keepsPages(), /too long/);
+  assert.match(await loaded(() => new Promise(() => {}), hurried).bulkhead.keepsPages(COMPARTMENT), /too long/);
 });
 
 test("compartments start by what the browser did before; pages wait for this window's trial", async () => {
   const soon = /** @type {any} */ ((/** @type {() => void} */ resolve, /** @type {number} */ time) => void (time === 1000 && setImmediate(resolve)));
   const never = /** @type {any} */ (() => {});
   const kept = new Map();
-  assert.equal(await loaded(answers(""), setTimeout, kept).bulkhead.keepsPages(), "yes");
+  assert.equal(await loaded(answers(""), setTimeout, kept).bulkhead.keepsPages(COMPARTMENT), "yes");
   assert.deepEqual([...kept], [["bulkhead-keeps-pages", "browser 1"]]);
 
+  const idle = loaded(answers(""), never, kept);
+  assert.equal(await idle.bulkhead.keepsPages(COMPARTMENT), "yes");
+  await new Promise(setImmediate);
+  assert.deepEqual(idle.shown, [], "a window that starts has other work");
+
   const waiting = loaded(() => new Promise(() => {}), never, kept);
-  assert.equal(await waiting.bulkhead.keepsPages(), "yes", "known before it is tried");
+  assert.equal(await waiting.bulkhead.keepsPages(COMPARTMENT), "yes", "known before it is tried");
   const name = waiting.bulkhead.pageName("0a", "me.mine", {});
   assert.equal(await Promise.race([name, new Promise((resolve) => setTimeout(resolve, 50, "no page yet"))]), "no page yet");
 
@@ -89,13 +99,13 @@ test("compartments start by what the browser did before; pages wait for this win
   assert.deepEqual(slow.reloads, []);
 
   const other = loaded(answers("it let a page out"), setTimeout, kept);
-  assert.equal(await other.bulkhead.keepsPages(), "yes");
+  assert.equal(await other.bulkhead.keepsPages(COMPARTMENT), "yes");
   const never_ = other.bulkhead.pageName("0a", "me.mine", {});
   assert.equal(await Promise.race([never_, new Promise((resolve) => setTimeout(resolve, 50, "no page"))]), "no page");
   assert.deepEqual([other.reloads, [...kept]], [[1], []], "the window starts anew, with what is true");
 
   kept.set("bulkhead-keeps-pages", "browser 0");
-  assert.equal(await loaded(answers("it let a page out"), setTimeout, kept).bulkhead.keepsPages(), "it let a page out", "another browser");
+  assert.equal(await loaded(answers("it let a page out"), setTimeout, kept).bulkhead.keepsPages(COMPARTMENT), "it let a page out", "another browser");
 });
 
 test("that somebody clicked is a page's word", () => {

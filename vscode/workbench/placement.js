@@ -435,7 +435,7 @@
         BULKHEAD_WINDOW: window_,
         BULKHEAD_FOLDER: page.get("folder") ?? "",
         BULKHEAD_WORKSPACE: page.get("workspace") ?? "",
-        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: identity, BULKHEAD_PAGES: await globalThis.bulkhead.keepsPages() }),
+        ...(affinity === 0 ? {} : { BULKHEAD_IDENTITY: identity }),
       };
     },
   };
