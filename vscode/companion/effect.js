@@ -49,8 +49,9 @@ const EFFECTS = {
     const runs = [shellPath, list(shellArgs)].filter(has).join(" ");
     return `open a terminal${hideFromUser === true ? " that you do not see" : ""}${has(runs) ? ` that runs ${quoted(runs)}` : has(name) ? ` ${quoted(name, 40)}` : ""}${has(cwd) ? `, in ${quoted(cwd?.path ?? cwd)}` : ""}${has(env) ? `, with the variables ${shown(env)}` : ""}${has(initialText) ? `, with ${quoted(initialText)} in it` : ""}`;
   },
-  // What ends a line there runs it, whatever else is said.
-  $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false && !/[\r\n]/.test(plainly(typed)) ? "" : " and run it"}`,
+  // What ends a line there runs it, whatever else is said; so may any key that is no letter (Ctrl+O in a shell).
+  // eslint-disable-next-line no-control-regex
+  $sendText: ([, typed, runs]) => `type ${quoted(typed)} into a terminal${runs === false && !/[\x00-\x08\x0a-\x1f\x7f]/.test(plainly(typed)) ? "" : " and run it"}`,
   // With both of these VS Code takes it for a task that it knows, whatever else is said of it.
   $executeTask: ([task]) =>
     typeof task.id === "string" && has(task.workspaceFolder) ? `run the task ${quoted(task.id)} as it is defined`

@@ -23,6 +23,8 @@ test("a question says what would happen", () => {
     ["$executeTask", [{ id: "user.deploy", workspaceFolder: {}, name: "test", execution: { commandLine: "npm test" } }], "run the task “user.deploy” as it is defined"],
     ["$executeTask", [{ name: "test", execution: { commandLine: "npm test", options: { executable: "/w/evil" } } }], 'run the task “test”, which starts “{"commandLine":"npm test","options":{"executable":"/w/evil"}}”'],
     ["$sendText", [1, "make\r", false], "type “make\\x0d” into a terminal and run it"],
+    ["$sendText", [1, "make\x0f", false], "type “make\\x0f” into a terminal and run it"],
+    ["$sendText", [1, "a\tb", false], "type “a\\x09b” into a terminal"],
     ["$createTerminal", ["id", { name: "Build", hideFromUser: true }], "open a terminal that you do not see “Build”"],
     ["$updateConfigurationOption", [2, "a.b", "14 (this takes: nothing). “c”"], 'set “a.b” to “14 (this takes: nothing). "c"”'],
     ["$invokeTool", [{ toolId: "shell", parameters: { command: "id" } }], 'run the tool “shell” with {"command":"id"}'],

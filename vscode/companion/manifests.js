@@ -1,5 +1,6 @@
 // Mistakes in bulkhead.json, as `bulkhead check` finds them, where they stand. On opening and saving:
-// the program reads the file, not the editor's unsaved text.
+// the program reads the file, not the editor's unsaved text. One after the other, the last one first:
+// an extension can open thousands of that name, and each is a program outside of its compartment.
 "use strict";
 
 const vscode = require("vscode");
@@ -16,6 +17,9 @@ class Manifests {
   #diagnostics = vscode.languages.createDiagnosticCollection("bulkhead");
   /** @type {vscode.Disposable[]} */
   #listeners = [];
+  /** @type {Set<vscode.TextDocument>} the last one last */
+  #waiting = new Set();
+  #works = false;
 
   /**
    * @param {string | undefined} program
@@ -26,11 +30,11 @@ class Manifests {
     this.log = log;
     if (!program) return;
     this.#listeners = [
-      vscode.workspace.onDidOpenTextDocument((document) => this.#check(document)),
-      vscode.workspace.onDidSaveTextDocument((document) => this.#check(document)),
+      vscode.workspace.onDidOpenTextDocument((document) => this.#ask(document)),
+      vscode.workspace.onDidSaveTextDocument((document) => this.#ask(document)),
       vscode.workspace.onDidCloseTextDocument((document) => this.#diagnostics.delete(document.uri)),
     ];
-    for (const document of vscode.workspace.textDocuments) void this.#check(document);
+    for (const document of vscode.workspace.textDocuments) this.#ask(document);
   }
 
   dispose() {
@@ -39,8 +43,25 @@ class Manifests {
   }
 
   /** @param {vscode.TextDocument} document */
+  #ask(document) {
+    if (document.uri.scheme !== "file" || !/\/(.*\.)?bulkhead\.json$/.test(document.uri.path)) return;
+    this.#waiting.delete(document);
+    this.#waiting.add(document);
+    if (!this.#works) void this.#work();
+  }
+
+  async #work() {
+    this.#works = true;
+    for (let next; (next = [...this.#waiting].at(-1)); ) {
+      this.#waiting.delete(next);
+      if (!next.isClosed) await this.#check(next);
+    }
+    this.#works = false;
+  }
+
+  /** @param {vscode.TextDocument} document */
   async #check(document) {
-    if (!this.program || document.uri.scheme !== "file" || !/\/(.*\.)?bulkhead\.json$/.test(document.uri.path)) return;
+    if (!this.program) return;
     const { version } = document;
     const workspace = (vscode.workspace.workspaceFolders ?? [])
       .filter((folder) => folder.uri.scheme === "file")

@@ -209,7 +209,7 @@ class Prompts {
     if (open.length === 1) return this.details(open[0].compartment, [open[0].question]);
     const rows = open.map(({ compartment, question }) => ({
       label: upperFirst(wording.wish(question, { home: this.home })),
-      description: wording.shortName(wording.asker(compartment.extensions, question.extension)),
+      description: wording.named(wording.asker(compartment.extensions, question.extension)),
       detail: question.program ? text.plain(text.shorten(text.escape(question.program), 100)) : undefined,
       compartment,
       question,

@@ -468,3 +468,14 @@ test("notices: a flood is told together, and hides neither others nor what comes
   await turn();
   assert.match(texts().at(-1), /^E10 \(a\.e10\) tried to read ~\/\.gnupg\. Refused\. No extension/);
 });
+
+test("the list says by its id whose a question is: a name may be anybody's", async () => {
+  const { model, window, prompts, ask } = world({ pids: [10, 11] });
+  Object.assign(model.get(11).extensions[0], { id: "evil.x", name: "E10" });
+  ask(1);
+  ask(2, 11);
+  let shown = [];
+  window.picks.push((rows) => void (shown = rows));
+  await prompts.list();
+  assert.deepEqual(shown.map(({ description }) => description), ["E10 (a.e10)", "E10 (evil.x)"]);
+});
