@@ -126,6 +126,14 @@
   const EDITORS_SETTINGS = new Set([...FILES, "bulkhead", "chat", "extensions", "security", "task", "terminal", "workbench"]);
   const MAX_DEPTH = 50;
   const MAX_TOLD = 100;
+  /**
+   * Every compartment's supervisor reads what all packages say, as one text, and builds nothing of one that is made to be
+   * costly (src/vscode/json_text.h): with one package beyond that nobody's would start. Members of an object; values of a
+   * package, a long text being several.
+   */
+  const MOST_MEMBERS = 10_000;
+  const MOST_VALUES = 200_000;
+  const LONG = 32;
 
   /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadNotStarted?: object[]}} Description */
   const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
@@ -364,6 +372,39 @@
     }
   }
 
+  /**
+   * Takes out, in place, what is nested too deep and members beyond the first ones.
+   * @returns {number} how much there is then
+   */
+  function trim(value, depth = 1) {
+    if (typeof value === "string") return 1 + value.length / LONG;
+    if (!value || typeof value !== "object") return 1;
+    let size = 1;
+    const isList = Array.isArray(value);
+    for (const [i, key] of Object.keys(value).entries()) {
+      const one = value[key];
+      const isDeep = depth >= 2 * MAX_DEPTH && one && typeof one === "object";
+      if (isDeep && isList) value[key] = null;
+      else if (isDeep || (!isList && i >= MOST_MEMBERS)) delete value[key];
+      else size += key.length / LONG + trim(one, depth + 1);
+    }
+    return size;
+  }
+
+  /** A package that says more than others can be told loses the largest parts of it. @param {Description} description @returns {string[]} what */
+  function bound(description) {
+    const parts = Object.keys(description).map((key) => /** @type {[string, number]} */ ([key, trim(description[key])])).sort(([, a], [, b]) => b - a);
+    let left = parts.reduce((sum, [, size]) => sum + size, 0);
+    const gone = [];
+    for (const [key, size] of parts) {
+      if (left <= MOST_VALUES) break;
+      delete description[key];
+      left -= size;
+      gone.push(`${key.slice(0, 50)}, which is too much to be read`);
+    }
+    return gone;
+  }
+
   const kept = (list, keep) => (Array.isArray(list) ? list.filter((one) => one && typeof one === "object" && keep(one)) : list && typeof list === "object" && keep(list) ? list : []);
 
   /** Names of fonts, and nothing that ends a rule of the style sheet that VS Code writes them into. */
@@ -407,12 +448,18 @@
   /** @param {Description} description @param {Description[]} all @param {ReturnType<typeof editorsSettings>} theirs */
   function disarm(description, all, theirs) {
     delete description.bulkheadWithheld; // nobody else's word
+    const withheld = new Set(bound(description));
     const { contributes } = description;
-    if (!contributes || typeof contributes !== "object") return;
+    if (contributes && typeof contributes === "object") disarmContributes(description, contributes, all, theirs, withheld);
+    if (withheld.size === 0) return;
+    description.bulkheadWithheld = [...withheld];
+    console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
+  }
+
+  /** @param {Description} description @param {any} contributes @param {Description[]} all @param {ReturnType<typeof editorsSettings>} theirs @param {Set<string>} withheld */
+  function disarmContributes(description, contributes, all, theirs, withheld) {
     if (contributes.configuration) contributes.configuration = sectionsOf(contributes.configuration);
     const names = new Names(description, all, theirs);
-    /** @type {Set<string>} */
-    const withheld = new Set();
     const tell = (what) => void (withheld.size < MAX_TOLD && withheld.add(what.slice(0, 200)));
     const keepIf = (test, what) => (one) => test(one) || (tell(what(one)), false);
 
@@ -516,9 +563,6 @@
       if (contributes[point]?.customData)
         contributes[point].customData = listOf(contributes[point].customData).filter(keepIf(isOwnFile, (one) => `the ${point} data ${named(one)}`));
     disarmTexts(contributes, names, tell);
-    if (withheld.size === 0) return;
-    description.bulkheadWithheld = [...withheld];
-    console.warn(`bulkhead: what ${description.identifier.value} declares has been left out in part: ${[...withheld].join("; ")}`);
   }
 
   // Whose a message is stands beside its buttons, which give way to it: with many of them "Bulkhead" and
@@ -535,9 +579,10 @@
   }
   /** @type {{id: string, name: string, version: string, why: string}[]} extensions that do not run, for the companion */
   const notStarted = [];
-  const tellNotStarted = (/** @type {any} */ { identifier, displayName, name, version }, /** @type {string} */ why) => {
+  const tellNotStarted = (/** @type {any} */ description, /** @type {string} */ why) => {
+    const { identifier, version } = description;
     if (notStarted.length < MAX_TOLD && !notStarted.some(({ id }) => id === identifier.value))
-      notStarted.push({ id: identifier.value, name: String(displayName ?? name), version: String(version), why });
+      notStarted.push({ id: identifier.value, name: globalThis.bulkhead.nameOf(description), version: typeof version === "string" ? version : "", why });
   };
   /** @type {Map<string, Names>} */
   const names = new Map();
@@ -582,6 +627,7 @@
         }
         trusted.delete(idOf(description));
         if (globalThis.bulkhead.isImpostor(description)) {
+          bound(description);
           description.contributes = {};
           tellNotStarted(description, "impostor");
           continue;

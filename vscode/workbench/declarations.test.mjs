@@ -490,6 +490,28 @@ test("what cannot be read declares nothing, and an extension cannot say itself w
   assert.match(told.join("\n"), /a\.broken cannot be read/);
 });
 
+test("a package that says more than compartments can be told loses that, and everybody starts", () => {
+  const { bulkhead, extension, told } = page();
+  const nested = (depth, inner = 1) => (depth === 0 ? inner : nested(depth - 1, depth % 2 ? [inner] : { inner }));
+  const depthOf = (value) => (value && typeof value === "object" ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0);
+  const deep = extension("a.deep", { commands: OWN, colors: nested(400) }, { other: nested(400), list: [nested(400)], main: "./main.js" });
+  const wide = extension("a.wide", { commands: OWN }, { other: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`k${i}`, 1])) });
+  const many = extension("a.many", { commands: OWN }, { other: Array(300_000).fill(0), text: "x".repeat(1e7), some: [1, 2] });
+  const impostor = extension("vscode.npm", {}, { extensionLocation: { path: "/tmp/npm" }, other: nested(400), displayName: { toString: 1 } });
+  const honest = extension("a.honest", { commands: OWN }, { displayName: "Honest", other: { deep: nested(20) } });
+  const before = JSON.stringify(honest);
+  bulkhead.disarm([deep, wide, many, impostor, honest], []);
+  // As src/vscode/json_text.h has it, of one list of all of them.
+  for (const one of [deep, wide, many, impostor]) assert.ok(depthOf(one) < 150, one.identifier.value);
+  assert.ok(Object.keys(wide.other).length <= 20_000);
+  assert.ok(JSON.stringify(many).length < 1e6);
+  assert.deepEqual(structuredClone(many.some), [1, 2]);
+  for (const one of [deep, wide, many, honest]) assert.deepEqual(structuredClone(one.contributes.commands), OWN, one.identifier.value);
+  assert.equal(deep.main, "./main.js");
+  assert.equal(JSON.stringify(honest), before);
+  assert.match(told.join("\n"), /a\.many .* other, which is too much/);
+});
+
 test("a walkthrough's page runs the commands of its own extension", () => {
   const { bulkhead, extension } = page();
   bulkhead.disarm([extension("Me.mine", { commands: [...OWN, { command: "npm.mine" }, { command: "workbench.action.terminal.new" }] }), structuredClone(NPM)], []);

@@ -60,6 +60,8 @@
   const isSame = (uri, other) => Boolean(uri) && ["scheme", "authority", "path", "query", "fragment"].every((part) => (uri[part] ?? "") === (other[part] ?? ""));
 
   const idOf = (extension) => extension.identifier.value.toLowerCase();
+  /** What a package calls itself, which may be anything: of an object that has a member `toString` no text can be made. */
+  const nameOf = ({ displayName, name }) => [displayName, name].find((one) => typeof one === "string") ?? "";
   const dependenciesOf = (extension) =>
     (extension.extensionDependencies ?? []).map((id) => id.toLowerCase());
   // By the folder that we installed it in, never by its name: anybody can take a name.
@@ -237,10 +239,10 @@
       const isDue = Date.now() - (asked.get(affinity)?.since ?? 0) >= OVERDUE;
       // Of an impostor the companion tells that it is none of those that run.
       if (affinity === undefined || manager?.isReady || !isDue || isImpostor(one)) return [];
-      return [{ id: one.identifier.value, name: one.displayName ?? one.name ?? "", why: whyMissing(affinity, manager) }];
+      return [{ id: one.identifier.value, name: nameOf(one), why: whyMissing(affinity, manager) }];
     });
     return found.concat((await lost()).map(({ identifier, manifest }) => ({
-      id: identifier.id, name: manifest.displayName ?? manifest.name ?? "", why: isUntrustedUnasked() ? "the window judged whether the folder is trusted before it had your settings" : "the window was not told of it when it was loaded",
+      id: identifier.id, name: nameOf(manifest), why: isUntrustedUnasked() ? "the window judged whether the folder is trusted before it had your settings" : "the window was not told of it when it was loaded",
     })));
   }
 
@@ -366,6 +368,7 @@
     },
     unmask,
     isImpostor,
+    nameOf,
     missing,
     isShippedFile,
     /**
