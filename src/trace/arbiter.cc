@@ -312,7 +312,7 @@ Arbiter::Ruling Arbiter::settle(const Subject& subject, Decision decision, const
     if (attempt.program != nullptr && *attempt.program) question.program = (*attempt.program)();
     question.pid = attempt.pid;
     question.subject = policy_->subject().empty() ? question.program : policy_->subject();
-    question.detail = attempt.detail;
+    question.detail = state.bounded(attempt.detail);
     question.about = state.bounded(attempt.about);
     question.waits = attempt.waits;
     result = state.questions.ask(question);

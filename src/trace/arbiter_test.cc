@@ -108,6 +108,27 @@ class ArbiterTest : public ::testing::Test {
   Attempt attempt_{.pid = 7, .detail = "openat", .program = &program_};
 };
 
+// A question is a line to who puts it: what a program says of itself is bounded, and one long text
+// is told from another.
+TEST_F(ArbiterTest, AQuestionIsNoLongerThanAPersonCouldRead) {
+  asker_.answer = Answer::kOnce;
+  Arbiter& it = arbiter(&asker_);
+  for (const char last : {'a', 'b'}) {
+    const std::string call = "$executeCommand " + std::string(2U << 20U, 'x') + last;
+    Attempt attempt = attempt_;
+    attempt.detail = call;
+    attempt.about = call;
+    EXPECT_EQ(it.vscode("commands-foreign", attempt, true), Ruling::kAllow);
+  }
+  ASSERT_EQ(asker_.questions.size(), 2U);
+  for (const Question& question : asker_.questions) {
+    EXPECT_LT(question.detail.size(), 8192U);
+    EXPECT_LT(question.about.size(), 8192U);
+    EXPECT_TRUE(question.detail.starts_with("$executeCommand xxx"));
+  }
+  EXPECT_NE(asker_.questions[0].detail, asker_.questions[1].detail);
+}
+
 TEST_F(ArbiterTest, PolicyDecidesAndIsJournalled) {
   Arbiter& it = arbiter(&asker_);
   EXPECT_EQ(read(it, "/no-such/ws/a"), Ruling::kAllow);

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/judge.h"
+
 namespace bulkhead {
 namespace {
 
@@ -29,6 +31,12 @@ size_t share_of(Kind kind) {
     default:
       return 8;
   }
+}
+
+// What no grant gives. As the companion knows it (vscode/companion/model.js).
+bool is_blocked(const Event& event) {
+  return event.verdict != Verdict::kAllow &&
+         (event.rule.starts_with(label(Rule::Source::kBuiltin)) || event.rule == kUnseenBlocked);
 }
 
 size_t bytes_of(const Event& event) {
@@ -71,8 +79,13 @@ Tally::Slot& Tally::insert(uint64_t key, Event event) {
   index_.emplace(key, &slot);
   if (event.verdict != Verdict::kAllow) {
     const size_t bytes = sizeof(Event) + bytes_of(event);
-    if (kept_.size() < bounds_.kept_denials && kept_bytes_ + bytes <= bounds_.kept_bytes) {
-      kept_bytes_ += bytes;
+    const bool blocked = is_blocked(event);
+    const size_t share = blocked ? bounds_.blocked_share : 1;
+    Room& room = blocked ? kept_blocked_ : kept_room_;
+    if (room.rows < bounds_.kept_denials / share &&
+        room.bytes + bytes <= bounds_.kept_bytes / share) {
+      ++room.rows;
+      room.bytes += bytes;
       kept_.push_back({event, &slot});
     } else {
       not_kept_.push_back(&slot);
@@ -91,8 +104,9 @@ Tally::Slot& Tally::add(Event event) {
   cut(event.rule, 1024);
   cut(event.detail, 256);
   const bool denied = event.verdict != Verdict::kAllow;
-  Room& room = denied ? denied_ : allowed_[static_cast<size_t>(event.kind)];
-  const size_t share = denied ? 1 : share_of(event.kind);
+  const bool blocked = is_blocked(event);
+  Room& room = blocked ? blocked_ : denied ? denied_ : allowed_[static_cast<size_t>(event.kind)];
+  const size_t share = blocked ? bounds_.blocked_share : denied ? 1 : share_of(event.kind);
   const size_t more = bytes_of(event);
   if (room.rows < (denied ? bounds_.denied_rows : bounds_.allowed_rows) / share &&
       room.bytes + more <= (denied ? bounds_.denied_bytes : bounds_.allowed_bytes) / share) {

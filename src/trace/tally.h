@@ -20,6 +20,8 @@ namespace bulkhead {
 // Bounds of one run. They are counted in distinct rows and in bytes of text, because one path may
 // have 4 KiB. Denials have their own budget: a flood of allowed accesses must not hide them. So has
 // each kind of what was allowed: who reads ten thousand files must not hide which program it ran.
+// And so has what no extension gets, of which a person is told each: a flood of other denials,
+// before a key is tried, must not hide that.
 struct TallyBounds {
   size_t allowed_rows = 16'384;  // of what is read; a half of it is written, an eighth other kinds
   size_t denied_rows = 20'000;
@@ -29,6 +31,7 @@ struct TallyBounds {
   size_t overflow_rows = 256;   // rows "further resources" of one rule each
   size_t kept_denials = 4'096;  // denials whose text stays in memory, for the summary
   size_t kept_bytes = 2U << 20U;
+  size_t blocked_share = 8;  // of the bounds for denials, for the built-in blocklist's
 };
 
 class Tally {
@@ -94,8 +97,10 @@ class Tally {
     size_t rows = 0, bytes = 0;
   };
   std::array<Room, kKindLabels.size()> allowed_;  // by kind
-  Room denied_;
-  size_t overflow_rows_ = 0, kept_bytes_ = 0;
+  Room denied_;                                   // all others
+  Room blocked_;                                  // of the built-in blocklist
+  Room kept_room_, kept_blocked_;                 // in memory
+  size_t overflow_rows_ = 0;
   std::vector<const Slot*> not_kept_;  // denials beyond kept_
 };
 

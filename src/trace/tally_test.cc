@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
+
+#include "policy/judge.h"
 
 namespace bulkhead {
 namespace {
@@ -180,6 +183,40 @@ TEST(Tally, DeniedHaveTheirOwnBudget) {
   }
   EXPECT_EQ(denied_rows, 7U + 1U);
   EXPECT_EQ(denied, 1000U);
+}
+
+// Who is refused ten thousand other things first is told of for a key all the same.
+TEST(Tally, WhatTheBlocklistRefusesHasItsOwnBudget) {
+  TallyBounds bounds;
+  bounds.denied_rows = 16;
+  bounds.kept_denials = 8;
+  Tally tally(bounds);
+  for (int i = 0; i < 1000; ++i) tally.add(event(fmt::format("/denied/{}", i), Verdict::kDeny));
+  Event key = event("/home/me/.ssh/id_rsa", Verdict::kDeny);
+  key.rule = "built-in blocklist: ${home}/.ssh [ssh-keys]";
+  tally.add(key);
+  key.resource = "/home/me/.netrc";
+  key.rule = std::string(kUnseenBlocked);
+  key.verdict = Verdict::kDeny;
+  bounds.blocked_share = 4;
+  Tally roomy(bounds);
+  for (int i = 0; i < 1000; ++i) roomy.add(event(fmt::format("/denied/{}", i), Verdict::kDeny));
+  roomy.add(key);
+  const auto tells = [](const std::vector<Event>& denied, const char* resource) {
+    return std::any_of(denied.begin(), denied.end(),
+                       [&](const Event& each) { return each.resource == resource; });
+  };
+  EXPECT_TRUE(tells(tally.denied(), "/home/me/.ssh/id_rsa"));
+  EXPECT_TRUE(tells(roomy.denied(), "/home/me/.netrc"));
+  size_t rows = 0;
+  for (const auto& change : tally.take()) rows += change.event.resource.ends_with("id_rsa") ? 1 : 0;
+  EXPECT_EQ(rows, 1U);
+  // Which has an end too.
+  for (int i = 0; i < 1000; ++i) {
+    key.resource = fmt::format("/home/me/.ssh/{}", i);
+    roomy.add(key);
+  }
+  EXPECT_LE(roomy.denied().size(), 8U + 2U + 1U);
 }
 
 TEST(Tally, EachKindHasItsOwnBudget) {

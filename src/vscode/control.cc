@@ -29,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kMaxClients = 8;
 constexpr size_t kMaxLine = 64U << 10U;   // of what a companion sends
 constexpr size_t kMaxUnsent = 4U << 20U;  // a companion that does not read is let go
-constexpr std::chrono::milliseconds kTick{2000}, kFastTick{500};
+constexpr size_t kMostAtOnce = kMaxUnsent / 4;
+constexpr std::chrono::milliseconds kTick{2000}, kFastTick{500}, kNextPart{50};
 
 std::string line_of(const Json& message) { return json_string(message) + "\n"; }
 
@@ -378,15 +379,23 @@ bool Control::read_client(Client& client) {
   return client.in.size() <= kMaxLine;
 }
 
-void Control::tick() {
-  if (clients_.empty()) return;
+bool Control::tick() {
+  if (clients_.empty()) return true;
   uint64_t refused = 0;
+  bool whole = true;
   for (const Event& event : handlers_.refused()) {
     if (!is_own_home(event.rule)) refused += event.count;
     std::string key =
         fmt::format("{}\n{}\n{}", static_cast<int>(event.kind), event.resource, event.program);
     uint64_t& told = told_[std::move(key)];
     if (told >= event.count) continue;
+    // A companion that is told all of what a program tried would be let go for it, come back, and
+    // hear nothing else.
+    if (std::any_of(clients_.begin(), clients_.end(),
+                    [](const auto& client) { return client->out.size() > kMostAtOnce; })) {
+      whole = false;
+      continue;
+    }
     told = event.count;
     send_all(Json{{"type", "decision"},
                   {"time", std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -408,6 +417,7 @@ void Control::tick() {
     message.update(usage);
     send_all(message);
   }
+  return whole;
 }
 
 void Control::run() {
@@ -421,8 +431,7 @@ void Control::run() {
     }
     for (const Json& message : batch) send_all(message);
     if (Clock::now() >= next) {
-      tick();
-      next = Clock::now() + kTick;
+      next = Clock::now() + (tick() ? kTick : kNextPart);
     }
     std::vector<pollfd> polled = {{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
     for (auto& client : clients_) {

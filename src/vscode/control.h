@@ -84,7 +84,7 @@ class Control final : public Asker {
   void answer(uint64_t id, Answer answer);
   void send(Client& client, const Json& message);
   void send_all(const Json& message);
-  void tick();
+  bool tick();  // false: not all was told
   void wake() noexcept;
 
   Options options_;

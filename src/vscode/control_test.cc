@@ -144,6 +144,26 @@ TEST_F(ControlTest, ACompanionIsGreetedWithWhatIsKeptAndWithNothingTwice) {
   EXPECT_EQ(second.next()["type"], "state");
 }
 
+// As a program can have them: each takes six times its length in JSON.
+TEST_F(ControlTest, ACompanionHearsOfAllThatWasRefusedHoweverMuchThatIs) {
+  for (int i = 0; i < 400; ++i) {
+    Event event;
+    event.kind = Kind::kRead;
+    event.resource = fmt::format("/{}/{}", std::string(4000, '\x01'), i);
+    event.verdict = Verdict::kDeny;
+    event.count = 1;
+    refused_.push_back(std::move(event));
+  }
+  open();
+  control_->hello({{"type", "hello"}, {"state", "running"}});
+  Companion companion(options_.socket);
+  for (size_t i = 0; i < refused_.size(); ++i) {
+    const Json told = companion.next("decision");
+    ASSERT_FALSE(told.is_null()) << "let go after " << i;
+    EXPECT_EQ(told["resource"], refused_[i].resource);
+  }
+}
+
 TEST_F(ControlTest, ThePersonsAnswerIsTheAnswer) {
   open();
   Companion companion(options_.socket);
