@@ -296,6 +296,14 @@ bool Broker::filter_environment(const RpcRequest& request, Outbox& outbox) {
 // Registering who answers needs no permission, so here it is decided.
 void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes body, bool may_block,
                         Outbox& outbox) {
+  // At the window's start, for the labels of tasks alone (vscode/workbench/placement.js): of those
+  // that nobody has granted there is nothing to say, to a person or to the journal.
+  constexpr size_t kUnasked = 2;  // behind the arguments of $provideTasks
+  if (request.method == "$provideTasks" && argument_of(request, kUnasked) == true &&
+      !granted(rule.permission)) {
+    withhold(request, outbox, rule.instead);
+    return;
+  }
   const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
   const Asked asked{method, 0, may_block, may_block ? text_of_arguments(request) : ""};
   const Ruling ruling = decide_permission(rule.permission, asked);

@@ -166,7 +166,13 @@ TEST_F(BrokerToldTest, RegisteringIsNotActing) {
     EXPECT_EQ(told(method, {1, Json::object()}), "passed") << method;
     EXPECT_EQ(told(method, {1, uri(key())}), otherwise) << method << ": names a blocked file";
   }
+  start({"me.mine"}, nullptr, R"("tasks")");
+  EXPECT_EQ(told("$provideTasks", {1, Json::object(), true}), "passed");
   start({"me.mine"}, nullptr, R"("@editor","commands")");
+  // A window that starts wants their labels, and nobody is there to ask.
+  refusals_.told.clear();
+  EXPECT_EQ(told("$provideTasks", {1, Json::object(), true}), no_tasks);
+  EXPECT_TRUE(refusals_.told.empty());
   EXPECT_NE(call("MainThreadTerminalService", "$createTerminal", {"id", Json::object()}), "passed");
   EXPECT_NE(call("MainThreadTask", "$executeTask", Json::array({Json::object()})), "passed");
   EXPECT_NE(call("MainThreadDebugService", "$acceptDAMessage", {1, Json::object()}), "passed");

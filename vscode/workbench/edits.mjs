@@ -532,17 +532,19 @@ const others = (location) => {
       name: "task-providers",
       what: "it is known which tasks a compartment offers",
       times: 1,
-      shape: shape(String.raw`this\._proxy=NAME\.getProxy\(NAME\.ExtHostTask\)(,[^]{0,1500}?\$registerTaskProvider\(NAME,NAME\)\{let NAME=\{)(provideTasks:)`),
-      text: (host, actors, between, _1, _2, _3, provide) =>
+      shape: shape(
+        String.raw`this\._proxy=NAME\.getProxy\(NAME\.ExtHostTask\)(,[^]{0,1500}?\$registerTaskProvider\(NAME,NAME\)\{let NAME=\{)provideTasks:NAME=>Promise\.resolve\(this\._proxy\.\$provideTasks\(\4,\7\)\)`,
+      ),
+      text: (host, actors, between, handle, _1, _2, types) =>
         `this.bulkheadIsCompartment=${host}.isCompartment,this._proxy=${host}.getProxy(${actors}.ExtHostTask)${between}` +
-        `bulkheadIsCompartment:this.bulkheadIsCompartment,${provide}`,
+        `bulkheadIsCompartment:this.bulkheadIsCompartment,provideTasks:(${types},...unasked)=>Promise.resolve(this._proxy.$provideTasks(${handle},${types},...unasked))`,
     },
     {
       name: "task-labels",
-      what: "none is asked for its tasks where a window that starts wants their labels for what it suggests in a launch.json",
+      what: "no person is asked about them where a window that starts wants their labels for what it suggests in a launch.json",
       times: 1,
       shape: shape(String.raw`(getKnownTasks\(NAME\)\{return this\.NAME\(\2\)\?)this(\._getGroupedTasks\()`),
-      text: (known, _1, _2, grouped) => `${known}globalThis.bulkhead.tasksOutside(this)${grouped}`,
+      text: (known, _1, _2, grouped) => `${known}globalThis.bulkhead.tasksUnasked(this)${grouped}`,
     },
     {
       name: "socket-data",

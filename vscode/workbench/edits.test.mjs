@@ -425,7 +425,7 @@ test("whoever reads the clipboard for a snippet asks whose it is", () => {
   }
 });
 
-test("a window that starts asks no compartment for its tasks; a person's list of them does", async () => {
+test("a window that starts asks compartments for their tasks without a person; a person's list of them does not", async () => {
   const [, register] = /(\$registerTaskProvider\(.*?\})\$unregisterTaskProvider/.exec(edited()) ?? [];
   const [, listed] = /[;}](async tasks\([\w$]+\)\{.*?\})taskTypes\(\)/.exec(edited()) ?? [];
   const [, grouped] = /async _getGroupedTasks\(([^]*?\})_getLegacyTaskConfigurations\([\w$]+\)\{/.exec(edited()) ?? [];
@@ -435,14 +435,20 @@ test("a window that starts asks no compartment for its tasks; a person's list of
   vm.runInContext(placement, context);
   const service = Object.assign(vm.runInContext(`new class{${listed}}`, context), {
     _providers: new Map(), _trust: async () => true, _versionAndEngineCompatible: () => true, applyFilterToTaskMap: (_filter, tasks) => tasks,
-    async _getGroupedTasks() { return (this.asked = [...this._providers.keys()]); },
+    async _getGroupedTasks() {
+      asked = [];
+      return Promise.all([...this._providers].map(([name, provider]) => (provider.provideTasks({ shell: true }).catch(() => {}), name)));
+    },
   });
+  let asked = [];
   for (const [name, bulkheadIsCompartment] of [["npm", false], ["markdownlint", true]])
     vm.runInContext(`({${register}})`, context).$registerTaskProvider.call(
-      { bulkheadIsCompartment, _providers: new Map(), _taskService: { registerTaskProvider: (provider) => service._providers.set(name, provider) } }, 1, name);
-  assert.deepEqual([...(await service.getKnownTasks())], ["npm"]);
-  assert.deepEqual(service.asked, ["npm"], "what it learns on the way is the service's");
+      { bulkheadIsCompartment, _providers: new Map(), _taskService: { registerTaskProvider: (provider) => service._providers.set(name, provider) },
+        _proxy: { $provideTasks: async (...words) => (asked.push([name, ...words]), { tasks: [], extension: {} }) } }, 1, name);
+  assert.deepEqual([...(await service.getKnownTasks())], ["npm", "markdownlint"]);
+  assert.deepEqual(asked, [["npm", 1, { shell: true }], ["markdownlint", 1, { shell: true }, true]]);
   assert.deepEqual(await service.tasks(), ["npm", "markdownlint"]);
+  assert.deepEqual(asked, [["npm", 1, { shell: true }], ["markdownlint", 1, { shell: true }]]);
 });
 
 test("a build without one of the shapes is refused, and the shape is named", () => {

@@ -422,9 +422,13 @@
     runsOutside: (id) => shippedIds.has(id) && !settings.builtin.includes(id) && !placed.has(id),
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
-    /** The task service, as it is without the tasks of compartments. @param {any} service */
-    tasksOutside: (service) => new Proxy(service, {
-      get: (target, name) => (name === "_providers" ? new Map([...target._providers].filter(([, provider]) => !provider.bulkheadIsCompartment)) : target[name]),
+    /**
+     * The task service, as it asks for tasks without a person: the broker passes that to compartments that were granted `tasks`.
+     * @param {any} service
+     */
+    tasksUnasked: (service) => new Proxy(service, {
+      get: (target, name) => (name === "_providers" ? new Map([...target._providers].map(([handle, provider]) =>
+        [handle, provider.bulkheadIsCompartment ? { ...provider, provideTasks: (/** @type {object} */ types) => provider.provideTasks(types, true) } : provider])) : target[name]),
     }),
     /** What the launcher needs to know to start this host: a manager's, as the workbench has it. */
     async environment(host) {
