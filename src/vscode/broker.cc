@@ -158,8 +158,8 @@ void Broker::note_provider(const RpcRequest& request) {
   std::string called = text_of(at(arguments, name));
   if (!Names::fits(handle) || !Names::fits(called) || providers.size() >= Names::kMost) return;
   providers[handle] = std::move(called);
-  if (files) registering_[request.number] = handle;
-  if (agent) registering_[request.number] = std::string(kAgent) + handle;
+  if (files) registering_[request.number] = {handle, providers[handle]};
+  if (agent) registering_[request.number] = {std::string(kAgent) + handle};
 }
 
 // False: too many wait.
@@ -175,14 +175,17 @@ void Broker::note_registered(const RpcReply& reply) {
   const std::lock_guard lock(mutex_);
   const auto found = registering_.find(reply.number);
   if (found == registering_.end()) return;
-  const std::string handle = std::move(found->second);
+  const auto [handle, scheme] = std::move(found->second);
   registering_.erase(found);
   if (reply.type != RpcType::kReplyError && reply.type != RpcType::kReplyErrorEmpty) return;
-  if (handle.starts_with(kAgent)) own_agents_.erase(handle.substr(kAgent.size()));
+  if (handle.starts_with(kAgent)) {
+    own_agents_.erase(handle.substr(kAgent.size()));
+    return;
+  }
+  others_schemes_.insert(scheme);
   const auto provider = own_file_systems_.find(handle);
-  if (provider == own_file_systems_.end()) return;
-  others_schemes_.insert(provider->second);
-  own_file_systems_.erase(provider);
+  if (provider != own_file_systems_.end() && provider->second == scheme)
+    own_file_systems_.erase(provider);
 }
 
 // The workbench looked once more as the command was to run, and another document had the focus.
@@ -307,12 +310,19 @@ std::optional<std::vector<uint8_t>> Broker::renamed_for(const RpcRequest& reques
 bool Broker::granted(std::string_view permission) const { return arbiter_.grants(permission); }
 
 Disarm Broker::disarm() {
+  const auto effort = std::make_shared<Effort>();
+  const auto are_told = std::make_shared<bool>(false);
   return Disarm(
-      {.may_run = [this](const std::string& command) { return may_offer(command, nullptr); },
-       .may_run_with = [this](const std::string& command,
-                              const Json& arguments) { return may_offer(command, &arguments); },
+      {.may_run = [this, effort](
+                      const std::string& command) { return may_offer(command, nullptr, *effort); },
+       .may_run_with =
+           [this, effort](const std::string& command, const Json& arguments) {
+             return effort->spend(arguments) && may_offer(command, &arguments, *effort);
+           },
+       // Megabytes for a word: once in a message, as a page has one.
        .own_commands =
-           [this] {
+           [this, are_told] {
+             if (std::exchange(*are_told, true)) return std::vector<std::string>();
              std::set<std::string> own, declared;
              Names registered;
              {

@@ -98,12 +98,14 @@ class Broker final : public MessageJudge {
   Ruling decide_argument(const Json& value, bool names_resources, const Asked& asked, int depth);
   std::string viewer_needs(const std::string& command, const Json& arguments);
   Ruling decide_command(const Json& value, const Json& arguments, const Asked& asked);
-  Ruling decide_given(const std::string& command, const Json& arguments, const Asked& asked);
+  struct Effort;
+  Ruling decide_given(const std::string& command, const Json& arguments, const Asked& asked,
+                      Effort& effort);
   Ruling decide_used(const CommandArgument& rule, const Json& given, const Asked& asked);
   Ruling decide_context(const Json& key, const Asked& asked);
   bool names_resources(const std::string& command);
-  std::string unfit_command(const Json& value, int depth = 0);
-  bool may_offer(const std::string& command, const Json* arguments);
+  std::string unfit_command(const Json& value, Effort& effort, int depth = 0);
+  bool may_offer(const std::string& command, const Json* arguments, Effort& effort);
   Ruling decide_opening(const std::string& command, const Json& given, const Asked& asked);
   Ruling decide_active(const Asked& asked);
   Ruling decide_edit(const Json& value, const Asked& asked);
@@ -328,7 +330,11 @@ class Broker final : public MessageJudge {
   std::map<std::string, std::string> own_file_systems_;  // this host's handle → scheme
   std::map<std::string, std::string> own_documents_;     // the same of what only shows documents
   std::map<std::string, std::string> own_agents_;        // its handle → participant of chats
-  std::map<uint32_t, std::string> registering_;          // requests that register such handles
+  struct Registering {
+    std::string handle;
+    std::string scheme = {};  // of files
+  };
+  std::map<uint32_t, Registering> registering_;  // requests that register such handles
   std::set<std::string> others_schemes_;     // of file systems that were there before this host's
   Names own_controllers_;                    // of tests
   std::set<std::string> shared_runs_;        // of tests, which the workbench began

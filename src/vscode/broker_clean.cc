@@ -1,6 +1,7 @@
 // What goes to the workbench of a request that passes: without what would act by itself, and with
 // whose it is in what a person reads.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,6 +133,7 @@ class Broker::Cleaning {
   const std::string by_;  // the extension that it shows
   const bool provides_language_;
   Disarm::Strings strings_;
+  std::optional<Disarm> disarm_;    // one for all arguments
   std::vector<std::string> texts_;  // what is read instead
   bool changed_ = false, readable_ = true;
 };
@@ -191,18 +193,18 @@ std::string_view Broker::Cleaning::clean_text(std::string_view text, size_t inde
     return text;
   }
   const bool may_fetch = broker_.granted("open-external");
-  const Disarm disarm = broker_.disarm();
+  if (!disarm_) disarm_.emplace(broker_.disarm());
   size_t changes = 0;
   if (held.spelt) changes += strip_cached_spellings(value);
   if (held.roots)
     changes += strip_roots(value, [this](const Json& root) { return holds_blocked(root); });
   if (held.kernels) changes += strip_kernels(value);
-  if (held.resources) changes += disarm_resources(value, disarm, may_fetch);
+  if (held.resources) changes += disarm_resources(value, *disarm_, may_fetch);
   if (held.styles) changes += strip_styles(value, may_fetch);
   if (held.typed) changes += strip_typed(value);
   if (held.printed) changes += plain_outputs(value);
   if (held.alone) changes += strip_exclusive(value);
-  if (!is_kept) changes += disarm.disarm(value, strings_);
+  if (!is_kept) changes += disarm_->disarm(value, strings_);
   changes += sign(value, index);
   if (changes == 0) return text;
   changed_ = true;

@@ -115,7 +115,8 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
   if (needs == "workspace-edit" || needs == "clipboard")
     active = decide_active(asked.about(detail));
   if (!active.passes()) return active;
-  Ruling given = decide_given(command, arguments, asked.about(detail));
+  Effort effort;
+  Ruling given = decide_given(command, arguments, asked.about(detail), effort);
   return given.passes() ? active : given;
 }
 
@@ -147,7 +148,7 @@ Broker::Ruling Broker::decide_used(const CommandArgument& rule, const Json& give
 
 // Some commands run others that they are given: the first of these that it may not run, which
 // nobody is asked about. A text is one where there is such a command: a debugger's is "npm start".
-std::string Broker::unfit_command(const Json& value, int depth) {
+std::string Broker::unfit_command(const Json& value, Effort& effort, int depth) {
   if (depth > 20) return "what is nested too deep";
   if (!value.is_structured()) return {};
   const auto is_known = [this](const std::string& name) {
@@ -156,11 +157,14 @@ std::string Broker::unfit_command(const Json& value, int depth) {
            options_.commands.has(name);
   };
   // Who runs it takes one of the two names, and one of the two lists.
-  const auto may_run = [this](const std::string& name, const Json& beside) {
+  const auto may_run = [&](const std::string& name, const Json& beside) {
     for (const char* list : {"arguments", "args"}) {
-      Json given = beside.is_object() ? beside.value(list, Json()) : Json();
-      if (!given.is_array()) given = is_none(given) ? Json::array() : Json::array({given});
-      if (!may_offer(name, &given)) return false;
+      const auto found = beside.is_object() ? beside.find(list) : beside.end();
+      const bool none = !beside.is_object() || found == beside.end() || is_none(*found);
+      if (!effort.spend(none ? kNull : *found)) return false;
+      Json given = none ? Json::array() : *found;
+      if (!given.is_array()) given = Json::array({given});
+      if (!may_offer(name, &given, effort)) return false;
     }
     return true;
   };
@@ -176,12 +180,12 @@ std::string Broker::unfit_command(const Json& value, int depth) {
       if (!may_run(name, one)) return name;
       named = true;
     }
-    return named ? std::string() : unfit_command(one, depth + 1);
+    return named ? std::string() : unfit_command(one, effort, depth + 1);
   };
   for (const auto& [key, member] : value.items()) {
     std::string found;
     if (!value.is_object() || !holds_command(key))
-      found = unfit_command(member, depth + 1);
+      found = unfit_command(member, effort, depth + 1);
     else if (!member.is_array())
       found = unfit(member, value);
     else
@@ -194,7 +198,7 @@ std::string Broker::unfit_command(const Json& value, int depth) {
 
 // What a command is given, which itself may be run. The command stands first among the arguments.
 Broker::Ruling Broker::decide_given(const std::string& command, const Json& arguments,
-                                    const Asked& asked) {
+                                    const Asked& asked, Effort& effort) {
   if (permission_of(command) == "workspace-folders")
     if (Ruling ruling = decide_opening(command, at(arguments, 1), asked); !ruling.passes())
       return ruling;
@@ -236,14 +240,14 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
   if (permission_of(command) == "language-models" && !is_plain_chat(at(arguments, 1)))
     return refuse(asked, command, "says what a chat has answered before otherwise than as text");
   if (sets_context(command)) return Ruling::pass();  // kept as it is
-  if (const std::string named = unfit_command(at(arguments, 1)); !named.empty())
+  if (const std::string named = unfit_command(at(arguments, 1), effort); !named.empty())
     return refuse(asked, named, "is run by what it is given to, and may not be");
   return Ruling::pass();
 }
 
 // Whether a person who clicks may run it for the host: nobody is asked then. `arguments` is null
 // where they stand in a text, which has many ways to spell them.
-bool Broker::may_offer(const std::string& command, const Json* arguments) {
+bool Broker::may_offer(const std::string& command, const Json* arguments, Effort& effort) {
   // A link's escapes are read before it runs, and then it names another one.
   if (command.find('%') != std::string::npos) return false;
   if (runs_own(command) || owns_command(command)) return true;
@@ -260,12 +264,12 @@ bool Broker::may_offer(const std::string& command, const Json* arguments) {
   if (arguments == nullptr) return !judged;
   if (is_none(*arguments)) return true;
   if (!judged && !names_resources(command) && !anywhere(*arguments, is_resource_like))
-    return unfit_command(*arguments).empty();
+    return unfit_command(*arguments, effort).empty();
   if (!arguments->is_array()) return false;
   if (arguments->empty()) return true;
   if (writes) return false;
   return decide_given(command, Json::array({command, *arguments}),
-                      {"a command that is offered " + command, 0, false})
+                      {"a command that is offered " + command, 0, false}, effort)
       .passes();
 }
 

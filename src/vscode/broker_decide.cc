@@ -71,9 +71,12 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
     arbiter_.note_refusal(Kind::kVscode, resource->scheme + ":" + resource->path,
                           "a resource of another extension or of the editor",
                           Attempt{0, 0, asked.method, nullptr});
+    // Of a scheme that nobody has files of VS Code says so, and who asks may go on without.
+    const bool is_nobodys = asked.method.starts_with("MainThreadFileSystem.") &&
+                            !knows(others_schemes_, resource->scheme);
     return Ruling::deny(
         fmt::format("bulkhead: {}: is not this extension's to open", resource->scheme),
-        "NoPermissions");
+        is_nobodys ? "ENOPRO" : "NoPermissions");
   }
   const Attempt attempt = asked.attempt();
   auto canonical = canonical_file(resource->path);

@@ -126,7 +126,7 @@ bool Broker::may_know(const Json& uri) const {
 }
 
 // A file system that there is now, or no more. Whose it is nobody says: this host's, if it asked
-// for it.
+// for it, also where that has ended it meanwhile. Where another one was first, the answer tells.
 void Broker::learn_scheme(const RpcRequest& request) {
   const Json arguments = arguments_of(request, [](size_t) { return true; });
   const Json& uri = at(arguments, 0);
@@ -134,7 +134,9 @@ void Broker::learn_scheme(const RpcRequest& request) {
   const std::lock_guard lock(mutex_);
   if (is_none(at(arguments, 1)))
     others_schemes_.erase(scheme);
-  else if (!provides(own_file_systems_, scheme))
+  else if (!provides(own_file_systems_, scheme) &&
+           std::none_of(registering_.begin(), registering_.end(),
+                        [&](const auto& each) { return each.second.scheme == scheme; }))
     others_schemes_.insert(scheme);
 }
 
@@ -253,6 +255,12 @@ Status Broker::check_changes(const RpcRequest& request) {
       request.method == "$initializeWorkspace" || request.method == "$acceptWorkspaceData";
   if (!delta && !folders) return {};
   const Json arguments = arguments_of(request, [](size_t i) { return i == 0; });
+  // It may tell of other code for an extension of this host's.
+  if (!arguments.is_array())
+    return Error{
+        "the workbench told of extensions or folders what cannot be read; the host starts "
+        "again",
+        ERESTART};
   const Json& first = at(arguments, 0);
   if (delta) {
     if (first.is_object() && first.contains("toAdd") && first["toAdd"].is_array())
@@ -305,8 +313,13 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     BULKHEAD_CHECK(check_changes(*request));
-    if (const ToldRule* rule = table_.find_told(actor_of(*request), request->method);
-        rule != nullptr &&
+    const ToldRule* rule = table_.find_told(actor_of(*request), request->method);
+    // Without them a host waits for good before it begins an extension: a folder's may be so.
+    if (rule != nullptr && rule->way == ToldRule::Way::kSettings && !is_moderate(request->json))
+      return Error{
+          "the settings of this window are nested deeper, or more, than can be looked through "
+          "(those of the folder too, in .vscode/settings.json)"};
+    if (rule != nullptr &&
         (rule->way == ToldRule::Way::kAsked || rule->way == ToldRule::Way::kConfiguration)) {
       pass_asked(*request, *rule, body, false, outbox);
       return {};

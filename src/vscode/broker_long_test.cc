@@ -93,6 +93,53 @@ TEST_F(LongTest, ANameIsTheWholeName) {
   }
 }
 
+// A command in a command's arguments is looked at, and so are its arguments, for each name beside
+// them: this one names a million.
+TEST_F(LongTest, CommandsInOneAnotherAreLookedThroughWithinBounds) {
+  const auto nested = [](int depth) {
+    Json inner = 1;
+    for (int i = 0; i < depth; ++i) {
+      Json outer = Json::object();
+      for (int key = 0; key < 16; ++key) outer[std::to_string(key) + "Command"] = "classified.here";
+      outer["arguments"] = Json::array({std::move(inner)});
+      inner = std::move(outer);
+    }
+    return inner;
+  };
+  const auto runs = [&](int depth) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"classified.here", Json::array({nested(depth)}), false});
+  };
+  EXPECT_EQ(runs(2), "passed");
+  EXPECT_THAT(runs(5), HasSubstr("is run by what it is given to"));
+  // The same where it is only shown, for all that one message shows.
+  const Json shown = passed(
+      "MainThreadMessageService", "$showMessage",
+      {1, "text", Json::object(),
+       Json::array({Json{{"command", {{"id", "classified.here"}, {"arguments", {nested(2)}}}}},
+                    Json{{"command", {{"id", "classified.here"}, {"arguments", {nested(5)}}}}}})});
+  ASSERT_TRUE(shown.is_array());
+  EXPECT_EQ(shown[3][0]["command"]["id"], "classified.here");
+  EXPECT_EQ(shown[3][1]["command"]["id"], "bulkhead.refused");
+}
+
+// A word stands for the names of all its commands, which may be megabytes.
+TEST_F(LongTest, AWordThatStandsForManyIsReplacedOnceInAMessage) {
+  RpcRequest request;
+  request.number = ++number_;
+  request.proxy = proxy_of("MainThreadMessageService");
+  request.method = "$showMessage";
+  request.mixed = true;
+  const std::string all = R"([{"enableCommandUris":true},{"enableCommandUris":true}])";
+  for (int i = 0; i < 4; ++i) request.arguments.push_back({RpcArgument::Type::kJson, all, {}});
+  ASSERT_EQ(call(request), "passed");
+  const std::string given = text(sent_.workbench.at(0));
+  const size_t first = given.find("mine.declared");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(given.find("mine.declared", first + 1), std::string::npos);
+  EXPECT_EQ(given.find("true"), std::string::npos) << "nor does it stand for all";
+}
+
 // What is content passes whole.
 TEST_F(LongTest, LongContentArrives) {
   const std::string content(kLong * 4, 'c');

@@ -1,6 +1,7 @@
 // What the broker's parts share: private to broker*.cc.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -164,6 +165,20 @@ bool stands_for_file(const std::string& scheme);
 bool is_editors_own(const std::string& scheme);
 
 }  // namespace broker_parts
+
+// What looking through one message for commands may cost, in values of JSON. Whoever runs others
+// has their arguments looked at too, for each name that it has for them: a page of text could name
+// more than a lifetime's.
+struct Broker::Effort {
+  size_t left = kMaxJsonValues / 2;
+  // False where there is more in it than is left.
+  bool spend(const Json& value) {
+    if (left == 0) return false;
+    --left;
+    return !value.is_structured() || std::all_of(value.begin(), value.end(),
+                                                 [this](const Json& each) { return spend(each); });
+  }
+};
 
 struct Broker::Ruling {
   enum class Way : uint8_t { kPass, kQuiet, kDeny, kAsk };

@@ -63,5 +63,20 @@ TEST_F(BrokerTest, SettingsOfOtherExtensionsDoNotComeIn) {
   EXPECT_THAT(seen, HasSubstr("/g"));
 }
 
+// A host that is not told its settings begins no extension, and waits without a word.
+TEST_F(BrokerTest, SettingsThatCannotBeReadEndTheHostWithTheReason) {
+  std::string deep = "1";
+  for (int i = 0; i < 300; ++i) deep = "[" + deep + "]";
+  for (const char* method : {"$initializeConfiguration", "$acceptConfigurationChanged"}) {
+    RpcRequest request;
+    request.method = method;
+    const std::string json = R"([{"workspace":{"contents":{"x":)" + deep + "}}}]";
+    request.json = json;
+    const Status told = broker_->from_workbench(write_request(request), sent_);
+    ASSERT_FALSE(told.ok()) << method;
+    EXPECT_THAT(told.error().message, HasSubstr("settings.json"));
+  }
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

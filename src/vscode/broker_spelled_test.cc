@@ -129,6 +129,61 @@ TEST_F(SpelledTest, WhatCannotBeReadIsNotKept) {
   EXPECT_THAT(shown[0].value("title", Json()).dump(), HasSubstr("me.mine"));
 }
 
+// What became of a file system is told after it has ended, where that is at once.
+TEST_F(SpelledTest, AFileSystemThatEndsAtOnceIsItsHostsAgain) {
+  start({"me.mine"}, nullptr, R"("workspace-files")");
+  const auto provides = [this](int handle) {
+    return call("MainThreadFileSystem", "$registerFileSystemProvider", {handle, "ssh", 2});
+  };
+  const auto answered = [this](uint32_t number, RpcType type) {
+    RpcReply reply;
+    reply.type = type;
+    reply.number = number;
+    EXPECT_TRUE(broker_->from_workbench(write_reply(reply), sent_).ok());
+  };
+  const auto is_told = [this](const char* capabilities) {
+    deliver("$acceptProviderInfos", R"([{"scheme":"ssh"},)" + std::string(capabilities) + "]");
+  };
+  const auto reads = [this] {
+    return call("MainThreadFileSystem", "$readFile", {uri("/x", "ssh")});
+  };
+  ASSERT_EQ(provides(1), "passed");
+  const uint32_t first = number_;
+  ASSERT_EQ(call("MainThreadFileSystem", "$unregisterProvider", {1}), "passed");
+  is_told("2");
+  EXPECT_NE(reads(), "passed") << "it has ended";
+  EXPECT_EQ(provides(2), "passed");
+  const uint32_t second = number_;
+  is_told("null");
+  is_told("2");
+  answered(first, RpcType::kReplyOkEmpty);
+  answered(second, RpcType::kReplyOkEmpty);
+  EXPECT_EQ(reads(), "passed");
+  // Another one was first: that is told before the answer says so, and is no file system of its
+  // own.
+  ASSERT_EQ(call("MainThreadFileSystem", "$unregisterProvider", {2}), "passed");
+  is_told("null");
+  ASSERT_EQ(provides(3), "passed");
+  const uint32_t third = number_;
+  ASSERT_EQ(call("MainThreadFileSystem", "$unregisterProvider", {3}), "passed");
+  is_told("2");
+  answered(third, RpcType::kReplyErrorEmpty);
+  EXPECT_NE(provides(4), "passed");
+  EXPECT_NE(reads(), "passed");
+}
+
+// Who asks may go on without.
+TEST_F(SpelledTest, OfFilesThatNobodyHasItIsSaidThatNobodyHasThem) {
+  const auto reads = [this](const char* scheme) {
+    return call("MainThreadFileSystem", "$readFile", {uri("/x", scheme)});
+  };
+  EXPECT_THAT(reads("nobodys"), HasSubstr("ENOPRO: "));
+  EXPECT_THAT(call("MainThreadDocuments", "$tryOpenDocument", {uri("/x", "nobodys"), {}}),
+              HasSubstr("NoPermissions: "));
+  deliver("$acceptProviderInfos", R"([{"scheme":"nobodys"},2])");
+  EXPECT_THAT(reads("nobodys"), HasSubstr("NoPermissions: "));
+}
+
 // In the workbench a number stands for the last one that was given.
 TEST_F(SpelledTest, WhoTakesANumberLosesWhatItStoodFor) {
   start({"me.mine"}, nullptr, R"("workspace-files")");

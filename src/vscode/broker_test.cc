@@ -20,7 +20,7 @@ TEST_F(BrokerTest, FilesAreJudgedByWhatTheyAre) {
               HasSubstr("NoPermissions"));
   EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {}), HasSubstr("NoPermissions"));
   EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {uri("/x", "other-extensions-scheme")}),
-              HasSubstr("NoPermissions"));
+              HasSubstr("is not this extension's"));
   Json elsewhere = uri(work("a.txt"));
   elsewhere["authority"] = "another:2";
   EXPECT_THAT(call("MainThreadFileSystem", "$readFile", {elsewhere}), HasSubstr("NoPermissions"));
@@ -597,6 +597,14 @@ TEST_F(BrokerTest, AnAddedExtensionEndsTheHostWhichStartsAgain) {
   EXPECT_TRUE(delta({{"toAdd", Json::array({1})}, {"myToAdd", Json::array()}}).ok());
   EXPECT_TRUE(delta({{"myToRemove", Json::array({"me.mine"})}}).ok());
   EXPECT_EQ(sent_.host.size(), 1U);
+  // What nobody can read may say so too: packages can be nested as deep as they like.
+  Json deep = 1;
+  for (int i = 0; i < 300; ++i) deep = Json::array({std::move(deep)});
+  const Status unread =
+      delta({{"toAdd", Json::array({Json{{"x", deep}}})}, {"myToAdd", {"me.mine"}}});
+  ASSERT_FALSE(unread.ok());
+  EXPECT_EQ(unread.error().errno_value, ERESTART);
+  EXPECT_TRUE(sent_.host.empty());
 }
 
 TEST_F(BrokerTest, TheFoldersOfTheWorkspaceAreTold) {

@@ -134,6 +134,7 @@ size_t strip_pictures(std::string& text, bool files) {
   return changed;
 }
 
+const Json kNothing;
 constexpr std::string_view kCommand = "command";
 constexpr const char* kNobodys = "%";  // no command's name
 
@@ -427,7 +428,8 @@ size_t Disarm::command(Json& object) const {
   if (!object.is_object()) return changed;
   const auto id = object.find("id");
   if (id == object.end() || !is_name(*id)) return changed;
-  if (may_run(name_of(*id), object.value("arguments", Json()))) return changed;
+  const auto given = object.find("arguments");
+  if (may_run(name_of(*id), given == object.end() ? kNothing : *given)) return changed;
   *id = "bulkhead.refused";
   object["arguments"] = Json::array();
   return changed + 1;
