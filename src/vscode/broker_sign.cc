@@ -100,7 +100,9 @@ std::string Broker::signature(const std::string& id, std::string_view name) {
       shown += '?';
     if (shown.size() == kLongest) break;
   }
-  return shown.empty() ? id : fmt::format("{} ({})", id, shown);
+  // Anybody can be called like us.
+  const std::string by = (id.starts_with("bulkhead") ? "extension " : "") + id;
+  return shown.empty() ? by : fmt::format("{} ({})", by, shown);
 }
 
 // Whose a message is, as the person reads it, is said here and not by the host.

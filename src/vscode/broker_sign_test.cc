@@ -52,6 +52,16 @@ TEST_F(BrokerTest, WhatAsksForTextOrAChoiceSaysWhoseItIs) {
   EXPECT_THAT(text(sent_.workbench.at(0)), HasSubstr(own));
 }
 
+// A publisher of that name is not us.
+TEST_F(BrokerTest, WhoIsCalledLikeBulkheadIsSaidToBeAnExtension) {
+  start({"bulkhead.prompts"});
+  const Json shown = passed("MainThreadMessageService", "$showMessage",
+                            {1, "Allow it?", Json::object(), Json::array()});
+  ASSERT_TRUE(shown.is_array());
+  EXPECT_EQ(shown[2]["source"]["label"], "extension bulkhead.prompts");
+  EXPECT_EQ(shown[2]["source"]["identifier"]["value"], "bulkhead.prompts");
+}
+
 // The workbench sets on the object behind it whatever is named, methods too.
 TEST_F(BrokerTest, AQuickInputIsToldWhatTheApiTellsIt) {
   const auto passed = [&](const std::string& method, const std::vector<Json>& arguments, size_t i) {
