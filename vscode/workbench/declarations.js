@@ -131,9 +131,11 @@
    * costly (src/vscode/json_text.h): with one package beyond that nobody's would start. Members of an object; values of a
    * package, a long text being several.
    */
-  const MOST_MEMBERS = 10_000;
+  const MOST_MEMBERS = 2000;
   const MOST_VALUES = 200_000;
   const LONG = 32;
+  /** VS Code makes a level of each part of a setting's name, in the one tree of all settings, and every compartment is told that. */
+  const isDeepName = (/** @type {string} */ key) => key.length > 500 || key.split(".").length > MAX_DEPTH / 2;
 
   /** @typedef {{identifier: {value: string}, isBuiltin?: boolean, extensionLocation?: {path: string}, contributes?: any, bulkheadWithheld?: string[], bulkheadNotStarted?: object[]}} Description */
   const idOf = (/** @type {Description} */ description) => description.identifier.value.toLowerCase();
@@ -282,7 +284,7 @@
      * @param {string} key
      */
     setting(key) {
-      if (key.split(".").includes("__proto__")) return false;
+      if (key.split(".").includes("__proto__") || isDeepName(key)) return false;
       if (this.theirs.families.has(familyOf(key))) return false;
       return !this.theirs.keys.has(key) && !this.theirs.wholes.has(key) && !wholesOf(key).some((whole) => this.theirs.keys.has(whole));
     }
@@ -436,7 +438,7 @@
     plainFonts(defaults);
     const chosen = {};
     for (const [key, value] of Object.entries(defaults)) {
-      if (key.split(".").includes("__proto__")) tell(`a default for the setting ${key}`);
+      if (key.split(".").includes("__proto__") || isDeepName(key)) tell(`a default for the setting ${key}`);
       else if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell, true);
       else if (names.settings.has(key) && !settingFamilies.includes(familyOf(key)) && !FILES.includes(familyOf(key))) chosen[key] = value;
       else if (LOOKS.test(key) || (isLanguage && HANDLES.test(key))) chosen[key] = value;
