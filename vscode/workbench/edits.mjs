@@ -115,8 +115,8 @@ const others = (location) => {
       name: "keeps-pages",
       what: "a compartment's first message says whether this browser keeps pages off the network: it starts while that is tried",
       times: 1,
-      shape: shape(String.raw`parentPid:NAME\.pid,environment:\{`),
-      text: (environment) => `parentPid:${environment}.pid,bulkheadKeepsPages:await globalThis.bulkhead.keepsPages(this),environment:{`,
+      shape: shape(String.raw`parentPid:NAME\.pid,`),
+      text: (environment) => `parentPid:${environment}.pid,bulkheadKeepsPages:await globalThis.bulkhead.keepsPages(this),`,
     },
     {
       name: "trust-first",
