@@ -17,6 +17,7 @@ from flow import Flow, options, wait_for
 NPM = r"""#!/bin/sh
 case $1 in
   config) echo 'https://me@corp:secret@registry.example/'; exit ;;
+  --version) echo "${NPM_VERSION-9.2.0}"; exit ;;
   view) [ -z "${OFFLINE-}" ]; exit ;;
 esac
 echo "$*" >> "$NPM_LOG"
@@ -110,6 +111,11 @@ class FirstStart(Flow):
         self.assertEqual(done.returncode, 125)
         self.assertIn("apt install npm", done.stderr)
         self.assertEqual(self.left(), [])
+
+    def test_an_npm_that_reads_no_such_lists(self):
+        done = self.bulkhead("code", env={"NPM_VERSION": "6.14.18"})
+        self.assertEqual((done.returncode, self.calls(), self.left()), (125, 0, []))
+        self.assertIn("npm 7 or newer", done.stderr)
 
     def test_npm_that_fails_leaves_nothing(self):
         for call in range(1, CALLS + 1):

@@ -24,6 +24,7 @@ printf '%s\n' "$*" >> "$LOG"
 [ -z "${REFUSED-}" ] || { echo 'sudo: me is not in the sudoers file' >&2; exit 1; }
 """
 NPM = r"""#!/bin/sh
+[ "$1" != --version ] || { echo "${NPM_VERSION-9.2.0}"; exit; }
 echo "$PWD $*" >> "$LOG"
 [ -z "${HANG-}" ] || exec sleep 300
 mkdir -p node_modules
@@ -168,6 +169,11 @@ class SettingUp(Tree):
         done = self.setup_all()
         self.assertEqual((done.returncode, self.logged()), (1, []))
         self.assertIn("for x86-64, and this machine is aarch64", done.stderr)
+
+    def test_an_npm_that_reads_no_such_lists(self):
+        done = self.setup_all(env={"NPM_VERSION": "6.14.18"})
+        self.assertEqual((done.returncode, self.logged()), (1, []))
+        self.assertIn("npm 7 or newer is needed", done.stderr)
 
     def test_two_at_once(self):
         first = subprocess.Popen(["scripts/setup", "--npm-only"], cwd=self.tree, env={**self.environment, "HANG": "1"},
