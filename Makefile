@@ -119,7 +119,7 @@ uninstall:
 deb:
 	@scripts/setup --build
 	@scripts/build package bin/bulkhead addons completions
-	@cd build/package && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
+	@umask 022; cd build/package && cpack --config CPackConfig.cmake -B $(CURDIR)/build/deb > build-deb.log || { cat build-deb.log >&2; exit 1; }
 	@ls build/deb/*.deb
 
 npm:

@@ -80,6 +80,14 @@ class Installing(Tree):
         self.assertEqual(self.files(self.prefix), [os.path.relpath(theirs, self.prefix)])
         self.assertIn("nothing was installed", self.install("--remove").stderr)
 
+    def test_everybody_can_read_it_and_nobody_else_write(self):
+        for number, umask in enumerate((0, 0o77)):
+            place = os.path.join(self.root, f"place{number}")
+            subprocess.run(["scripts/install"], cwd=self.tree, env={**self.environment, "PREFIX": place}, check=True,
+                           stdout=subprocess.DEVNULL, preexec_fn=lambda mask=umask: os.umask(mask))
+            modes = {oct(os.stat(folder).st_mode & 0o777) for folder, _, _ in os.walk(place)}
+            self.assertEqual(modes, {"0o755"}, oct(umask))
+
     def test_what_an_older_version_had_goes(self):
         self.install()
         theirs = self.file("my programs/share/bulkhead/manifests/theirs.json")
