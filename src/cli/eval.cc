@@ -22,12 +22,17 @@ struct EvalOptions {
 
 bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
 
-// Beside the program as it was built, or where `make install` puts them.
+// Where `make install` puts them.
+std::string addons_of(const Places& places) {
+  return join(parent_of(parent_of(places.program)), "lib/bulkhead");
+}
+
+// There, or beside the program as it was built.
 std::string find_addons(const Places& places) {
   if (const char* named = std::getenv("BULKHEAD_ADDONS"); named != nullptr && *named != '\0')
     return named;
-  const std::string folder(parent_of(parent_of(places.program)));
-  for (const std::string& found : {folder + "/js", folder + "/lib/bulkhead"})
+  for (const std::string& found :
+       {join(parent_of(parent_of(places.program)), "js"), addons_of(places)})
     if (is_file(found + "/host.node") && is_file(found + "/worker.node")) return found;
   return "";
 }
@@ -48,12 +53,18 @@ int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
   const std::string script = places->data + "/js/lib/eval.cjs";
   const std::string addons = find_addons(*places);
   if (!is_file(script) || addons.empty())
-    return fail("the JavaScript sandbox is not built: `make build` makes it");
+    return fail(
+        !is_source_tree(*places)
+            ? fmt::format("{} is missing: install bulkhead again, whole; or name the folder "
+                          "of the JavaScript sandbox's addons with BULKHEAD_ADDONS",
+                          is_file(script) ? addons_of(*places) + "/host.node" : script)
+            : "the JavaScript sandbox is not built: `make build` makes it");
   const std::string node = find_node(*places);
   if (node.empty() || !is_file(node))
     return fail(
-        "no Node.js was found: `make build` or the first `bulkhead code` installs the right "
-        "one; or name one with BULKHEAD_NODE");
+        fmt::format("no Node.js was found: {} installs the right one; or name one with "
+                    "BULKHEAD_NODE",
+                    is_source_tree(*places) ? "`make build`" : "the first `bulkhead code`"));
   for (const auto& [name, value] :
        {std::pair<const char*, const std::string&>{"BULKHEAD", places->program},
         {"BULKHEAD_ADDONS", addons},

@@ -124,8 +124,12 @@ Status check_owner(const struct stat& status, const std::string& path, Trust tru
   // In a folder with the sticky bit others cannot replace a file that is not theirs.
   const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & others) != 0 && !sticky)
-    return Error{fmt::format("{} can be written by other users (mode {:04o}): run chmod go-w {}",
-                             path, status.st_mode & 07777U, path),
+    // Of what is shipped all was made under one umask.
+    return Error{fmt::format("{} can be written by other users (mode {:04o}): run chmod {}", path,
+                             status.st_mode & 07777U,
+                             trust == Trust::kData && !S_ISDIR(status.st_mode)
+                                 ? fmt::format("-R go-w {}", parent_of(path))
+                                 : fmt::format("go-w {}", path)),
                  EPERM};
   return {};
 }
@@ -258,9 +262,14 @@ Result<Places> find_places() {
 
 std::vector<std::string> own_files(const Places& places, const std::string& server) {
   const std::string data = follow_links(places.data), state = follow_links(places.state);
-  // With Node and VS Code's server, where they were installed into the source tree.
-  std::vector<std::string> files = {places.program, data + "/manifests", data + "/node_modules",
-                                    data + "/vscode"};
+  std::vector<std::string> files = {places.program};
+  if (is_source_tree(places)) {
+    // With Node and VS Code's server, where they were installed into the source tree.
+    files.insert(files.end(), {data + "/manifests", data + "/node_modules", data + "/vscode"});
+  } else {
+    // What starts the editor, and the JavaScript sandbox with its addons.
+    files.insert(files.end(), {data, join(parent_of(parent_of(places.program)), "lib/bulkhead")});
+  }
   if (!server.empty()) files.push_back(server);
   // Node looks for packages in every folder above as well. The edited copies are in the state.
   for (const std::string& folder : {data, state, server})
@@ -271,6 +280,10 @@ std::vector<std::string> own_files(const Places& places, const std::string& serv
         files.push_back(modules);
     }
   return files;
+}
+
+bool is_source_tree(const Places& places) {
+  return ::access((places.data + "/CMakeLists.txt").c_str(), F_OK) == 0;
 }
 
 Result<Sets> load_sets(const Places& places, const std::vector<std::string>& names) {

@@ -34,11 +34,14 @@ struct Places {
 };
 Result<Places> find_places();
 
-// What runs outside of compartments, and decides for them: bulkhead's program, manifests, launcher
-// and Node, VS Code's server where another one is named (canonical), and the folders above from
-// which these would load packages. Canonical. Not the rest of a source tree, which people may well
-// open in the editor.
+// What runs outside of compartments, and decides for them: bulkhead's program, its data as they
+// were installed, VS Code's server where another one is named (canonical), and the folders above
+// from which these would load packages. Canonical. Of a source tree manifests, launcher and Node,
+// and not the rest, which people may well open in the editor.
 std::vector<std::string> own_files(const Places& places, const std::string& server = "");
+
+// Whether bulkhead was built in the tree that its data are of, and not installed.
+bool is_source_tree(const Places& places);
 
 // Sets, baseline and the built-in blocklist from places.data; user and organisation files where
 // they exist. A file that somebody else can write (another owner than the user or root, or writable

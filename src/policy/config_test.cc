@@ -110,10 +110,10 @@ TEST_F(ConfigTest, OwnFilesAreTheDataAndTheProgram) {
   EXPECT_EQ(places.program, std::filesystem::read_symlink("/proc/self/exe"));
   places.data = "/no-such/share";
   places.state = "/no/state";
+  places.program = "/no-such/bin/bulkhead";
   EXPECT_THAT(own_files(places),
-              ElementsAre(places.program, "/no-such/share/manifests", "/no-such/share/node_modules",
-                          "/no-such/share/vscode", "/no-such/node_modules", "/node_modules",
-                          "/no/node_modules"));
+              ElementsAre(places.program, places.data, "/no-such/lib/bulkhead",
+                          "/no-such/node_modules", "/node_modules", "/no/node_modules"));
   EXPECT_THAT(own_files(places, "/at/code/server"),
               AllOf(Contains("/at/code/server"), Contains("/at/code/node_modules"),
                     Contains("/at/node_modules")))

@@ -21,6 +21,7 @@ from flow import Flow
 CLONE, IOCTL, MOUNT, PIDFD_GETFD, OPENAT2, UNSHARE = 56, 16, 165, 438, 437, 272
 PROCESS_VM_READV, PROCESS_VM_WRITEV, SECCOMP = 310, 311, 317
 MOUNT_SETATTR, LANDLOCK_CREATE_RULESET = 442, 444
+OPEN_TREE, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT = 428, 429, 430, 431, 432
 KCMP, PIDFD_OPEN, PIDFD_THREAD = 312, 434, 0x80
 NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 NOSUID, NODEV, NOEXEC = 2, 4, 8
@@ -105,7 +106,8 @@ FEATURES = {
     "user-namespaces": [without(NEWUSER), Missing(CLONE, errno.ENOSPC, 0, NEWUSER, NEWUSER),
                         Both(without(NEWUSER), Missing(UNSHARE, errno.EPERM))],
     "mount-namespace": [without(NEWNS), Missing(MOUNT, errno.EACCES)],
-    "mount-attributes": [Missing(MOUNT_SETATTR, errno.ENOSYS)],
+    "mount-attributes": [Missing(MOUNT_SETATTR, errno.ENOSYS), Missing(OPEN_TREE, errno.EPERM), Missing(MOVE_MOUNT, errno.ENOSYS),
+                         Missing(FSOPEN, errno.EPERM), Missing(FSCONFIG, errno.EPERM), Missing(FSMOUNT, errno.ENOSYS)],
     "private-proc": [Missing(MOUNT, errno.EPERM, 3, NOSUID | NODEV | NOEXEC), without(NEWPID)],
     "private-terminals": [Missing(MOUNT, errno.EPERM, 3, NOSUID | NOEXEC)],
     "network-namespace": [without(NEWNET)],

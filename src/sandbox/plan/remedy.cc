@@ -64,6 +64,7 @@ Refuser find_refuser() {
       line_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1";
   found.namespaces_of_users = line_of("/proc/sys/kernel/unprivileged_userns_clone");
   found.most_namespaces = line_of("/proc/sys/user/max_user_namespaces");
+  found.ptrace_scope = line_of("/proc/sys/kernel/yama/ptrace_scope");
   found.program = own_path();
   found.profile_there = ::access(kProfile, F_OK) == 0;
   return found;
@@ -84,6 +85,17 @@ std::string remedy_for_namespaces(const Refuser& refuser) {
     return "sudo sysctl -w kernel.unprivileged_userns_clone=1";
   if (refuser.most_namespaces == "0") return "sudo sysctl -w user.max_user_namespaces=15000";
   return "the kernel refuses namespaces to this process, as it does in a chroot";
+}
+
+std::string remedy_for_reach(const Refuser& refuser) {
+  if (refuser.filter) return std::string(kContainerOptions);
+  // Of all values this one alone stays until the machine starts anew.
+  if (refuser.ptrace_scope == "3")
+    return "kernel.yama.ptrace_scope is 3, which counts until a restart: set it to 1 where it is "
+           "set (grep -r ptrace_scope /etc/sysctl.conf /etc/sysctl.d), and restart";
+  if (refuser.ptrace_scope == "2") return "sudo sysctl -w kernel.yama.ptrace_scope=1";
+  return "a security module refuses this process to reach into its children (with SELinux: sudo "
+         "setsebool deny_ptrace off)";
 }
 
 }  // namespace bulkhead

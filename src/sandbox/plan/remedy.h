@@ -19,11 +19,14 @@ struct Refuser {
   bool apparmor_restricts = false;  // user namespaces are for programs with a profile (Ubuntu)
   std::string namespaces_of_users;  // kernel.unprivileged_userns_clone, where there is one (Debian)
   std::string most_namespaces;      // user.max_user_namespaces
+  std::string ptrace_scope;         // kernel.yama.ptrace_scope, where there is one
   std::string program;              // this one
   bool profile_there = false;       // what the package brings, in /etc/apparmor.d
 };
 Refuser find_refuser();
 
 std::string remedy_for_namespaces(const Refuser& refuser);
+// Where reaching into a child of one's own is refused.
+std::string remedy_for_reach(const Refuser& refuser);
 
 }  // namespace bulkhead

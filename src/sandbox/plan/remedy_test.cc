@@ -37,6 +37,20 @@ TEST(Remedy, OfAContainersProfileIsItsOption) {
   EXPECT_THAT(remedy_for_namespaces(refuser), HasSubstr("--security-opt label=disable"));
 }
 
+TEST(Remedy, OfReachingIntoChildrenIsWhatHelps) {
+  Refuser refuser;
+  refuser.ptrace_scope = "2";
+  EXPECT_EQ(remedy_for_reach(refuser), "sudo sysctl -w kernel.yama.ptrace_scope=1");
+  refuser.ptrace_scope = "3";  // the kernel refuses to lower it
+  EXPECT_THAT(remedy_for_reach(refuser), AllOf(HasSubstr("restart"), Not(HasSubstr("sysctl -w"))));
+  for (const char* scope : {"", "0", "1"}) {
+    refuser.ptrace_scope = scope;
+    EXPECT_THAT(remedy_for_reach(refuser), Not(HasSubstr("ptrace_scope")));
+  }
+  refuser.filter = true;
+  EXPECT_THAT(remedy_for_reach(refuser), HasSubstr("--security-opt"));
+}
+
 TEST(Remedy, OfUbuntusRestrictionIsOneCommand) {
   Refuser refuser = ubuntu("/usr/bin/bulkhead");
   refuser.profile_there = true;
