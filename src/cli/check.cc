@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/path.h"
 #include "cli/policy_options.h"
 #include "cli/summary.h"
@@ -12,7 +13,6 @@
 #include "policy/reviews.h"
 #include "sandbox/limits/outcome.h"
 #include "session/session.h"
-#include "vscode/json_tree.h"
 
 namespace bulkhead {
 namespace {
@@ -27,11 +27,11 @@ struct CheckOptions {
 
 // Which kind of file it is; a text that is no JSON is left to the manifest's parser,
 // which says where it breaks.
-std::string kind_of_file(const std::string& text) {
-  const auto value = parse_json(text);
-  if (value.is_object())
+std::string kind_of_file(const std::string& file, const std::string& text) {
+  const auto document = json::parse(file, text);
+  if (document.ok())
     for (const char* key : {"blocklist", "set", "grants", "reviews", "lifts"})
-      if (value.contains(key)) return key;
+      if (document->root().find(key) != nullptr) return key;
   return "manifest";
 }
 
@@ -51,7 +51,7 @@ std::vector<Diagnostic> check_file(const CheckOptions& options, const std::strin
     take(text.error());
     return found;
   }
-  const std::string kind = kind_of_file(*text);
+  const std::string kind = kind_of_file(file, *text);
   const ManifestBytes bytes = ManifestBytes::of(file, *text);
   const auto readable = [&](auto draft) {
     if (draft.error) take(*draft.error);

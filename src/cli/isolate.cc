@@ -88,9 +88,12 @@ int isolate(const WorkerOptions& options, const std::vector<std::string>& comman
   SupervisorOptions supervisor;
   supervisor.end_fd = kHostPipe;
   auto report = joined.supervise(supervisor);
-  if (options.journal) (void)joined.journal()->flush();
+  const Status told = options.journal ? joined.journal()->flush() : Status();
+  if (!told.ok()) complain(told.error());
   if (!report.ok()) return fail(report.error());
-  return exit_code(report->outcome);
+  const int code = exit_code(report->outcome);
+  // As for `run`: what was not recorded must not look like what went well.
+  return told.ok() || code != 0 ? code : kExitFailed;
 }
 
 }  // namespace

@@ -271,6 +271,7 @@ int log_it(const LogOptions& options) {
     return print(rows->empty() ? "" : runs_text(*rows, options.json)) ? 0 : kExitFailed;
   }
   bool first = true;
+  const JournalFilter asked = *filter;
   while (true) {
     auto rows =
         shows_groundwork(options) ? read_journal(file, *filter) : read_journal_brief(file, *filter);
@@ -291,8 +292,9 @@ int log_it(const LogOptions& options) {
     }
     if (!options.follow || !wait_for_more()) break;
   }
-  if (!shows_groundwork(options) && !first && !options.brief)
-    complain("what extension hosts need for themselves is left out: --all shows it");
+  if (!shows_groundwork(options) && !options.brief)
+    if (const auto more = holds_groundwork(file, asked); more.ok() && *more)
+      complain("what extension hosts need for themselves is left out: --all shows it");
   const std::string_view hidden =
       first || options.json ? "" : hidden_columns(terminal_width(STDOUT_FILENO));
   if (!hidden.empty()) complain(fmt::format("{}: a wider terminal or --json shows them", hidden));

@@ -215,6 +215,8 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   request.make_folders = !options.dry_run;
   request.otherwise = person ? Otherwise::kAsk : Otherwise::kDeny;
   request.nobody_answers = !person;
+  int not_run = 0;
+  request.not_run = &not_run;
   // It is ready when the policy is.
   std::optional<JournalOpening> opening;
   if (!options.dry_run)
@@ -225,9 +227,8 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   if (!opened.ok()) {
     complain(opened.error());
     // As a shell says it, but only where the program was the cause.
-    if (opened.error().message.starts_with("cannot run "))
-      return opened.error().errno_value == ENOENT ? kExitNotFound : kExitCannotRun;
-    return kExitFailed;
+    if (not_run == 0) return kExitFailed;
+    return not_run == ENOENT ? kExitNotFound : kExitCannotRun;
   }
   const Session& session = *opened;
   if (!options.quiet)

@@ -318,8 +318,12 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   inputs.search_path = split_search_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
 
   if (!request.command.empty()) {
-    BULKHEAD_TRY(session.program,
-                 find_program(request.command, session.folder, inputs.search_path, session.homes));
+    auto program = find_program(request.command, session.folder, inputs.search_path, session.homes);
+    if (!program.ok()) {
+      if (request.not_run != nullptr) *request.not_run = program.error().errno_value;
+      return std::move(program).error();
+    }
+    session.program = std::move(program).value();
     session.subject = session.program->subject;
     session.answers_for = session.program->answers_for;
   }

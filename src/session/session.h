@@ -41,6 +41,7 @@ struct SessionRequest {
   bool make_folders = false;           // make ${storage} where it is used
   std::optional<Otherwise> otherwise;  // where neither --otherwise nor a manifest says
   bool nobody_answers = false;  // "ask" would be a denial: compile it as one, which is stronger
+  int* not_run = nullptr;       // where the command's program was the cause of an error: its errno
 };
 
 Result<Session> open_session(const PolicyOptions& options, const SessionRequest& request);

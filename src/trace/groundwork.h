@@ -20,4 +20,7 @@ bool is_groundwork(const Run& run, const Event& event);
 Result<std::vector<JournalRow>> read_journal_brief(const std::string& file,
                                                    const JournalFilter& filter);
 
+// Whether that leaves something out.
+Result<bool> holds_groundwork(const std::string& file, const JournalFilter& filter);
+
 }  // namespace bulkhead

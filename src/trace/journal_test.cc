@@ -122,6 +122,8 @@ TEST_F(JournalTest, AHostsGroundworkCanBeLeftOut) {
     for (const auto& [each, is] : events)
       EXPECT_EQ(left.count(each.resource), is && command != "node x" ? 0U : 1U) << each.resource;
     EXPECT_THAT(read({.run = run.id}), SizeIs(events.size()));
+    EXPECT_EQ(holds_groundwork(file_, {.run = run.id}).value(), command != "node x");
+    EXPECT_FALSE(holds_groundwork(file_, {.run = run.id, .resource_part = "/w/"}).value());
   }
 }
 

@@ -174,7 +174,9 @@ void PacketJournal::send_pending() {
 Status PacketJournal::flush() {
   const std::lock_guard guard(mutex_);
   send_pending();
-  return {};
+  if (is_kept_) return {};
+  return Error{"what was refused is not recorded: the process that keeps the journal takes no more",
+               EAGAIN};
 }
 
 Status PacketJournal::finish(const std::string&) { return flush(); }

@@ -145,10 +145,7 @@ TEST_F(PacketsTest, AFloodIsCounted) {
       journal.record(refused("/other" + std::to_string(i)));
     }
     // Where the socket was full, it is told now.
-    for (int i = 0; i < 100; ++i) {
-      ASSERT_TRUE(journal.flush().ok());
-      ::usleep(1000);
-    }
+    while (!journal.flush().ok()) ::usleep(1000);
     ours_.reset();
     reader.join();
   }
@@ -168,6 +165,16 @@ TEST_F(PacketsTest, WithoutAReaderNothingWaitsAndNothingFails) {
   PacketJournal journal(ours_.get());
   for (int i = 0; i < 1000; ++i) journal.record(refused("/other" + std::to_string(i)));
   EXPECT_TRUE(journal.flush().ok());
+}
+
+TEST_F(PacketsTest, WhatNobodyTakesIsAnErrorAtTheEnd) {
+  PacketJournal journal(ours_.get());
+  EXPECT_TRUE(journal.flush().ok());
+  for (size_t i = 0; i < 2 * PacketJournal::kMostDistinct; ++i)
+    journal.record(refused("/other" + std::to_string(i) + std::string(2000, 'x')));
+  const Status told = journal.flush();
+  ASSERT_FALSE(told.ok());
+  EXPECT_THAT(told.error().message, HasSubstr("not recorded"));
 }
 
 TEST_F(PacketsTest, AJournalThatCannotBeOpenedIsAnErrorThatNamesIt) {

@@ -66,8 +66,10 @@ std::string groundwork_sql() {
       kHostCommand, rules);
 }
 
+enum class Which { kAll, kBrief, kGroundwork };
+
 Result<std::vector<JournalRow>> read(const std::string& file, const JournalFilter& filter,
-                                     bool brief) {
+                                     Which which) {
   BULKHEAD_TRY(Database database, open_for_reading(file));
   // One statement for every combination: an unused condition is switched off by its first half.
   BULKHEAD_TRY(
@@ -84,7 +86,8 @@ Result<std::vector<JournalRow>> read(const std::string& file, const JournalFilte
               "0) "
               "AND (?6 = '' OR a.kind = ?6) AND (?7 = '' OR a.verdict = ?7) AND a.last >= ?8 "
               "AND ") +
-          (brief ? "NOT " + groundwork_sql() : std::string("TRUE")) +
+          (which == Which::kAll ? "TRUE"
+                                : (which == Which::kBrief ? "NOT " : "") + groundwork_sql()) +
           " ORDER BY a.revision DESC LIMIT ?9"));
   query.bind(1, static_cast<int64_t>(filter.after_row)).bind(2, filter.run).bind(3, filter.subject);
   query.bind(4, filter.resource_part).bind(5, filter.program_part);
@@ -130,12 +133,19 @@ bool is_groundwork(const Run& run, const Event& event) {
 }
 
 Result<std::vector<JournalRow>> read_journal(const std::string& file, const JournalFilter& filter) {
-  return read(file, filter, false);
+  return read(file, filter, Which::kAll);
 }
 
 Result<std::vector<JournalRow>> read_journal_brief(const std::string& file,
                                                    const JournalFilter& filter) {
-  return read(file, filter, true);
+  return read(file, filter, Which::kBrief);
+}
+
+Result<bool> holds_groundwork(const std::string& file, const JournalFilter& filter) {
+  JournalFilter one = filter;
+  one.limit = 1;
+  BULKHEAD_TRY(const auto rows, read(file, one, Which::kGroundwork));
+  return !rows.empty();
 }
 
 Result<std::vector<RunRow>> read_runs(const std::string& file, const JournalFilter& filter) {

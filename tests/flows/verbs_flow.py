@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """explain, unblock, check, log, doctor and completion."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 
 import flow
@@ -387,6 +389,10 @@ class Checking(Flow):
             text = json.dumps({"reviews": 1, "approved": [{**review, "version": version}]})
             self.assertEqual(self.places("reviews.json", text), wanted)
 
+    def test_large_lifts_are_no_manifest(self):
+        folders = {f"/w/{number}": ["git-hooks"] for number in range(21000)}
+        self.assertEqual(self.places("lifts.json", json.dumps({"lifts": 1, "workspaces": folders})), [])
+
     def test_an_option_takes_one_word(self):
         found = json.loads(self.bulkhead("check", "--json", "--workspace", ".", "none.json", "neither.json").stdout)
         self.assertEqual([f["file"] for f in found], ["none.json", "neither.json"])
@@ -461,6 +467,16 @@ class Logging(Flow):
             self.assertEqual("--json" in done.stderr, not rule, width)
             for line in done.stdout.splitlines():
                 self.assertLessEqual(len(line), width)
+
+    def test_what_is_left_out_is_told_where_something_is(self):
+        self.bulkhead("run", "--", "true", env={"FIRST_TOKEN": "1"})
+        wide = {"COLUMNS": "100"}
+        self.assertEqual(self.bulkhead("log", env=wide).stderr, "")
+        # As an extension's host, whose variables are what every host is started without.
+        with contextlib.closing(sqlite3.connect(os.path.join(self.home, ".local/state/bulkhead/journal.db"))) as journal, journal:
+            journal.execute("UPDATE runs SET command = 'extension host of a.b'")
+        for words, told in (([], True), (["--denied"], True), (["--since", "2200-01-01"], False), (["--all"], False), (["--brief"], False)):
+            self.assertEqual("left out: --all shows it" in self.bulkhead("log", *words, env=wide).stderr, told, words)
 
     def test_times_do_not_jump_back(self):
         read = f"sh -c 'read x < {self.secret}'"  # the second is written to the row of the first
