@@ -1,5 +1,6 @@
 #include "sandbox/caller/pool.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -8,6 +9,9 @@
 namespace bulkhead {
 
 namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr size_t kMostLookedAt = 64;  // signals: the turn that this is part of keeps limits, too
 
 struct Here {
   std::mutex* mutex = nullptr;
@@ -49,9 +53,23 @@ void Pool::interrupt_lost() {
       interrupt(one.thread);
 }
 
+// Some at a time, in turn.
+void Pool::interrupt_signalled() {
+  const auto now = std::chrono::steady_clock::now();
+  if (under_way_.empty() || now - looked_ < kBetweenLooks) return;
+  looked_ = now;
+  for (size_t left = std::min(under_way_.size(), kMostLookedAt); left > 0; --left) {
+    UnderWay& one = under_way_.front();
+    if (one.waiting && one.signals.look(one.notification.tid) != PendingSignal::kNone)
+      interrupt(one.thread);
+    under_way_.splice(under_way_.end(), under_way_, under_way_.begin());
+  }
+}
+
 void Pool::tick() {
   const std::lock_guard lock(mutex_);
   interrupt_lost();
+  interrupt_signalled();
 }
 
 void Pool::stop() {

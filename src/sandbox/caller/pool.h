@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <mutex>
 
 #include "sandbox/kernel/notification.h"
+#include "sandbox/kernel/pending_signal.h"
 #include "sandbox/threads/workers.h"
 
 namespace bulkhead {
@@ -30,7 +32,8 @@ class Pool {
   // for one. Programs with more calls waiting than that see some of them wait longer, and only
   // those that wait for one of the latter without end.
   void submit(const Notification& notification);
-  // Interrupts system calls whose caller is gone (see Waiting). Call about every 100 ms.
+  // Interrupts system calls whose caller is gone, or has a signal to handle (see Waiting). Call
+  // about every 100 ms.
   void tick();
   // Jobs under way are interrupted until they end, in a Waiting or not; waiting ones are dropped.
   void stop();
@@ -42,9 +45,11 @@ class Pool {
     Notification notification;
     pthread_t thread;
     bool waiting = false;  // inside a Waiting
+    SignalWatch signals = {};
   };
   void run();
   void interrupt_lost();
+  void interrupt_signalled();
 
   Listener& listener_;
   const Job job_;
@@ -53,11 +58,13 @@ class Pool {
   std::deque<Notification> queue_;
   std::list<UnderWay> under_way_;
   bool stopping_ = false;
-  Workers::Owner owner_;  // last: its jobs use all else
+  std::chrono::steady_clock::time_point looked_ = {};  // at signals
+  Workers::Owner owner_;                               // last: its jobs use all else
 };
 
 // While one lives on a thread of a pool, blocking system calls there fail with EINTR once their
-// caller is gone or the pool stops. The caller checks still_valid() and tries again.
+// caller is gone or has a signal to handle, or the pool stops. What then is to be answered, if
+// anything, interrupted() says (calls/common.h).
 class Waiting {
  public:
   Waiting();

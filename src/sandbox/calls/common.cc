@@ -7,11 +7,20 @@
 #include <cstdio>
 
 #include "sandbox/caller/identity.h"
+#include "sandbox/caller/pool.h"
+#include "sandbox/kernel/kernel.h"
 #include "sandbox/kernel/processes.h"
 
 namespace bulkhead {
 
 OwnLink::OwnLink(int fd) : text{} { std::snprintf(text, sizeof text, "/proc/self/fd/%d", fd); }
+
+std::optional<Reply> interrupted(const Call& call, PendingSignal signal, bool begins_again) {
+  if (pool_is_stopping() || !call.still_valid()) return Reply::error(EINTR);
+  if (signal == PendingSignal::kNone) return std::nullopt;
+  // Where another thread has handled it by then, who made this call would see the number.
+  return Reply::error(signal == PendingSignal::kOwn && begins_again ? kRestart : EINTR);
+}
 
 int adopt_umask(Call& call) {
   const auto status = call.service().processes.status(call.tid());

@@ -12,6 +12,7 @@
 #include "sandbox/caller/walker.h"
 #include "sandbox/calls/call.h"
 #include "sandbox/kernel/openat2.h"
+#include "sandbox/kernel/pending_signal.h"
 
 namespace bulkhead {
 
@@ -20,6 +21,10 @@ struct OwnLink {
   char text[32];
   explicit OwnLink(int fd);
 };
+
+// What a call is answered that was interrupted where it waits; nullopt: it waits on. The kernel
+// begins some calls again for a handler with SA_RESTART, others never (signal(7)).
+std::optional<Reply> interrupted(const Call& call, PendingSignal signal, bool begins_again);
 
 // The umask of the caller, for this thread until the call ends. 0, or ESRCH when it is gone.
 int adopt_umask(Call& call);

@@ -160,7 +160,7 @@ Reply open_waiting(Call& call, const Request& request, const std::string& path, 
     Fd fd(::open(link, flags));
     if (fd) return hand_over(call, request, path, std::move(fd), false);
     if (errno != EINTR) return Reply::error(errno);
-    if (pool_is_stopping() || !call.still_valid()) return Reply::error(EINTR);
+    if (auto no = interrupted(call, pending_signal(call.tid()), true)) return std::move(*no);
   }
 }
 

@@ -36,6 +36,7 @@
 #include "sandbox/calls/common.h"
 #include "sandbox/calls/epoll_entries.h"
 #include "sandbox/calls/target_socket.h"
+#include "sandbox/kernel/kernel.h"
 #include "sandbox/network/listeners.h"
 #include "sandbox/network/name_cache.h"
 
@@ -53,26 +54,9 @@ bool is_internet(const TargetSocket& socket) {
   return socket.domain == AF_INET || socket.domain == AF_INET6;
 }
 
-// connect on the target's own socket, inside. Waits as the target would (its O_NONBLOCK and
-// SO_SNDTIMEO count), so only on a thread that may block.
-Reply connect_own(Call& call, int socket, const sockaddr* address, socklen_t size) {
-  const Waiting waiting;
-  for (;;) {
-    if (::connect(socket, address, size) == 0) return Reply::value(0);
-    // Interrupted for us, not for the caller, unless that is gone. A TCP handshake goes on
-    // meanwhile, and is done when the next try says so.
-    if (errno == EINTR && call.still_valid() && !pool_is_stopping()) {
-      if (::connect(socket, address, size) == 0 || errno == EISCONN) return Reply::value(0);
-      if (errno == EINTR) continue;
-    }
-    return Reply::error(errno);
-  }
-}
-
-// ---- TCP ----
-
 using Clock = std::chrono::steady_clock;
 
+// By SO_SNDTIMEO; of a connect that is interrupted nothing begins again where it has one.
 Clock::time_point send_deadline(int socket) {
   timeval limit{};
   socklen_t size = sizeof limit;
@@ -83,13 +67,30 @@ Clock::time_point send_deadline(int socket) {
          std::chrono::microseconds(limit.tv_usec);
 }
 
+// connect on the target's own socket, inside. Waits as the target would (its O_NONBLOCK and
+// SO_SNDTIMEO count), so only on a thread that may block.
+Reply connect_own(Call& call, int socket, const sockaddr* address, socklen_t size) {
+  const bool begins_again = send_deadline(socket) == Clock::time_point::max();
+  const Waiting waiting;
+  for (bool begun = false;; begun = true) {
+    if (::connect(socket, address, size) == 0) return Reply::value(0);
+    // A TCP handshake goes on meanwhile, and is done when the next try says so.
+    if (begun && errno == EISCONN) return Reply::value(0);
+    if (errno != EINTR) return Reply::error(errno);
+    if (auto no = interrupted(call, pending_signal(call.tid()), begins_again))
+      return std::move(*no);
+  }
+}
+
+// ---- TCP ----
+
 // Until a handshake has ended either way: 0; EINPROGRESS after the deadline, as the kernel says for
-// SO_SNDTIMEO; EINTR where the caller is gone, or has a signal to handle (a blocked connect must
-// not hold up Ctrl-C; the kernel lets nothing but deadly signals interrupt a notified call).
+// SO_SNDTIMEO; else what interrupted() says (a blocked connect must not hold up Ctrl-C).
 int await_handshake(const Call& call, int socket, Clock::time_point deadline) {
-  for (;;) {
+  const bool begins_again = deadline == Clock::time_point::max();
+  for (SignalWatch signals;;) {
     int wait = kLookEvery;
-    if (deadline != Clock::time_point::max()) {
+    if (!begins_again) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) return EINPROGRESS;
@@ -97,7 +98,8 @@ int await_handshake(const Call& call, int socket, Clock::time_point deadline) {
     }
     pollfd polled{socket, POLLOUT, 0};
     if (::poll(&polled, 1, wait) > 0) return 0;
-    if (!call.still_valid() || pool_is_stopping() || has_caught_signal(call.tid())) return EINTR;
+    if (const auto no = interrupted(call, signals.look(call.tid()), begins_again))
+      return no->errno_value();
   }
 }
 
@@ -134,7 +136,8 @@ Reply connect_outside(Call& call, const TargetSocket& own, const SocketAddress& 
     // The second call tells the end of the first, and lets the socket know that it is connected.
     if (error == 0 && ::connect(fresh.get(), address.get(), address.size) != 0) error = errno;
   }
-  if (error != 0 && error != EINPROGRESS && error != EINTR) return Reply::error(error);
+  const bool goes_on = error == EINPROGRESS || error == EINTR || error == kRestart;
+  if (error != 0 && !goes_on) return Reply::error(error);
   // O_NONBLOCK lives in the open socket and so comes with it.
   if (!own.non_blocking && ::fcntl(fresh.get(), F_SETFL, O_RDWR) != 0) return Reply::error(errno);
   Service& service = call.service();

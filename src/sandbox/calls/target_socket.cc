@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -173,24 +172,6 @@ int tcp_state(int socket) {
 }
 
 int take_socket_error(int socket) { return int_option(socket, SOL_SOCKET, SO_ERROR, 0); }
-
-bool names_caught_signal(std::string_view status) {
-  const auto mask = [&](std::string_view name) {
-    uint64_t value = 0;
-    const size_t at = status.find(name);
-    if (at == std::string_view::npos) return value;
-    const char* const begin = status.data() + at + name.size();
-    std::from_chars(begin, status.data() + status.size(), value, 16);
-    return value;
-  };
-  const uint64_t pending = mask("\nSigPnd:\t") | mask("\nShdPnd:\t");
-  return (pending & ~mask("\nSigBlk:\t") & mask("\nSigCgt:\t")) != 0;
-}
-
-bool has_caught_signal(pid_t tid) {
-  const auto text = read_file(fmt::format("/proc/{}/status", tid), 1 << 20);
-  return text.ok() && names_caught_signal(*text);
-}
 
 void copy_client_options(int from, int to) {
   for (const Option option : kOptions) {

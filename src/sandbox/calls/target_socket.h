@@ -67,11 +67,6 @@ int tcp_state(int socket);
 // Takes the pending error from the socket; 0 where there is none.
 int take_socket_error(int socket);
 
-// True where the thread has a signal waiting that it handles (deadly ones interrupt by themselves).
-bool has_caught_signal(pid_t tid);
-// The same for the text of /proc/TID/status.
-bool names_caught_signal(std::string_view status);
-
 // Gives `to` the options of `from` that matter to a client's connection. Left out on purpose:
 // marks, devices, source routes, delayed connects, and what only a server uses.
 void copy_client_options(int from, int to);

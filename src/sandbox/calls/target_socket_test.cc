@@ -91,22 +91,6 @@ TEST(TargetSocket, CloseOnExecIsReadFromTheDescriptor) {
   EXPECT_FALSE(closes_on_exec(::gettid(), without.get()));
 }
 
-TEST(TargetSocket, FindsSignalsThatAreHandled) {
-  const auto status = [](const char* thread, const char* shared, const char* blocked,
-                         const char* caught) {
-    return std::string("Name:\tx\nSigPnd:\t") + thread + "\nShdPnd:\t" + shared + "\nSigBlk:\t" +
-           blocked + "\nSigIgn:\t0000000000000000\nSigCgt:\t" + caught + "\n";
-  };
-  const auto none = "0000000000000000";
-  const auto interrupt = "0000000000000002";
-  EXPECT_TRUE(names_caught_signal(status(interrupt, none, none, interrupt)));
-  EXPECT_TRUE(names_caught_signal(status(none, interrupt, none, interrupt)));
-  EXPECT_FALSE(names_caught_signal(status(none, none, none, interrupt)));
-  EXPECT_FALSE(names_caught_signal(status(interrupt, none, interrupt, interrupt))) << "blocked";
-  EXPECT_FALSE(names_caught_signal(status(interrupt, none, none, none))) << "not caught";
-  EXPECT_FALSE(names_caught_signal(""));
-}
-
 TEST(TargetSocket, NetworksHaveNumbers) {
   const Fd one(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const Fd two(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

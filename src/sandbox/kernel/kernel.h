@@ -92,6 +92,10 @@ struct LandlockRulesetAttr {  // struct landlock_ruleset_attr since ABI 6
 inline constexpr unsigned long kSeccompNotifSetFlags = _IOW('!', 4, uint64_t);
 inline constexpr uint64_t kSeccompNotifSyncWakeUp = 1;
 
+// ERESTARTSYS, which no program ever sees: a thread that has a signal to handle makes the call
+// again afterwards, or gets EINTR where that signal's handler is without SA_RESTART.
+inline constexpr int kRestart = 512;
+
 // pidfd_open(2): a descriptor of one thread (Linux 6.9).
 inline constexpr unsigned kPidfdThread = 0x80;  // O_EXCL
 
