@@ -284,6 +284,26 @@ Status Broker::check_changes(const RpcRequest& request) {
 
 namespace {
 
+// The message where VS Code has cut a pair of surrogates in two, with a sign for each half: nothing
+// else is longer or shorter by that. nullopt for all others.
+std::optional<std::vector<uint8_t>> without_halves(const RpcMessage& message, Bytes body) {
+  std::optional<std::vector<uint8_t>> changed;
+  std::vector<uint8_t> whole;
+  const auto look = [&](std::string_view json) {
+    if (!holds(json, "\\ud")) return;
+    if (whole.empty()) whole = copy(body);
+    const auto at = reinterpret_cast<const uint8_t*>(json.data()) - body.data();
+    if (replace_halves({reinterpret_cast<char*>(whole.data() + at), json.size()})) changed = whole;
+  };
+  if (const auto* request = std::get_if<RpcRequest>(&message)) {
+    look(request->json);
+    for (const RpcArgument& argument : request->arguments) look(argument.json);
+  } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
+    look(reply->json);
+  }
+  return changed;
+}
+
 // Whether something came through to the host.
 class Watched final : public Outbox {
  public:
@@ -309,6 +329,7 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
   }
   if (!initialised_) return initialise(body, outbox);
   BULKHEAD_TRY(const RpcMessage message, parse_rpc(body));
+  if (const auto whole = without_halves(message, body)) return from_workbench(*whole, outbox);
   BULKHEAD_TRY(const bool own, take_commands(message, outbox));
   if (own) return {};
   if (const auto* request = std::get_if<RpcRequest>(&message)) {

@@ -63,6 +63,26 @@ TEST_F(BrokerTest, SettingsOfOtherExtensionsDoNotComeIn) {
   EXPECT_THAT(seen, HasSubstr("/g"));
 }
 
+// As VS Code writes half of a pair, which a setting, a package or a document may hold.
+TEST_F(BrokerTest, AHalfOfASurrogatePairIsToldAsASign) {
+  EXPECT_THAT(deliver("$initializeConfiguration",
+                      R"([{"workspace":{"contents":{"x":"a\ud83d","y":"\\ud83d"}}}])"),
+              HasSubstr(R"(a\ufffd)"));
+  const std::string given = deliver(
+      "$acceptConfigurationChanged",
+      R"([{"workspace":{"contents":{"cloud":{"token":"\udc00"},"y":"\\ud83d \ud83d\udeab"}}}])");
+  EXPECT_THAT(given, HasSubstr(R"(\\ud83d )")) << "a text that only looks like one";
+  EXPECT_EQ(given.find("token"), std::string::npos);
+  // An update of this host's, in whose words there is one.
+  RpcRequest request;
+  request.method = "$deltaExtensions";
+  const std::string json = R"([{"toAdd":[{"description":"\ud83d"}],"myToAdd":["me.mine"]}])";
+  request.json = json;
+  const Status told = broker_->from_workbench(write_request(request), sent_);
+  ASSERT_FALSE(told.ok());
+  EXPECT_THAT(told.error().message, HasSubstr("an extension was added"));
+}
+
 // A host that is not told its settings begins no extension, and waits without a word.
 TEST_F(BrokerTest, SettingsThatCannotBeReadEndTheHostWithTheReason) {
   std::string deep = "1";

@@ -55,7 +55,8 @@ std::string own_id(std::string_view subject, std::string_view id) {
 Result<InitialData> InitialData::parse(Bytes body) {
   InitialData data;
   // It holds what extensions wrote into their package.json.
-  const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
+  std::string text(reinterpret_cast<const char*>(body.data()), body.size());
+  replace_halves(text);
   data.json_ = parse_json(text);
   if (data.json_.is_discarded() && !is_moderate(text))
     return Error{"the workbench's first message is nested too deep to be read"};

@@ -90,6 +90,16 @@ TEST(InitialData, SaysWhatTheHostIsFor) {
                           "/data/User/workspaceStorage/-56d8a2f/Astro-Build.astro-vscode"));
 }
 
+// An emoji that is cut in two, in some package's description, is no reason that nobody starts.
+TEST(InitialData, HalfOfASurrogatePairIsASign) {
+  std::string text = real().dump();
+  text.insert(1, R"("said":"\ud83d",)");
+  const auto data =
+      InitialData::parse({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(read_again(*data)["said"], "\xEF\xBF\xBD");
+}
+
 TEST(InitialData, AnEmptyWindowHasNoWorkspaceStorage) {
   for (const Json& workspace : {Json(), Json::object(), Json{{"id", ""}}, Json{{"id", ".."}},
                                 Json{{"id", "a/../../b"}}, Json{{"id", 7}}, Json{{"id", "."}}}) {

@@ -163,6 +163,27 @@ bool holds(std::string_view text, std::string_view word) noexcept {
   return find_word(text, word, 0) != std::string_view::npos;
 }
 
+bool replace_halves(std::span<char> json) noexcept {
+  constexpr std::string_view kHalf = "\\ud", kNone = "\\ufffd";
+  const std::string_view text(json.data(), json.size());
+  bool found = false;
+  for (size_t at = 0; (at = find_word(text, kHalf, at)) != std::string_view::npos; ++at) {
+    size_t first = at;
+    while (first > 0 && text[first - 1] == '\\') --first;
+    const char high = at + kHalf.size() < text.size() ? text[at + kHalf.size()] : '0';
+    const bool is_half = (high >= '8' && high <= '9') || (high >= 'a' && high <= 'f');
+    if ((at - first) % 2 != 0 || !is_half || text.size() - at < kNone.size()) continue;
+    const std::string_view next = text.substr(at + kNone.size(), kHalf.size() + 1);
+    if (high < 'c' && next.starts_with(kHalf) && next.back() >= 'c' && next.back() <= 'f') {
+      at += kNone.size() + kHalf.size();  // both halves
+      continue;
+    }
+    std::memcpy(json.data() + at, kNone.data(), kNone.size());
+    found = true;
+  }
+  return found;
+}
+
 bool may_name(std::string_view json, std::initializer_list<std::string_view> keys) noexcept {
   if (spells_letters(json)) return true;
   std::array<char, 64> quoted;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ std::optional<std::vector<std::string_view>> split_array(std::string_view json);
 
 // Whether `word` stands anywhere in the text.
 bool holds(std::string_view text, std::string_view word) noexcept;
+
+// VS Code's own writer has an escape ("\\ud83d") for half of a surrogate pair, as a text may be cut
+// off to; no UTF-8 has it, and what holds one cannot be built. Makes each the sign for what is
+// none, in its place and as long. False where there is none. Not for what a host says: to VS Code
+// two such halves are two names.
+bool replace_halves(std::span<char> json) noexcept;
 
 // True where a member of some object may be called one of the keys, which are letters only: as it
 // is, or with a letter written as \u00XX, which is the same to a reader.

@@ -22,6 +22,21 @@ TEST(JsonText, AnArrayIsSplitIntoItsElements) {
               Optional(ElementsAre(R"("\"")", R"("\\")", R"(",\\\"]")")));
 }
 
+TEST(JsonText, HalvesOfPairsAreReplaced) {
+  const auto replaced = [](std::string text) {
+    const size_t size = text.size();
+    const bool found = replace_halves(text);
+    EXPECT_EQ(text.size(), size);
+    return found ? text : "none";
+  };
+  EXPECT_EQ(replaced(R"(["\ud83d"])"), R"(["\ufffd"])");
+  EXPECT_EQ(replaced(R"("\\\udc00\ud800")"), R"("\\\ufffd\ufffd")");
+  EXPECT_EQ(replaced(R"("\ud83d\ud83d\udeab")"), R"("\ufffd\ud83d\udeab")");
+  for (const char* text : {R"("\ud83d\udeab")", R"("\\ud83d")", R"("\ud7ff \u00d8 \ufffd")",
+                           R"("\ud83)", R"("\ud)", "", "ud83d"})
+    EXPECT_EQ(replaced(text), "none") << text;
+}
+
 TEST(JsonText, WhatIsNoArrayOrEndsWithinIsRefused) {
   for (const char* text : {"", "[", "]", "{}", "1", "[1", "[\"]", "[\"\\\"]", "[1]2", "[1][2]",
                            "[}", "[{]}", "[1],", "x[1]"})
