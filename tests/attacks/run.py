@@ -761,7 +761,8 @@ def judge_inside(header, world):
     wrong = [f"{kind}: {what[:300]}" for kind, what in effects]
     if world.hung:
         wrong.append("the run did not end")
-    if not re.search(r"^tried\b", text, re.M):
+    # What was typed before anything was asked is echoed when the terminal comes to it, in the middle of a line too.
+    if not re.search(r"^tried\b", text.replace("always", ""), re.M):
         wrong.append("the attack never ran, so its failure proves nothing")
     wanted = header.one("inside")
     if wanted and ended_as(code) != wanted:
