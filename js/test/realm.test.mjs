@@ -170,10 +170,28 @@ test('a realm that is not made, or not yet, takes no worker along', async () => 
   second.runSync('globalThis.kept = Array.from({ length: 30 }, (_, i) => new Array(12_000).fill(i)).length');
   const realms = [];
   await assert.rejects(async () => { for (;;) realms.push(await second.realm()); }, MemoryLimitError);
+  assert.ok(realms.length < 40, 'none is made of what the heap has for its end');
   assert.equal(await third.run('6'), 6);
   await (await third.realm()).dispose();
   assert.equal(third.lost, undefined);
   await Promise.all([second.dispose(), third.dispose()]);
+});
+
+test('who is ended for memory again and again holds no more for it, and in the end runs no more; others of its tenant do', async () => {
+  const [greedy, other] = await Promise.all([1, 2].map(() => Sandbox.create({ tenant: 'one that is greedy', memory: '8 MiB', time: '5 s' })));
+  const held = [];
+  for (let i = 0; i < 12; i++) {
+    await assert.rejects(greedy.run('globalThis.held ||= []; for (;;) held.push(new Array(1000).fill(1.5))'), (error) => error instanceof MemoryLimitError && !error.killed);
+    held.push(await greedy.stats().then(({ heap }) => heap, (error) => error));
+  }
+  assert.ok(held.at(-1) instanceof MemoryLimitError, String(held));
+  for (const heap of held) assert.ok(!(heap > 8 << 20), String(held));
+  await assert.rejects(greedy.run('1'), MemoryLimitError);
+  await assert.rejects(greedy.realm(), MemoryLimitError);
+  assert.equal(await other.run('6'), 6);
+  await greedy.dispose();
+  assert.equal(await other.run('7'), 7);
+  await other.dispose();
 });
 
 test('finalizers that a disposed realm leaves behind reach nothing', async () => {

@@ -104,6 +104,7 @@ std::unique_ptr<v8::ScriptCompiler::CachedData> Guest::program_code() {
 }
 
 void Guest::serve(const MessageHeader& header, size_t length) {
+  if (heap_->is_spent()) return worker_.reply(header, kOpEnded, kEndMemory);
   const v8::Isolate::Scope scope(isolate_);
   const v8::HandleScope handles(isolate_);
   const v8::Local<v8::Context> context = context_.Get(isolate_);

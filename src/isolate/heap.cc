@@ -38,6 +38,10 @@ void divide(v8::ResourceConstraints& constraints, size_t heap) {
   constraints.set_max_old_generation_size_in_bytes(heap - young);
 }
 
+size_t bytes(double value) { return static_cast<size_t>(std::clamp(value, 0.0, 1e15)); }
+
+size_t heap_of(const CreateMessage& limits) { return std::max(bytes(limits.heap), kLeastHeap); }
+
 // To some milliseconds, which costs a fifth.
 uint64_t coarse_now() {
   timespec now{};
@@ -63,20 +67,18 @@ void CountingAllocator::Free(void* data, size_t length) {
 }
 
 Heap::Heap(Worker& worker, const CreateMessage& limits) : worker_(worker), limits_(limits) {
-  const auto bytes = [](double value) { return static_cast<size_t>(std::clamp(value, 0.0, 1e15)); };
   last_channel = &worker.channel();
   allocator_ = std::make_shared<CountingAllocator>(bytes(limits.buffers));
   isolate_ = v8::Isolate::Allocate();
   v8::Isolate::CreateParams params;
   params.array_buffer_allocator_shared = allocator_;
   params.allow_atomics_wait = false;
-  divide(params.constraints, std::max(bytes(limits.heap), kLeastHeap));
+  divide(params.constraints, heap_of(limits));
   // V8 would reserve 128 MB of addresses for each isolate's code, and a worker has many.
   params.constraints.set_code_range_size_in_bytes(kCode);
   v8::Isolate::Initialize(isolate_, params);
   isolate_->SetMicrotasksPolicy(v8::MicrotasksPolicy::kExplicit);
   isolate_->AddNearHeapLimitCallback(near_limit, this);
-  isolate_->AutomaticallyRestoreInitialHeapLimit(0.7);
   isolate_->SetOOMErrorHandler(fatal_out_of_memory);
   if ((limits.flags & kCreateWasm) == 0)
     isolate_->SetAllowWasmCodeGenerationCallback(
@@ -89,13 +91,14 @@ Heap::~Heap() {
   isolate_->Dispose();
 }
 
-size_t Heap::near_limit(void* data, size_t current, size_t) {
+size_t Heap::near_limit(void* data, size_t current, size_t initial) {
   auto* const heap = static_cast<Heap*>(data);
   if (heap->memory_over_) {
     // It was asked to end and goes on filling.
     fatal_out_of_memory("", {});
   }
   heap->memory_over_ = true;
+  heap->full_ = initial;
   heap->worker_.out_of_memory(heap->isolate_);
   return current + kHeadroom;
 }
@@ -130,6 +133,12 @@ void Heap::recover(v8::MicrotaskQueue* forgotten) {
   if (!memory_over_ || is_running()) return;
   isolate_->LowMemoryNotification();
   memory_over_ = false;
+  // Without the headroom, which each script that is ended would add to otherwise. V8 leaves a quarter more than there is.
+  isolate_->RemoveNearHeapLimitCallback(near_limit, full_);
+  isolate_->AddNearHeapLimitCallback(near_limit, this);
+  v8::HeapStatistics statistics;
+  isolate_->GetHeapStatistics(&statistics);
+  spent_ = statistics.used_heap_size() > heap_of(limits_);
 }
 
 }  // namespace bulkhead

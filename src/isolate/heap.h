@@ -59,7 +59,11 @@ class Heap {
   void flush();
   // Not 0 meanwhile; realms look here before they write.
   uint8_t* flushing() { return &flushing_; }
-  // After a script was ended: usable again. `forgotten`: what its realm had put off, or null where
+  // It was full, and what runs is ended for it.
+  bool is_over() const { return memory_over_; }
+  // Holds more than its limit when nothing runs: nothing will again.
+  bool is_spent() const { return spent_; }
+  // After a script was ended: usable again, unless it is spent. `forgotten`: what its realm had put off, or null where
   // that still runs.
   void recover(v8::MicrotaskQueue* forgotten);
   // Lives as long as the isolate: what functions of its realms lead to, which outlive their realm.
@@ -76,7 +80,8 @@ class Heap {
   size_t depth_ = 0;
   uintptr_t stack_limit_ = 0;
   uint8_t flushing_ = 0;
-  bool memory_over_ = false;
+  bool memory_over_ = false, spent_ = false;
+  size_t full_ = 0;  // where V8 found it full the first time
   uint64_t flushed_ = 0;
 };
 

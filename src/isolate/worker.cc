@@ -162,9 +162,11 @@ uint8_t Worker::make(uint32_t sandbox, const CreateMessage& limits) {
   if (sandbox >= guests_.size()) guests_.resize(sandbox + 1);
   const size_t other = limits.shares - 1;
   if (limits.shares != 0 && (other >= guests_.size() || !guests_[other])) return kEndUnknown;
+  if (limits.shares != 0 && guests_[other]->heap()->is_spent()) return kEndMemory;
   auto heap = limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
   auto guest = std::make_unique<Guest>(*this, sandbox, heap, limits.flags);
-  if (!guest->start()) {
+  // What of V8 makes it is not ended when the heap is full: the headroom is for the end, not for more.
+  if (!guest->start() || heap->is_over()) {
     heap->recover(guest->microtasks());
     return kEndMemory;
   }

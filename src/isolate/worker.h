@@ -46,6 +46,9 @@ class Worker {
     code_.assign(code.data, code.data + code.length);
   }
 
+  // `body` fits behind a header.
+  void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0,
+             std::span<const uint8_t> body = {});
   // The near end of a heap: the running turn is over.
   void out_of_memory(v8::Isolate* isolate);
   // What runs is to end: its turn, or one in the middle of which that is.
@@ -84,9 +87,6 @@ class Worker {
   uint8_t make(uint32_t sandbox, const CreateMessage& limits);
   void dispose(const MessageHeader& header);
   void give_code(const MessageHeader& header);
-  // `body` fits behind a header.
-  void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0,
-             std::span<const uint8_t> body = {});
   void watch();
   void end_running();
 

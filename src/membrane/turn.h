@@ -1,6 +1,6 @@
 // Turn: what the host grants a worker until it has the word again: processor time, time, memory.
 // First the script is asked to end (Control::terminate); a worker that does not come back after
-// 20 ms more of its own, or sleeps for as long instead, is killed. Processor time is what the
+// 50 ms more of its own, or sleeps for as long instead, is killed. Processor time is what the
 // kernel says of the process, so that a loaded machine ends nobody, and never more than has passed,
 // so that threads count once.
 #pragma once
