@@ -22,17 +22,12 @@ struct EvalOptions {
 
 bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
 
-// Where `make install` puts them.
-std::string addons_of(const Places& places) {
-  return join(parent_of(parent_of(places.program)), "lib/bulkhead");
-}
-
-// There, or beside the program as it was built.
+// Beside the program as it was built, or where `make install` puts them.
 std::string find_addons(const Places& places) {
   if (const char* named = std::getenv("BULKHEAD_ADDONS"); named != nullptr && *named != '\0')
     return named;
   for (const std::string& found :
-       {join(parent_of(parent_of(places.program)), "js"), addons_of(places)})
+       {join(parent_of(parent_of(places.program)), "js"), installed_addons(places)})
     if (is_file(found + "/host.node") && is_file(found + "/worker.node")) return found;
   return "";
 }
@@ -57,7 +52,7 @@ int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
         !is_source_tree(*places)
             ? fmt::format("{} is missing: install bulkhead again, whole; or name the folder "
                           "of the JavaScript sandbox's addons with BULKHEAD_ADDONS",
-                          is_file(script) ? addons_of(*places) + "/host.node" : script)
+                          is_file(script) ? installed_addons(*places) + "/host.node" : script)
             : "the JavaScript sandbox is not built: `make build` makes it");
   const std::string node = find_node(*places);
   if (node.empty() || !is_file(node))

@@ -133,7 +133,8 @@ void Heap::recover(v8::MicrotaskQueue* forgotten) {
   if (!memory_over_ || is_running()) return;
   isolate_->LowMemoryNotification();
   memory_over_ = false;
-  // Without the headroom, which each script that is ended would add to otherwise. V8 leaves a quarter more than there is.
+  // Without the headroom, which each script that is ended would add to otherwise. V8 leaves a
+  // quarter more than there is.
   isolate_->RemoveNearHeapLimitCallback(near_limit, full_);
   isolate_->AddNearHeapLimitCallback(near_limit, this);
   v8::HeapStatistics statistics;

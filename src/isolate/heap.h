@@ -63,8 +63,8 @@ class Heap {
   bool is_over() const { return memory_over_; }
   // Holds more than its limit when nothing runs: nothing will again.
   bool is_spent() const { return spent_; }
-  // After a script was ended: usable again, unless it is spent. `forgotten`: what its realm had put off, or null where
-  // that still runs.
+  // After a script was ended: usable again, unless it is spent. `forgotten`: what its realm had put
+  // off, or null where that still runs.
   void recover(v8::MicrotaskQueue* forgotten);
   // Lives as long as the isolate: what functions of its realms lead to, which outlive their realm.
   void keep(std::shared_ptr<void> thing) { kept_.push_back(std::move(thing)); }

@@ -165,7 +165,8 @@ uint8_t Worker::make(uint32_t sandbox, const CreateMessage& limits) {
   if (limits.shares != 0 && guests_[other]->heap()->is_spent()) return kEndMemory;
   auto heap = limits.shares == 0 ? std::make_shared<Heap>(*this, limits) : guests_[other]->heap();
   auto guest = std::make_unique<Guest>(*this, sandbox, heap, limits.flags);
-  // What of V8 makes it is not ended when the heap is full: the headroom is for the end, not for more.
+  // What of V8 makes it is not ended when the heap is full: the headroom is for the end, not for
+  // more.
   if (!guest->start() || heap->is_over()) {
     heap->recover(guest->microtasks());
     return kEndMemory;

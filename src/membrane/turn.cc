@@ -19,8 +19,8 @@ namespace bulkhead {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
-// Whoever hears it in the worker has to come to a processor first, while the guest uses one: on a busy machine 20 ms of
-// that were too few.
+// Whoever hears it in the worker has to come to a processor first, while the guest uses one: on a
+// busy machine 20 ms of that were too few.
 constexpr uint64_t kGrace = 50 * kMillisecond;
 // A worker that was asked to end, uses no time of its own and is not seen asleep: it does not get
 // to run, or waits in the kernel.

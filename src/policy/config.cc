@@ -268,7 +268,7 @@ std::vector<std::string> own_files(const Places& places, const std::string& serv
     files.insert(files.end(), {data + "/manifests", data + "/node_modules", data + "/vscode"});
   } else {
     // What starts the editor, and the JavaScript sandbox with its addons.
-    files.insert(files.end(), {data, join(parent_of(parent_of(places.program)), "lib/bulkhead")});
+    files.insert(files.end(), {data, installed_addons(places)});
   }
   if (!server.empty()) files.push_back(server);
   // Node looks for packages in every folder above as well. The edited copies are in the state.
@@ -280,6 +280,10 @@ std::vector<std::string> own_files(const Places& places, const std::string& serv
         files.push_back(modules);
     }
   return files;
+}
+
+std::string installed_addons(const Places& places) {
+  return join(parent_of(parent_of(places.program)), "lib/bulkhead");
 }
 
 bool is_source_tree(const Places& places) {

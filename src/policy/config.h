@@ -40,6 +40,9 @@ Result<Places> find_places();
 // and not the rest, which people may well open in the editor.
 std::vector<std::string> own_files(const Places& places, const std::string& server = "");
 
+// Where `make install` puts the JavaScript sandbox's addons. Canonical as the program is.
+std::string installed_addons(const Places& places);
+
 // Whether bulkhead was built in the tree that its data are of, and not installed.
 bool is_source_tree(const Places& places);
 

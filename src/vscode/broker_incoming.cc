@@ -287,13 +287,13 @@ namespace {
 // The message where VS Code has cut a pair of surrogates in two, with a sign for each half: nothing
 // else is longer or shorter by that. nullopt for all others.
 std::optional<std::vector<uint8_t>> without_halves(const RpcMessage& message, Bytes body) {
-  std::optional<std::vector<uint8_t>> changed;
   std::vector<uint8_t> whole;
+  bool changed = false;
   const auto look = [&](std::string_view json) {
     if (!holds(json, "\\ud")) return;
     if (whole.empty()) whole = copy(body);
     const auto at = reinterpret_cast<const uint8_t*>(json.data()) - body.data();
-    if (replace_halves({reinterpret_cast<char*>(whole.data() + at), json.size()})) changed = whole;
+    changed |= replace_halves({reinterpret_cast<char*>(whole.data() + at), json.size()});
   };
   if (const auto* request = std::get_if<RpcRequest>(&message)) {
     look(request->json);
@@ -301,7 +301,8 @@ std::optional<std::vector<uint8_t>> without_halves(const RpcMessage& message, By
   } else if (const auto* reply = std::get_if<RpcReply>(&message)) {
     look(reply->json);
   }
-  return changed;
+  if (!changed) return std::nullopt;
+  return whole;
 }
 
 // Whether something came through to the host.

@@ -70,14 +70,7 @@ class FirstStart(Flow):
         started = subprocess.Popen(
             [options.bulkhead, "code"], cwd=self.project, env={**self.environment, **env}, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-
-        def end():
-            try:
-                os.killpg(started.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            started.communicate()
-        self.addCleanup(end)
+        self.addCleanup(flow.end_group, started)
         return started
 
     def hanging(self):
@@ -200,8 +193,7 @@ class FirstStart(Flow):
 
     def test_a_killed_start_is_cleared_away_by_the_next(self):
         started, _ = self.hanging()
-        os.killpg(started.pid, signal.SIGKILL)
-        started.communicate()
+        flow.end_group(started)
         self.assertEqual(len(self.left()), 1)
         self.assertTrue(self.left()[0].startswith(".new."))
         self.assert_starts()
@@ -223,8 +215,7 @@ class FirstStart(Flow):
         self.assertIn("installing", self.bulkhead("code").stderr)
         self.assertEqual(len(self.left()), 2)
         self.assertLess(set(before), set(self.left()))
-        os.killpg(running.pid, signal.SIGKILL)
-        running.communicate()
+        flow.end_group(running)
         self.assertEqual(self.bulkhead("code").stderr, "")
         self.assertEqual(len(self.left()), 1)
         self.assertNotEqual(self.left(), before)

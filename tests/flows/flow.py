@@ -96,6 +96,15 @@ def descendants(ancestor):
     return sorted(found - {ancestor})
 
 
+def end_group(process):
+    """Kills a process that leads a group, with all of that, and waits."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.communicate()
+
+
 def is_alive(pid):
     try:
         return state(pid) != "Z"

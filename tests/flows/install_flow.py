@@ -3,7 +3,6 @@
 
 import os
 import shutil
-import signal
 import stat
 import subprocess
 
@@ -187,20 +186,13 @@ class SettingUp(Tree):
     def test_two_at_once(self):
         first = subprocess.Popen(["scripts/setup", "--npm-only"], cwd=self.tree, env={**self.environment, "HANG": "1"},
                                  stdout=subprocess.DEVNULL, start_new_session=True)
-
-        def end():
-            try:
-                os.killpg(first.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            first.wait()
-        self.addCleanup(end)
+        self.addCleanup(flow.end_group, first)
         self.assertTrue(wait_for(self.logged))
         second = subprocess.Popen(["scripts/setup", "--npm-only"], cwd=self.tree, env=self.environment, text=True,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
         self.assertIn("another make installs here", second.stderr.readline())
         self.assertEqual(len(self.logged()), 1)
-        end()
+        flow.end_group(first)
         second.communicate(timeout=flow.TIMEOUT)
         self.assertEqual((second.returncode, len(self.logged())), (0, 2))
 

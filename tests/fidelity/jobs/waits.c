@@ -1,5 +1,6 @@
-// Signals that meet a call that waits: for the other end of a FIFO, for a server that accepts nothing.
-// A handler interrupts it or lets it begin again (SA_RESTART), Ctrl-\ ends it, Ctrl-Z stops it.
+// Signals that meet a call that waits: for the other end of a FIFO, for a server that accepts
+// nothing. A handler interrupts it or lets it begin again (SA_RESTART), Ctrl-\ ends it, Ctrl-Z
+// stops it.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +97,8 @@ static void tell(const char* what, pid_t child) {
   int status = 0;
   waitpid(child, &status, WUNTRACED);
   if (WIFEXITED(status))
-    printf("%s: %s\n", what, WEXITSTATUS(status) == 0 ? "done" : strerrorname_np(WEXITSTATUS(status)));
+    printf("%s: %s\n", what,
+           WEXITSTATUS(status) == 0 ? "done" : strerrorname_np(WEXITSTATUS(status)));
   else if (WIFSIGNALED(status))
     printf("%s: ended by signal %d\n", what, WTERMSIG(status));
   else
@@ -158,7 +160,8 @@ int main(void) {
 
   listener = socket(AF_UNIX, SOCK_STREAM, 0);
   const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
-  if (bind(listener, (const struct sockaddr*)&address, sizeof address) != 0 || listen(listener, 0) != 0)
+  if (bind(listener, (const struct sockaddr*)&address, sizeof address) != 0 ||
+      listen(listener, 0) != 0)
     return 1;
   if (connect_unix() != 0) return 1;
   interrupt("connects to a path, handled", connect_unix, 0);
