@@ -9,6 +9,14 @@
 
 namespace bulkhead {
 
+int Fd::lifted(int fd) noexcept {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int why = errno;
+  ::close(fd);
+  errno = why;
+  return copy;
+}
+
 Result<std::string> read_file(const std::string& path, size_t limit) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd) return errno_error("open " + path);

@@ -1,4 +1,8 @@
 // Fd: a descriptor that has exactly one owner. No naked int in this tree owns a descriptor.
+//
+// None is 0, 1 or 2: a host may have closed those, and what was opened there would be taken for
+// standard input or output, by the host or by a program that it starts. A descriptor that comes
+// with such a number is given another; where there is none left it is closed, with EMFILE in errno.
 #pragma once
 
 #include <unistd.h>
@@ -14,7 +18,7 @@ namespace bulkhead {
 class Fd {
  public:
   Fd() = default;
-  explicit Fd(int fd) noexcept : fd_(fd) {}
+  explicit Fd(int fd) noexcept : fd_(above_stdio(fd)) {}
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
     if (this != &other) reset(std::exchange(other.fd_, -1));
@@ -30,10 +34,13 @@ class Fd {
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   void reset(int fd = -1) noexcept {
     if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
+    fd_ = above_stdio(fd);
   }
 
  private:
+  static int above_stdio(int fd) noexcept { return fd < 0 || fd > STDERR_FILENO ? fd : lifted(fd); }
+  static int lifted(int fd) noexcept;
+
   int fd_ = -1;
 };
 

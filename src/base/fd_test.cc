@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <type_traits>
-
-#include "base/above_stdio.h"
 
 namespace bulkhead {
 namespace {
@@ -54,17 +53,35 @@ TEST(Fd, ReleaseGivesUpOwnership) {
 TEST(Fd, OneThatWasOpenedAsStandardInputIsLifted) {
   const Fd usual(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   ::close(STDIN_FILENO);
-  Fd low(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ASSERT_EQ(low.get(), STDIN_FILENO);
-  const auto lifted = above_stdio(std::move(low));
-  ASSERT_TRUE(lifted.ok());
-  EXPECT_GT(lifted->get(), STDERR_FILENO);
-  EXPECT_EQ(::fcntl(lifted->get(), F_GETFD), FD_CLOEXEC);
+  const int low = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  Fd lifted(low);
+  EXPECT_FALSE(is_open(STDIN_FILENO));
+  Fd other;
+  other.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   EXPECT_FALSE(is_open(STDIN_FILENO));
   if (usual) ::dup2(usual.get(), STDIN_FILENO);
-  Fd high(::fcntl(lifted->get(), F_DUPFD_CLOEXEC, 3));
-  const int number = high.get();
-  EXPECT_EQ(above_stdio(std::move(high))->get(), number);
+  EXPECT_EQ(low, STDIN_FILENO);
+  for (const Fd* const fd : {&lifted, &other}) {
+    EXPECT_GT(fd->get(), STDERR_FILENO);
+    EXPECT_EQ(::fcntl(fd->get(), F_GETFD), FD_CLOEXEC);
+  }
+}
+
+TEST(Fd, OneThatCannotBeLiftedIsClosed) {
+  const Fd usual(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  ::close(STDIN_FILENO);
+  const rlimit four{4, before.rlim_max};  // 3 is open, too
+  ::setrlimit(RLIMIT_NOFILE, &four);
+  const Fd none(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const int why = errno;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  const bool stays = is_open(STDIN_FILENO);
+  if (usual) ::dup2(usual.get(), STDIN_FILENO);
+  EXPECT_FALSE(none);
+  EXPECT_EQ(why, EMFILE);
+  EXPECT_FALSE(stays);
 }
 
 TEST(Fd, AssignmentClosesTheOldOne) {

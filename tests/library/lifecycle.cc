@@ -166,6 +166,12 @@ struct Process {
   }
 };
 
+std::string target_of(const std::string& fd) {
+  char target[256] = "";
+  (void)!::readlink(("/proc/self/fd/" + fd).c_str(), target, sizeof target - 1);
+  return target;
+}
+
 void expect_same(const Process& before, Process after) {
   std::string threads;
   after.threads = host::threads_down_to(before.threads.size());
@@ -175,11 +181,7 @@ void expect_same(const Process& before, Process after) {
   expect(after.threads == before.threads, "no thread is left:" + threads);
   std::string more;
   for (const std::string& fd : after.descriptors)
-    if (!before.descriptors.contains(fd)) {
-      char target[256] = "";
-      (void)!::readlink(("/proc/self/fd/" + fd).c_str(), target, sizeof target - 1);
-      more += " " + fd + " " + target;
-    }
+    if (!before.descriptors.contains(fd)) more += " " + fd + " " + target_of(fd);
   expect(after.descriptors == before.descriptors, "no descriptor is left:" + more);
   expect(after.cgroups == before.cgroups, "no cgroup is left");
   for (const std::string& mount : after.mounts)
@@ -200,16 +202,30 @@ void expect_same(const Process& before, Process after) {
 // A host that opens its standard input and output only later would close whatever of ours stood
 // there.
 void takes_none_of_0_to_2(const bulkhead::Policy& policy) {
-  bulkhead::Options options = host::shell("sleep 1000");
+  // The same file again and again, and by a relative name: what is kept of such callers stays.
+  bulkhead::Options options = host::shell(
+      "cd /usr; i=0; while [ $i -lt 300 ]; do : <lib/os-release; : </etc/passwd; i=$((i+1)); done; "
+      "echo; sleep 1000");
+  int told[2];
+  expect(::pipe2(told, O_CLOEXEC) == 0, "pipe2");
+  const int reads = ::fcntl(told[0], F_DUPFD_CLOEXEC, 50);
+  const int writes = ::fcntl(told[1], F_DUPFD_CLOEXEC, 50);
+  for (const int fd : told) ::close(fd);
+  options.descriptors = {{1, writes}};
   options.limits.memory = uint64_t{1} << 30;
   options.limits.wall_time = std::chrono::hours(1);
   options.limits.written = uint64_t{1} << 30;
   const auto lives = host::must(Compartment::start(policy, options), "start");
+  ::close(writes);
+  char line = 0;
+  expect(::read(reads, &line, 1) == 1, "the shell has opened its files");
+  ::close(reads);
   // While it is served and measured, files are opened and closed again there; none stays.
   const auto end = Clock::now() + std::chrono::seconds(30);
   for (int fd = 0; fd <= 2; ++fd)
     while (::fcntl(fd, F_GETFD) >= 0) {
-      expect(Clock::now() < end, "0 to 2 are the host's");
+      const std::string name = std::to_string(fd);
+      expect(Clock::now() < end, "0 to 2 are the host's: " + name + " " + target_of(name));
       ::usleep(1'000);
     }
 }

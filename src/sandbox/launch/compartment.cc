@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -17,7 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/above_stdio.h"
 #include "sandbox/kernel/capabilities.h"
 #include "sandbox/kernel/kernel.h"
 #include "sandbox/launch/image.h"
@@ -178,10 +178,9 @@ Result<Received> receive(int socket) {
       received.sender = credentials.pid;
     }
   }
-  for (Fd& fd : received.fds) {
-    BULKHEAD_TRY(fd, above_stdio(std::move(fd)));
-  }
-  if ((header.msg_flags & MSG_CTRUNC) != 0) {
+  const bool all_are_here = std::all_of(received.fds.begin(), received.fds.end(),
+                                        [](const Fd& fd) { return fd.valid(); });
+  if (!all_are_here || (header.msg_flags & MSG_CTRUNC) != 0) {
     return Error{"cannot set up the compartment: too few free descriptors (see ulimit -n)", EMFILE};
   }
   if (got == sizeof(ProgramEvent)) {
@@ -289,8 +288,7 @@ Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile, Parent*
     return errno_error("make a socket pair");
   }
   Fd ours(pair[0]), theirs(pair[1]);
-  BULKHEAD_TRY(ours, above_stdio(std::move(ours)));
-  BULKHEAD_TRY(theirs, above_stdio(std::move(theirs)));
+  if (!ours || !theirs) return errno_error("make a socket pair");
   // Records carry their sender's pid, translated into our pid namespace.
   const int on = 1;
   if (::setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
@@ -312,13 +310,8 @@ Result<Compartment> launch(const Plan& plan, const Meanwhile& meanwhile, Parent*
   compartment.init = *init;
   theirs.reset();  // else we would not hear of init's end
   compartment.status = std::move(ours);
-  auto pidfd = above_stdio(std::move(compartment.init_pidfd));
-  Status status = pidfd.ok() ? Status{} : Status{pidfd.error()};
-  if (pidfd.ok()) {
-    compartment.init_pidfd = std::move(pidfd).value();
-    status = follow_setup(compartment, all_ids, meanwhile);
-    if (status.ok()) status = check_reach(compartment);
-  }
+  Status status = follow_setup(compartment, all_ids, meanwhile);
+  if (status.ok()) status = check_reach(compartment);
   if (!status.ok()) {
     kill_compartment(compartment);
     return with_what_is_missing(std::move(status).error());

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <mutex>
 
-#include "base/above_stdio.h"
 
 // The bytes that the build made of init/ (src/CMakeLists.txt).
 asm(".pushsection .rodata\n"
@@ -54,7 +53,6 @@ Result<Fd> sealed_file(const char* name, std::string_view content, bool executab
   Fd file(::memfd_create(name, kFlags | (executable ? kExec : kNoExec)));
   if (!file && errno == EINVAL) file.reset(::memfd_create(name, kFlags));
   if (!file) return cannot_make("make a file in memory", errno, executable);
-  BULKHEAD_TRY(file, above_stdio(std::move(file)));
   while (!content.empty()) {
     const ssize_t written = ::write(file.get(), content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <utility>
 
-#include "base/above_stdio.h"
 #include "sandbox/plan/probe.h"
 
 namespace bulkhead {
@@ -18,7 +17,7 @@ namespace {
 Result<Fd> event() {
   Fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fd) return errno_error("make an eventfd");
-  return above_stdio(std::move(fd));
+  return fd;
 }
 
 void tell(const Fd& event) {
@@ -92,10 +91,8 @@ Result<std::unique_ptr<Supervised>> Supervised::prepare(Plan plan, std::shared_p
   given.clear();  // the program has its own
   // It waits for us, so its number is its own still. Where it was killed meanwhile, begin() sees
   // that and fails, and nothing is signalled before.
-  Fd program(static_cast<int>(::syscall(SYS_pidfd_open, self->supervisor_->program(), 0)));
-  if (program) {
-    BULKHEAD_TRY(self->program_fd_, above_stdio(std::move(program)));
-  }
+  const pid_t program = self->supervisor_->program();
+  self->program_fd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, program, 0)));
   return self;
 }
 

@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/above_stdio.h"
 #include "policy/units.h"
 #include "sandbox/limits/address_spaces.h"
 #include "sandbox/limits/limit_cgroups.h"
@@ -121,7 +120,6 @@ class Keeper final : public LimitKeeper {
     if (!limits_.memory && !limits_.cpu_time && !limits_.wall_time && !limits_.written) return {};
     timer_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     if (!timer_) return errno_error("make the timer of the limits");
-    BULKHEAD_TRY(timer_, above_stdio(std::move(timer_)));
     return {};
   }
 

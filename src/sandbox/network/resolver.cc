@@ -16,7 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/above_stdio.h"
 #include "base/fd.h"
 #include "sandbox/network/dns.h"
 #include "sandbox/network/upstreams.h"
@@ -312,9 +311,8 @@ void Resolver::Answerer::accept(int socket) {
   // Without descriptors it stays ready, and is left alone for a moment.
   if (!accepted && !would_block()) accepts_again_ = Clock::now() + kShort;
   if (!accepted || clients_.size() >= kMaxClients) return;
-  auto fd = above_stdio(std::move(accepted));
-  if (!fd.ok() || !loop_.watch(key_, fd->get(), EPOLLIN | EPOLLOUT).ok()) return;
-  clients_[next_key_++] = Client{std::move(*fd), {}, {}, Clock::now()};
+  if (!loop_.watch(key_, accepted.get(), EPOLLIN | EPOLLOUT).ok()) return;
+  clients_[next_key_++] = Client{std::move(accepted), {}, {}, Clock::now()};
 }
 
 // Queries stay with a closed client: their answers find nobody.
@@ -501,11 +499,9 @@ bool Resolver::Answerer::send_upstream(Pending& pending, const Upstream& upstrea
   pending.in.clear();
   pending.out.clear();
   pending.connecting = false;
-  Fd made(::socket(upstream.address.ss_family,
-                   (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  auto lifted = above_stdio(std::move(made));
-  if (!lifted.ok()) return false;
-  Fd socket = std::move(*lifted);
+  Fd socket(::socket(upstream.address.ss_family,
+                     (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return false;
   const auto* address = reinterpret_cast<const sockaddr*>(&upstream.address);
   const int connected = ::connect(socket.get(), address, upstream.size);
   if (connected != 0 && errno != EINPROGRESS) return false;

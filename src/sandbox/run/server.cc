@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/above_stdio.h"
 #include "sandbox/caller/identity.h"
 #include "sandbox/caller/walker.h"
 #include "sandbox/kernel/interrupt.h"
@@ -27,10 +26,7 @@ constexpr std::string_view kMemoryIsRefused =
 uint64_t own_written() {
   thread_local Fd count;
   // Again where there was no descriptor left.
-  if (!count)
-    if (auto file = above_stdio(Fd(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC)));
-        file.ok())
-      count = std::move(*file);
+  if (!count) count.reset(::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC));
   uint64_t bytes = 0;
   return ProcReader::written_bytes(count, &bytes) ? bytes : UINT64_MAX;
 }

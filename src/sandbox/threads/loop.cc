@@ -10,7 +10,6 @@
 #include <future>
 #include <system_error>
 
-#include "base/above_stdio.h"
 #include "sandbox/kernel/interrupt.h"
 
 namespace bulkhead {
@@ -25,8 +24,6 @@ constexpr std::chrono::milliseconds kShort{100};
 Result<std::unique_ptr<Loop>> Loop::make() {
   Fd events(::epoll_create1(EPOLL_CLOEXEC)), wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!events || !wake) return errno_error("make an epoll");
-  BULKHEAD_TRY(events, above_stdio(std::move(events)));
-  BULKHEAD_TRY(wake, above_stdio(std::move(wake)));
   BULKHEAD_TRY(auto workers, Workers::make());
   std::unique_ptr<Loop> self(new Loop(std::move(events), std::move(wake), std::move(workers)));
   BULKHEAD_CHECK(self->watch(kWake, self->wake_.get(), EPOLLIN));
