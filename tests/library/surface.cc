@@ -79,6 +79,13 @@ void outcomes(const bulkhead::Policy& policy) {
                       : missing.error().errno_value == ENOENT,
          "a program that is not there");
 
+  Options cut = shell("");
+  cut.environment = {std::string("NAME=one\0two", 12)};
+  const auto with_nul = Compartment::start(policy, cut);
+  expect(!with_nul.ok() && with_nul.error().errno_value == EINVAL &&
+             with_nul.error().message.find("Options::environment") != std::string::npos,
+         "what a program would get only half of");
+
   Options limited = shell("sleep 1000");
   limited.limits.wall_time = 200ms;
   auto late = must(Compartment::start(policy, limited), "start");

@@ -293,8 +293,11 @@ Reply bind_unix(Call& call, const TargetSocket& socket, const SocketAddress& add
   sockaddr_un target{};
   target.sun_family = AF_UNIX;
   if (entry.name.size() > sizeof target.sun_path) return Reply::error(ENAMETOOLONG);
-  if (auto refusal = call.refuse_unless(Kind::kWrite, entry.canonical)) return std::move(*refusal);
-  if (auto refusal = refuse_device(call, true, entry.canonical, 0)) return std::move(*refusal);
+  const std::string& name = entry.canonical;
+  if (call.has_no_room(name)) return Reply::error(EDQUOT);
+  if (auto refusal = call.refuse_unless(Kind::kWrite, name)) return std::move(*refusal);
+  if (auto refusal = refuse_device(call, true, name, 0)) return std::move(*refusal);
+  if (auto refusal = refuse_above_block(call, name, S_IFSOCK)) return std::move(*refusal);
   std::memcpy(target.sun_path, entry.name.data(), entry.name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + entry.name.size());
   // One component, relative to the folder that was decided on: no path is walked again, and none is

@@ -118,8 +118,7 @@ InnerStatus check(const v1::Limits& limits) {
       EINVAL};
 }
 
-// Ours from now on, so that it does not matter what the host does with its own, and above 2, where
-// what the host has closed would be taken for its own.
+// Ours from now on, so that it does not matter what the host does with its own.
 InnerResult<Fd> duplicate(int fd, int number) {
   Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
   if (!copy) return errno_error(fmt::format("give descriptor {} as {}", fd, number));
@@ -127,9 +126,9 @@ InnerResult<Fd> duplicate(int fd, int number) {
 }
 
 InnerResult<Fd> open_null(int number) {
-  const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY));
-  if (!null) return errno_error("open /dev/null");
-  return duplicate(null.get(), number);
+  Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC | O_NOCTTY));
+  if (!null) return errno_error(fmt::format("open /dev/null as descriptor {}", number));
+  return null;
 }
 
 InnerResult<std::vector<Fd>> give(const std::map<int, int>& descriptors, const std::set<int>& later,
@@ -166,6 +165,13 @@ InnerStatus check(const Options& options) {
         fmt::format("{} is no absolute path: Options::command names the program's file",
                     options.command.front()),
         EINVAL};
+  for (const auto& [name, texts] :
+       {std::pair("command", &options.command), std::pair("environment", &options.environment)})
+    for (const std::string& text : *texts)
+      if (text.find('\0') != std::string::npos)
+        return InnerError{
+            fmt::format("\"{}\" holds a NUL byte: Options::{}", escape_for_display(text), name),
+            EINVAL};
   if (!is_canonical(options.folder))
     return InnerError{
         fmt::format("{} is no absolute path without \".\" and \"..\": Options::folder",
