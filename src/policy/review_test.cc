@@ -258,7 +258,7 @@ Manifest random_manifest(std::mt19937& random, double share) {
   return manifest;
 }
 
-TEST(ReviewTest, EverySentenceHolds) {
+TEST(ExhaustiveReviewTest, EverySentenceHolds) {
   std::mt19937 random(20261121);
   const auto usual = usual_policy();
   ASSERT_NE(usual, nullptr);
@@ -555,7 +555,8 @@ TEST_F(WidenedTest, LimitsAndQuestions) {
 }
 
 // Where nothing is told, nothing is allowed that was not: asked of both policies.
-TEST_F(WidenedTest, NothingNewGoesUntold) {
+using ExhaustiveWidenedTest = WidenedTest;
+TEST_F(ExhaustiveWidenedTest, NothingNewGoesUntold) {
   std::mt19937 random(4711);
   size_t silent = 0, told = 0;
   const std::vector<Claim> probes = [] {

@@ -95,7 +95,8 @@ TEST_F(LongTest, ANameIsTheWholeName) {
 
 // A command in a command's arguments is looked at, and so are its arguments, for each name beside
 // them: this one names a million.
-TEST_F(LongTest, CommandsInOneAnotherAreLookedThroughWithinBounds) {
+using ExhaustiveLongTest = LongTest;
+TEST_F(ExhaustiveLongTest, CommandsInOneAnotherAreLookedThroughWithinBounds) {
   const auto nested = [](int depth) {
     Json inner = 1;
     for (int i = 0; i < depth; ++i) {

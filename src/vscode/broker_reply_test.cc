@@ -275,7 +275,8 @@ TEST_F(BrokerReplyTest, NobodyAnswersWhatWasNotAsked) {
   --asked_;
 }
 
-TEST_F(BrokerReplyTest, WhatTheHostWasNotAskedIsNotAwaited) {
+using ExhaustiveReplyTest = BrokerReplyTest;
+TEST_F(ExhaustiveReplyTest, WhatTheHostWasNotAskedIsNotAwaited) {
   const std::string key_only = Json::array({1, Json::array({{{"uri", uri(key())}}})}).dump();
   for (int i = 0; i < 300000; ++i) deliver("$provideDecorations", key_only);
   EXPECT_TRUE(sent_.host.empty());
