@@ -5,10 +5,11 @@
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
 const { MAX_OBJECTS, Weight, weightOf } = require('./limit.cjs');
-const { errorClasses, viewClasses, CACHED } = require('./encode.cjs');
+const { errorClasses, viewClasses, isOfErrors, CACHED } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
 const MAX_BIGINT = 1 << 20;
+const MAX_ERROR_CLASSES = 200;
 
 const errorConstructors = [];
 for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorConstructors, globalThis[errorClasses[i]]);
@@ -253,6 +254,7 @@ function decodeError(endpoint) {
   const id = reader.u32();
   const number = reader.u8();
   if (id >= 1 << 30 || number >= errorClasses.length) throw new WireError('error');
+  const className = endpoint.decodeText();
   const name = endpoint.decodeText();
   const message = endpoint.decodeText();
   const stack = endpoint.decodeText();
@@ -262,9 +264,18 @@ function decodeError(endpoint) {
     const tag = reader.u8();
     P.ArrayPush(rest, tag === Tag.HOLE ? rest : decodeTagged(endpoint, tag));
   }
+  const data = P.list();
+  for (let left = reader.u8(); left > 0; left--) {
+    P.ArrayPush(data, endpoint.decodeText());
+    const value = endpoint.decode();
+    if (typeof value === 'function') throw new WireError('error');
+    P.ArrayPush(data, value);
+  }
   return endpoint.importCopy(id, 0, () => {
     const Class = errorConstructors[number];
     const error = errorClasses[number] === 'AggregateError' ? new Class([], message) : new Class(message);
+    if (className !== '') nameClass(endpoint, error, number, className);
+    for (let i = 0; i < data.length; i += 2) if (!isOfErrors(data[i]) && !P.reflectHas(P.ErrorPrototype, data[i])) define(error, data[i], data[i + 1]);
     if (name !== errorClasses[number]) hide(error, 'name', name);
     if (typeof code === 'string') define(error, 'code', code);
     if (rest[0] !== rest) hide(error, 'cause', rest[0]);
@@ -272,6 +283,30 @@ function decodeError(endpoint) {
     endpoint.policy.onError(error, errorClasses[number], name, message, stack);
     return error;
   });
+}
+
+// The class of an error is not the other side's to hand over; one of its name is made here, once.
+function nameClass(endpoint, error, number, name) {
+  const { errorClasses: known } = endpoint;
+  const key = `${number} ${name}`;
+  let prototype = known.get(key);
+  if (prototype === undefined) {
+    if (known.size >= MAX_ERROR_CLASSES || !isName(name)) return;
+    const Class = class extends errorConstructors[number] {};
+    hide(Class, 'name', name);
+    ({ prototype } = Class);
+    known.set(key, prototype);
+  }
+  P.setPrototypeOf(error, prototype);
+}
+// Of letters, digits, _ and $: it is printed.
+function isName(name) {
+  if (name.length > 100) return false;
+  for (let i = 0; i < name.length; i++) {
+    const code = P.StringCharCodeAt(name, i);
+    if (!((code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code === 36)) return false;
+  }
+  return true;
 }
 
 function decodePromise(endpoint) {

@@ -11,6 +11,12 @@ const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
 const MAX_NESTING = 100;
 const MAX_STACK_TEXT = 8 << 10;
+// Of an error: properties, and things in one of them.
+const MAX_ERROR_DATA = 100;
+const MAX_CLASS_NAME = 100;
+// What the wire says of each error apart.
+const ofErrors = ['name', 'message', 'stack', 'cause', 'errors'];
+const isOfErrors = (name) => numberOf(ofErrors, name) >= 0;
 const errorClasses = ['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'AggregateError'];
 const viewClasses = ['DataView', 'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array',
   'Uint32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'Buffer', 'Float16Array'];
@@ -242,6 +248,61 @@ function classOf(error) {
   return 0;
 }
 
+// What its class is called, by no getter of anybody's; '' where that says nothing new.
+function classNameOf(error, number) {
+  try {
+    const made = P.getOwnPropertyDescriptor(P.getPrototypeOf(error), 'constructor')?.value;
+    const name = typeof made === 'function' ? P.getOwnPropertyDescriptor(made, 'name')?.value : undefined;
+    return typeof name === 'string' && name !== errorClasses[number] && name.length <= MAX_CLASS_NAME ? name : '';
+  } catch {
+    return '';
+  }
+}
+
+// Are these data alone, and few? What else an error holds (a request, its socket) was not meant for who hears of the error.
+function isSmallData(value, depth, left) {
+  switch (typeof value) {
+    case 'function': case 'symbol': return -1;
+    case 'string': return left - 1 - (value.length >> 6);
+    case 'object': break;
+    default: return left - 1;
+  }
+  if (value === null) return left - 1;
+  if (depth === 0) return -1;
+  const isArray = P.ArrayIsArray(value);
+  const prototype = P.getPrototypeOf(value);
+  if (prototype !== null && prototype !== (isArray ? P.ArrayPrototype : P.ObjectPrototype)) return -1;
+  const keys = P.ObjectKeys(value);
+  left--;
+  for (let i = 0; left > 0 && i < keys.length; i++) {
+    const found = P.getOwnPropertyDescriptor(value, keys[i]);
+    if (found === undefined || !('value' in found)) return -1;
+    left = isSmallData(found.value, depth - 1, left);
+  }
+  return left;
+}
+
+// The names of its own data, by which a program tells errors apart: `status`, `errno`, `details`.
+function dataOf(endpoint, error, hasCode) {
+  const names = P.list();
+  // At a depth where cycles through causes end.
+  if (endpoint.nesting > 8) return names;
+  const own = P.ObjectKeys(error);
+  for (let i = 0; i < own.length && names.length < MAX_ERROR_DATA; i++) {
+    const name = own[i];
+    if (isOfErrors(name) || (name === 'code' && hasCode)) continue;
+    const found = P.getOwnPropertyDescriptor(error, name);
+    if (found === undefined || !('value' in found)) continue;
+    try {
+      const { value } = found;
+      // A proxy among them would be asked, and so run somebody's code.
+      if (typeof value === 'object' && value !== null && (endpoint.link.kind(value) & PROXY) !== 0) continue;
+      if (isSmallData(value, 4, MAX_ERROR_DATA) > 0) P.ArrayPush(names, name);
+    } catch { /* what cannot be looked at is no data */ }
+  }
+  return names;
+}
+
 function encodeError(endpoint, error, view) {
   const { link, policy } = endpoint;
   const { writer } = link;
@@ -251,6 +312,7 @@ function encodeError(endpoint, error, view) {
   writer.u8(Tag.ERROR);
   writer.u32(endpoint.exportHandle(error, view, Kind.ERROR));
   writer.u8(number);
+  endpoint.encodeText(classNameOf(error, number));
   endpoint.encodeText(textOf(error, 'name', errorClasses[number]));
   endpoint.encodeText(textOf(error, 'message', ''));
   // Where the host's code stands is nobody's business inside.
@@ -264,6 +326,15 @@ function encodeError(endpoint, error, view) {
     if (found === undefined || !('value' in found) || endpoint.nesting > 8) writer.u8(Tag.HOLE);
     else endpoint.encode(found.value);
   }
+  const names = dataOf(endpoint, error, code !== undefined);
+  writer.u8(names.length);
+  const { copying } = endpoint;
+  endpoint.copying = true;
+  for (let i = 0; i < names.length; i++) {
+    endpoint.encodeText(names[i]);
+    endpoint.encode(P.getOwnPropertyDescriptor(error, names[i]).value);
+  }
+  endpoint.copying = copying;
   endpoint.nesting--;
 }
 
@@ -356,4 +427,4 @@ function encodeSnapshot(endpoint, object, isProxy) {
   endpoint.nesting--;
 }
 
-module.exports = { encodeObject, errorClasses, viewClasses, NATIVE, PROXY, CACHED, MAX_STACK_TEXT };
+module.exports = { encodeObject, errorClasses, isOfErrors, viewClasses, NATIVE, PROXY, CACHED };

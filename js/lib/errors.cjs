@@ -1,6 +1,8 @@
 'use strict';
 // What the sandbox itself says, as classes.
 
+const { withoutOurs, addCaller } = require('./stack.cjs');
+
 class SandboxError extends Error {
   #ours;
   // By what no proxy answers: what was thrown may be a guest's.
@@ -10,6 +12,7 @@ class SandboxError extends Error {
   constructor(code, message) {
     super(message);
     this.code = code;
+    withoutOurs(this, this.name, message);
   }
   get name() {
     return this.constructor.name;
@@ -63,6 +66,9 @@ class StackLimitError extends SandboxError {
   }
 }
 
+// An error of a guest's or of ours, with who called (stack.cjs); others are not ours to change.
+const calledFrom = (error, here) => (SandboxError.is(error) || error instanceof GuestError ? addCaller(error, here) : error);
+
 const byCode = (code, message) => {
   switch (code) {
     case 'ERR_SANDBOX_OUTPUT': return new OutputLimitError(message);
@@ -73,5 +79,5 @@ const byCode = (code, message) => {
 
 module.exports = {
   SandboxError, TimeLimitError, MemoryLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
-  StackLimitError, ofGuests, ofStacks, byCode,
+  StackLimitError, ofGuests, ofStacks, byCode, calledFrom,
 };

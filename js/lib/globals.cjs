@@ -94,4 +94,6 @@ function freezeAll() {
   intrinsics().objects.forEach((object) => { P.ObjectFreeze(object); });
 }
 
-module.exports = { hide, installWeb, keepGlobals, takeAway, freezeAll };
+const names = [...P.ownKeys(makers), ...P.ownKeys(ofNode), 'Buffer'];
+
+module.exports = { names, hide, installWeb, keepGlobals, takeAway, freezeAll };

@@ -121,7 +121,7 @@ class GuestLink {
     this.reader = new Reader();
     this.reader.use(io.in);
     this.writer = new Writer(() => {
-      throw new LimitError('ERR_SANDBOX_OUTPUT', 'what is to cross the membrane is larger than a message may be');
+      throw new LimitError('ERR_SANDBOX_OUTPUT', 'what is to cross the membrane is larger than a message may be (option output of the sandbox)');
     });
     this.writer.use(io.out);
     this.kind = io.kind;

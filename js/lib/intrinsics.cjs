@@ -121,4 +121,4 @@ function isEvaluator(path) {
 }
 
 let made;
-module.exports = { isForwarded, changes, isEvaluator, intrinsics: () => (made ??= walk(globalThis)) };
+module.exports = { names, isForwarded, changes, isEvaluator, intrinsics: () => (made ??= walk(globalThis)) };

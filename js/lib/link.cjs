@@ -9,6 +9,7 @@ const { kindOf } = require('./policy-host.cjs');
 const { serve } = require('./serve.cjs');
 const P = require('./primordials.cjs');
 const errors = require('./errors.cjs');
+const { caller } = require('./stack.cjs');
 
 const FIRST_BUFFER = 64 << 10;
 const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
@@ -65,7 +66,7 @@ class Link {
     this.native.useBuffers(new Uint8Array(input.buffer, input.byteOffset, input.byteLength), output);
   }
   grow(size) {
-    if (size > this.limit) throw new LimitError('ERR_SANDBOX_OUTPUT', `a message of more than ${this.limit} bytes`);
+    if (size > this.limit) throw new LimitError('ERR_SANDBOX_OUTPUT', `a message of more than ${this.limit} bytes, which is the option output: raise it, or send less at once`);
     const { at } = this.writer;
     const larger = new Uint8Array(Math.min(this.limit, Math.max(size, 2 * this.writer.bytes.length)));
     larger.set(this.writer.bytes);
@@ -400,7 +401,7 @@ class Link {
   // What was thrown while a message was read: a lie of the worker's is its end.
   broken(error) {
     if (LimitError.is(error) && this.level <= 1 && !this.serving) return errors.byCode(error.code, error.message);
-    if (!WireError.is(error)) return error;
+    if (!WireError.is(error)) return errors.calledFrom(error, caller());
     return this.lose(new errors.LostError(`the worker of the sandbox broke the protocol (${error.message})`));
   }
   lose(error) {

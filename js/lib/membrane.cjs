@@ -78,6 +78,7 @@ class Endpoint {
     this.yourSymbols = new P.SafeMap();
     this.theirSymbols = new P.SafeMap();
     this.registered = new P.SafeSet();
+    this.errorClasses = new P.SafeMap();  // prototypes of those that are named like the other side's
     this.releases = P.list();
     this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
     // Property names that were sent, and received.

@@ -3,6 +3,8 @@
 
 const { resolve } = require('node:path');
 const { SandboxError } = require('./errors.cjs');
+const { names: languageNames } = require('./intrinsics.cjs');
+const { names: webNames } = require('./globals.cjs');
 
 const refuse = (text) => {
   throw new SandboxError('ERR_SANDBOX_OPTION', text);
@@ -30,6 +32,31 @@ const count = (name, value) => {
   return value;
 };
 
+// How many letters differ, put in or left out.
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) next.push(Math.min(next[j] + 1, row[j + 1] + 1, row[j] + (a[i] === b[j] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length];
+}
+// The name that was meant, where one is near.
+function meant(name, names) {
+  let best, least = 3;
+  for (const one of names) {
+    if (name.startsWith(one)) return ` (is "${one}" meant?)`;
+    const far = Math.abs(one.length - name.length) > 2 ? 3 : distance(name.toLowerCase(), one.toLowerCase());
+    if (far < least && far < name.length) [best, least] = [one, far];
+  }
+  return best === undefined ? '' : ` (is "${best}" meant?)`;
+}
+function refuseUnknown(given, names, what) {
+  for (const name of Object.keys(given))
+    if (!names.has(name)) refuse(`${what}unknown option "${name}"${meant(name, names)}; known are ${[...names].join(', ')}`);
+}
+
 // A function of names, or a copy of what names lead to, without "./".
 const modulesOf = (given) => {
   if (given === undefined || typeof given === 'function') return given;
@@ -44,6 +71,9 @@ const modulesOf = (given) => {
   return table;
 };
 
+const sets = ['none', 'ecmascript', 'web', 'node'];
+// What a list may name: of the language, of the web and of Node.
+const globalNames = new Set([...languageNames, ...webNames, 'globalThis', 'undefined', 'NaN', 'Infinity', 'shared']);
 const MiB = 2 ** 20;
 const PAGE = 4096;
 const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'modules', 'globals',
@@ -51,12 +81,13 @@ const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stac
 
 function readOptions(given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
-  for (const name of Object.keys(given))
-    if (!known.has(name)) refuse(`unknown option "${name}"; known are ${[...known].join(', ')}`);
+  refuseUnknown(given, known, '');
   const memory = between('memory', size('memory', given.memory ?? 64 * MiB), 8 * MiB, 2048 * MiB, "from '8 MiB' to '2 GiB'");
   const { globals = 'ecmascript', tenant, name = tenant ?? 'sandbox', journal = true, runtime = 'isolate', expose = {}, without = [], cacheKey } = given;
-  if (!['none', 'ecmascript', 'web', 'node'].includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
-    refuse("globals: 'none', 'ecmascript', 'web', 'node' or a list of names");
+  if (!sets.includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
+    refuse(`globals: 'none', 'ecmascript', 'web', 'node' or a list of names${typeof globals === 'string' ? meant(globals, sets) : ''}`);
+  if (Array.isArray(globals))
+    for (const name of globals) if (!globalNames.has(name)) refuse(`globals: nothing is called "${name}"${meant(name, globalNames)}; what is yours is handed over by expose`);
   if (runtime !== 'isolate') refuse(`runtime: "${runtime}" is not there yet; 'isolate' is`);
   if (tenant !== undefined && (typeof tenant !== 'string' || tenant === '')) refuse('tenant: a name');
   if (typeof name !== 'string' || name === '') refuse('name: a text, by which the journal calls it');
@@ -92,11 +123,26 @@ const ofRealms = new Set(['expose', 'modules', 'globals', 'eval', 'frozen', 'wit
 // A realm has the limits of the sandbox whose heap it is in, `options`.
 function realmOptions(options, given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a realm are an object');
-  for (const name of Object.keys(given))
-    if (!ofRealms.has(name)) refuse(`realm: unknown option "${name}"; known are ${[...ofRealms].join(', ')}: limits are one for all realms of a sandbox`);
+  if (Object.keys(given).some((name) => known.has(name) && !ofRealms.has(name)))
+    refuse(`realm: limits are one for all realms of a sandbox; a realm has ${[...ofRealms].join(', ')}`);
+  refuseUnknown(given, ofRealms, 'realm: ');
   const { expose, modules, ...kept } = readOptions({ ...given });
   const chosen = Object.fromEntries(Object.keys(given).map((name) => [name, kept[name]]));
   return { ...options, ...chosen, expose, modules, realm: true };
 }
 
-module.exports = { readOptions, realmOptions, duration, size, refuse };
+// What of a call is its own.
+const within = ['time', 'wall', 'signal'];
+const ofCalls = {
+  run: new Set([...within, 'filename', 'lineOffset', 'columnOffset', 'cache']), import: new Set(within), call: new Set([...within, 'this']),
+  cache: new Set([...within, 'filename']),
+};
+// A mistake of a name would leave a call without the limit that it was meant to have.
+function callOptions(what, given) {
+  if (given === undefined) return {};
+  if (typeof given !== 'object' || given === null) refuse(`${what}: its options are an object`);
+  refuseUnknown(given, ofCalls[what], `${what}: `);
+  return given;
+}
+
+module.exports = { callOptions, readOptions, realmOptions, duration, size, refuse };

@@ -11,7 +11,8 @@ const { Op, Flag, Kind, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { View, reachOf } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
-const { NATIVE, PROXY, MAX_STACK_TEXT } = require('./encode.cjs');
+const { NATIVE, PROXY } = require('./encode.cjs');
+const { beginStack } = require('./stack.cjs');
 const { Import, LiveHandler, readValue } = require('./standin.cjs');
 const { transfer: transferBytes } = require('./transfer.cjs');
 const errors = require('./errors.cjs');
@@ -111,18 +112,10 @@ function kindOf(value) {
 
 const ofCallers = (object, key) => typeof object === 'function' && (key === 'caller' || key === 'arguments');
 
-// Lines of a guest's stack, without those of its end of the membrane.
-function stackOf(name, message, stack) {
-  // A worker may say more than an honest one does.
-  const lines = stack.slice(0, MAX_STACK_TEXT).split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('bulkhead:'));
-  const head = message === '' ? name : `${name}: ${message}`;
-  return [head, ...lines.slice(0, 50)].join('\n');
-}
-
 // Of the guest's end of the membrane, in our words: what a worker says of its limits is kept in the journal.
 const limitTexts = new Map([
-  ['ERR_SANDBOX_OUTPUT', 'what the guest was to send is larger than a message may be (option output)'],
-  ['ERR_SANDBOX_HANDLES', 'more objects than may be held across the membrane (option handles)'],
+  ['ERR_SANDBOX_OUTPUT', 'what the guest was to send is larger than a message may be (option output: raise it, or send less at once)'],
+  ['ERR_SANDBOX_HANDLES', 'more objects than may be held across the membrane (option handles: raise it, or hold less)'],
 ]);
 const MOST_TEXT = 600;
 
@@ -192,9 +185,7 @@ class HostPolicy {
     // Codes of the sandbox's own errors are not a guest's to give.
     if (typeof error.code === 'string' && error.code.startsWith('ERR_SANDBOX_')) P.deleteProperty(error, 'code');
     if (className === 'RangeError' && message === 'Maximum call stack size exceeded') errors.ofStacks.add(error);
-    P.defineProperty(error, 'stack', {
-      __proto__: null, value: stackOf(name, message, stack), writable: true, enumerable: false, configurable: true,
-    });
+    beginStack(error, name, message, stack);
   }
   onSettled(endpoint) {
     this.sandbox.sendSettled(endpoint);

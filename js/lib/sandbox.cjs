@@ -6,7 +6,7 @@ const { Op, Flag, Tag, Kind, Settle } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { HostPolicy } = require('./policy-host.cjs');
 const { encodeArguments } = require('./standin.cjs');
-const { readOptions, realmOptions, duration } = require('./options.cjs');
+const { readOptions, realmOptions, callOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
 const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
 const { Call } = require('./call.cjs');
@@ -15,6 +15,7 @@ const { SharedMemory } = require('./shared.cjs');
 const codeCache = require('./code-cache.cjs');
 const pool = require('./pool.cjs');
 const errors = require('./errors.cjs');
+const { caller } = require('./stack.cjs');
 
 const secret = Symbol('Sandbox.create');
 const nothing = () => undefined;
@@ -177,15 +178,18 @@ class Sandbox extends EventEmitter {
 
   // ------------------------------------------------------------------- running
 
-  async run(source, options = {}) {
+  async run(source, given) {
+    const options = callOptions('run', given);
     return this.#within(this.begin(options), Op.RUN, 0, this.#runMessage(source, options), this.#ran);
   }
-  runSync(source, options = {}) {
+  runSync(source, given) {
+    const options = callOptions('run', given);
     return this.#withinSync(options, () => this.#endpoint.ask(Op.RUN, 0, this.#runMessage(source, options), this.#ran, false));
   }
   // What V8 makes of a script, for `run` with the option `cache`, of this process or, under a key of the
   // host's, of any.
-  async cache(source, { filename = 'sandbox.js', ...options } = {}) {
+  async cache(source, given) {
+    const { filename = 'sandbox.js', ...options } = callOptions('cache', given);
     if (typeof source !== 'string' || typeof filename !== 'string') throw new TypeError('cache: the source is a text, and filename');
     const { cacheKey, tenant } = this.#cacheDomain('cache');
     const bytes = await this.#within(this.begin(options), Op.CACHE, 0, (endpoint) => {
@@ -228,13 +232,15 @@ class Sandbox extends EventEmitter {
   }
 
   // The namespace of a module, and of all that it asks for, once they are evaluated.
-  async import(specifier, options = {}) {
+  async import(specifier, given) {
+    const options = callOptions('import', given);
     const name = this.#moduleOf(specifier);
     const call = this.begin(options);
     await this.#loadWithin(call, name, '');
     return this.#within(call, Op.IMPORT, 0, importMessage(name, false));
   }
-  importSync(specifier, options = {}) {
+  importSync(specifier, given) {
+    const options = callOptions('import', given);
     const name = this.#moduleOf(specifier);
     return this.#withinSync(options, () => {
       this.#modules.loadSync(name, '', ({ op, write, read }) => this.#endpoint.ask(op, 0, write, read, false));
@@ -258,10 +264,12 @@ class Sandbox extends EventEmitter {
     await this.#loadWithin(call, moduleName(specifier, importer), importer);
   };
 
-  async call(target, args = [], options = {}) {
+  async call(target, args = [], given = undefined) {
+    const options = callOptions('call', given);
     return this.callRecord(this.#recordOf(target), options.this, args, options);
   }
-  callSync(target, args = [], options = {}) {
+  callSync(target, args = [], given = undefined) {
+    const options = callOptions('call', given);
     const record = this.#recordOf(target);
     return this.#withinSync(options, () =>
       this.#endpoint.ask(Op.APPLY, record.id, applyMessage(options.this, args), value, false));
@@ -373,12 +381,13 @@ class Sandbox extends EventEmitter {
   async #within(call, op, target, write, read = value) {
     const over = call.over();
     if (over !== undefined && !this.#gone) throw over;
+    const here = caller();
     const before = this.clock();
     try {
       return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
     } catch (error) {
       this.#tell(error);
-      throw error;
+      throw errors.calledFrom(error, here);
     } finally {
       this.count(before);
     }

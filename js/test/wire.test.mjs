@@ -103,7 +103,7 @@ test('regular expressions count by what it takes to read them', () => {
 });
 
 test('what takes longer to make than an object counts as more', async () => {
-  const error = (id) => Buffer.concat([Buffer.from([Tag.ERROR]), u32(id), Buffer.from([0]), text('E'), text(''), text(''), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
+  const error = (id) => Buffer.concat([Buffer.from([Tag.ERROR]), u32(id), Buffer.from([0]), text(''), text('E'), text(''), text(''), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE, 0])]);
   const snapshot = (methods) => (id) => Buffer.concat([Buffer.from([Tag.SNAPSHOT]), u32(id), u32(methods), ...Array(methods).fill(text('m')), u32(0)]);
   for (const [make, count] of [[error, 17_000], [() => error(1), 17_000], [snapshot(0), 65_000], [() => snapshot(0)(1), 65_000], [snapshot(20), 15_000]]) {
     const answer = (many) => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY]), u32(many), ...Array.from({ length: many }, (_, i) => make(i))]);
@@ -350,7 +350,8 @@ test('thousands of torn messages', async () => {
         const count = random(4);
         return Buffer.concat([Buffer.from([[Tag.ARRAY, Tag.SET, Tag.MAP][random(3)]]), u32(count), ...Array.from({ length: count }, () => value(depth + 1))]);
       }
-      case 7: return Buffer.concat([Buffer.from([Tag.ERROR]), small(), Buffer.from([random(9)]), text('Error'), text('m'), text('s\n at x'), value(depth + 1), value(depth + 1), value(depth + 1)]);
+      case 7: return Buffer.concat([Buffer.from([Tag.ERROR]), small(), Buffer.from([random(9)]), text(['', 'MyError'][random(2)]), text('Error'), text('m'), text('s\n at x'), value(depth + 1), value(depth + 1), value(depth + 1),
+        ...(random(2) === 0 ? [Buffer.from([0])] : [Buffer.from([1]), text(['__proto__', 'code', 'toString', 'a'][random(4)]), value(depth + 1)])]);
       default: return Buffer.concat([Buffer.from([Tag.OBJECT]), u32(1), text(['__proto__', 'constructor', 'then', 'a'][random(4)]), value(depth + 1)]);
     }
   };
@@ -423,7 +424,7 @@ test('a message that fits is sent, whatever there is to let go of besides, which
 
 test('a stack is a stack, however much a worker calls one', () => {
   for (const long of ['\n'.repeat(900_000), `Error\n    at ${'x'.repeat(900_000)}`]) {
-    const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE])]);
+    const body = Buffer.concat([Buffer.from([Tag.ERROR]), u32(0), Buffer.from([0]), text(''), text('Error'), text('m'), text(long), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE, 0])]);
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
     const { stack } = run(endpoint);
     assert.match(stack, /^Error: m/);
