@@ -53,6 +53,9 @@ Option CommandLine::add_flag(const std::string& name, std::optional<std::string>
                              const std::string& about) {
   return Option(app_.add_flag(name, into, about));
 }
+void CommandLine::examples(const std::string& lines) {
+  app_.description(app_.get_description() + "\n\n" + lines + "\n");
+}
 void CommandLine::footer(const std::string& text) { app_.footer(text); }
 
 }  // namespace bulkhead

@@ -53,6 +53,8 @@ class CommandLine {
   // "--name{}": --name, or --name=VALUE.
   Option add_flag(const std::string& name, std::optional<std::string>& into,
                   const std::string& about);
+  // Commands to copy, one a line, before everything else that the help says.
+  void examples(const std::string& lines);
   void footer(const std::string& text);
 
  private:

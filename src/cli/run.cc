@@ -1,13 +1,16 @@
 // bulkhead run: starts a program in a compartment and tells, at its end, what was denied.
 #include <fmt/format.h>
 #include <malloc.h>
+#include <pwd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -19,8 +22,10 @@
 #include "policy/explain.h"
 #include "policy/lint.h"
 #include "sandbox/limits/outcome.h"
+#include "session/inside.h"
 #include "session/joined.h"
 #include "session/session.h"
+#include "session/shims.h"
 #include "terminal/asker.h"
 #include "terminal/monitor.h"
 #include "terminal/user_terminal.h"
@@ -250,11 +255,67 @@ int run_here(const RunOptions& options, const std::vector<std::string>& command,
   return perform(options, session, *row, std::move(*planned), std::move(*journal), monitor);
 }
 
-int run(const RunOptions& options, const std::vector<std::string>& command) {
-  if (command.empty()) {
-    complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
+// What a terminal would start for this person.
+std::string own_shell() {
+  const auto usable = [](const char* path) {
+    return path != nullptr && path[0] == '/' && access(path, X_OK) == 0;
+  };
+  if (const char* const named = std::getenv("SHELL"); usable(named)) return named;
+  const passwd* const entry = getpwuid(geteuid());
+  return entry != nullptr && usable(entry->pw_shell) ? entry->pw_shell : "/bin/sh";
+}
+
+// The first option that bounds what the program may, or asks for a record of it; "" for none.
+std::string bounding_option(const RunOptions& options) {
+  const PolicyOptions& policy = options.policy;
+  const std::pair<bool, const char*> bounds[] = {{!policy.manifest.empty(), "--manifest"},
+                                                 {policy.private_home.has_value(), "--private"},
+                                                 {policy.otherwise == "deny", "--otherwise"},
+                                                 {!policy.memory.empty(), "--memory"},
+                                                 {policy.cpu.has_value(), "--cpu"},
+                                                 {!policy.cpu_time.empty(), "--cpu-time"},
+                                                 {!policy.wall_time.empty(), "--wall-time"},
+                                                 {policy.processes.has_value(), "--processes"},
+                                                 {policy.files.has_value(), "--files"},
+                                                 {!policy.written.empty(), "--written"},
+                                                 {!policy.home.empty(), "--home"},
+                                                 {options.audit, "--audit"},
+                                                 {options.json, "--json"},
+                                                 {options.dry_run, "--dry-run"}};
+  for (const auto& [given, name] : bounds)
+    if (given) return name;
+  return "";
+}
+
+// In a compartment there is none to be made, and what is run there is in it. Options that grant
+// more are the outer run's to give; those that bound would be lost without a word.
+int run_nested(const RunOptions& options, const std::vector<std::string>& command) {
+  if (const std::string bound = bounding_option(options); !bound.empty()) {
+    complain(
+        fmt::format("{} cannot be kept: this is a compartment already, and there are none "
+                    "within one; give it to the outer `bulkhead run`",
+                    bound));
     return kExitFailed;
   }
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  const int error = errno;
+  complain(fmt::format("{}: {}", command.front(), std::strerror(error)));
+  return error == ENOENT ? kExitNotFound : kExitCannotRun;
+}
+
+int run(const RunOptions& options, std::vector<std::string> command) {
+  if (command.empty()) {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) {
+      complain("no program to run: bulkhead run [options] -- PROGRAM ARGS");
+      return kExitFailed;
+    }
+    command.push_back(own_shell());
+  }
+  leave_shims();
+  if (inside_compartment()) return run_nested(options, command);
   if (options.dry_run) return run_here(options, command, nullptr);
   auto terminal = UserTerminal::find();
   if (!terminal.ok()) return fail(terminal.error());
@@ -269,6 +330,12 @@ int run(const RunOptions& options, const std::vector<std::string>& command) {
 
 Action add_run(CommandLine& line) {
   auto options = std::make_shared<RunOptions>();
+  line.examples(
+      "  bulkhead run -- npm test                               # no network, no keys\n"
+      "  bulkhead run                                           # a shell inside\n"
+      "  bulkhead run --connect example.com:443 -- node get.js  # and this host\n"
+      "  bulkhead run --manifest tool.json -- ./tool            # by its manifest\n"
+      "  bulkhead run --audit -- ./unknown-tool                 # denies nothing, tells");
   add_policy_options(line, options->policy);
   line.add_flag(
           "--audit", options->audit,
@@ -288,6 +355,7 @@ Action add_run(CommandLine& line) {
                 "leave no decision to the kernel, to compare (slower)")
       .group("Run");
   line.footer(fmt::format(
+      "Without PROGRAM, at a terminal: your shell. In a compartment the program is simply run.\n"
       "Exit code: the program's own; where a signal ended it, the same signal. Ended by a limit: "
       "{} --written or --home, {} --memory, {} --cpu-time, {} --wall-time. {} bulkhead itself "
       "failed, {} the program cannot be run, {} there is no such program.",

@@ -22,6 +22,7 @@ constexpr std::array kVerbs = {
     Verb{"check", "find mistakes in manifests and policy files", nullptr, add_check},
     Verb{"review", "what an extension could do, and whether you agreed to it", nullptr, add_review},
     Verb{"unblock", "lift a group of the blocklist for one workspace", nullptr, add_unblock},
+    Verb{"shim", "have commands such as npm always run in a compartment", nullptr, add_shim},
     Verb{"log", "what was allowed and denied", nullptr, add_log},
     Verb{"doctor", "what this machine can enforce", nullptr, add_doctor},
     Verb{"completion", "completion for bash, zsh or fish", nullptr, add_completion},
@@ -129,6 +130,8 @@ size_t help_width() {
 // The column where an option's description begins; on a narrow terminal that is a line of its own.
 size_t description_column() { return help_width() < 60 ? 6 : 34; }
 
+constexpr std::string_view kExample = "  bulkhead run";
+
 // In `width` columns, but for words that have no space to break at. Lines that begin with spaces go
 // on at `indent`.
 std::string fitted(std::string_view text, size_t width, size_t indent_of_options) {
@@ -137,6 +140,11 @@ std::string fitted(std::string_view text, size_t width, size_t indent_of_options
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), line.size() + 1));
+    // What is there to be copied is never broken.
+    if (line.starts_with(kExample)) {
+      out.append(line).append("\n");
+      continue;
+    }
     const size_t indent = line.starts_with(' ') ? indent_of_options : 0;
     std::string_view before = line.substr(0, std::min(indent, line.size()));
     if (line.size() <= width || (indent > 0 && before.back() != ' ')) {

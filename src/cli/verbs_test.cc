@@ -62,6 +62,17 @@ TEST(Verbs, HelpInAllItsForms) {
   EXPECT_EQ(run_words({"help", "rum"}, &out), kExitFailed);
 }
 
+TEST(Verbs, HelpOfRunBeginsWithFiveExamples) {
+  std::string out;
+  EXPECT_EQ(run_words({"run", "--help"}, &out), 0);
+  const std::string before = out.substr(0, out.find("Usage:"));
+  size_t examples = 0;
+  std::istringstream lines(before);
+  for (std::string line; std::getline(lines, line);)
+    examples += line.starts_with("  bulkhead run") ? 1U : 0U;
+  EXPECT_EQ(examples, 5U) << before;
+}
+
 TEST(Verbs, HelpFitsTheTerminal) {
   for (const auto& [columns, widest] :
        {std::pair{"", 80U}, {"40", 40U}, {"60", 60U}, {"200", 100U}}) {
@@ -73,7 +84,8 @@ TEST(Verbs, HelpFitsTheTerminal) {
       EXPECT_EQ(run_words(words, &out), 0);
       std::istringstream lines(out);
       for (std::string line; std::getline(lines, line);)
-        EXPECT_TRUE(line.size() <= widest || line.find('|') != std::string::npos)
+        EXPECT_TRUE(line.size() <= widest || line.find('|') != std::string::npos ||
+                    line.starts_with("  bulkhead run "))
             << columns << ": " << line;
     }
   }

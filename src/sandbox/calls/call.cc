@@ -15,8 +15,11 @@ constexpr std::string_view kProc = "/proc/";
 
 // Why a place below /proc/PID is refused whatever the policy says; nullptr where it is not.
 const char* proc_refusal(const Call& call, const ProcPlace& place, Kind kind) {
-  if (place.inner_process == 1) return "the compartment's first process is bulkhead's own";
   const std::string_view rest = place.rest;
+  // Its name is no secret: a bulkhead that is started inside knows by it where it is.
+  const bool is_its_name = kind == Kind::kRead && rest == "/comm";
+  if (place.inner_process == 1 && !is_its_name)
+    return "the compartment's first process is bulkhead's own";
   const size_t slash = rest.rfind('/');
   const std::string_view last = slash == std::string_view::npos ? rest : rest.substr(slash + 1);
   if (last == "mem") {

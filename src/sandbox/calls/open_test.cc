@@ -367,10 +367,12 @@ TEST(ServeOpen, ProcOfTheFirstProcessAndMemoryOfOthers) {
                " " + try_open("/proc/self/mem", O_RDONLY) + " " +
                try_open(parent + "/mem", O_RDWR) + " " + try_open("/proc/self/status", O_RDONLY) +
                " " + try_open("/proc/self/uid_map", O_WRONLY) + " " +
-               try_open("/proc/1/root/etc/passwd", O_RDONLY);
+               try_open("/proc/1/root/etc/passwd", O_RDONLY) + " " +
+               try_open("/proc/1/comm", O_RDONLY) + " " + try_open("/proc/1/comm", O_WRONLY) +
+               " " + try_open("/proc/1/task/1/comm", O_RDONLY);
       },
       &denied);
-  EXPECT_EQ(result, "EACCES EACCES ok EACCES ok EACCES EACCES");
+  EXPECT_EQ(result, "EACCES EACCES ok EACCES ok EACCES EACCES ok EACCES EACCES");
   EXPECT_THAT(denied, Contains("read /proc/1/environ"));
 }
 
