@@ -4,9 +4,9 @@
 //
 //   node eval.cjs [--memory SIZE] [--time DURATION] [--wall DURATION] [--output SIZE] [--json] [-- FILE|-]
 
-// Before anything is loaded that an older Node cannot even read.
-if (Number.parseInt(process.version.slice(1), 10) < 22) {
-  console.error(`bulkhead: eval needs Node.js 24, and ${process.execPath} is ${process.version}: the first \`bulkhead code\` installs the right one; or name one with BULKHEAD_NODE`);
+// Before anything is loaded that an older Node cannot even read. Its worker is made of the same program.
+if (Number.parseInt(process.version.slice(1), 10) !== 24) {
+  console.error(`bulkhead: eval needs Node.js 24, and ${process.execPath} is ${process.version}: \`bulkhead eval --install\` fetches the right one, as the first \`bulkhead code\` does; or name one with BULKHEAD_NODE`);
   process.exit(125);
 }
 
@@ -20,9 +20,12 @@ const { callProgram, journalsClosed } = require('./journal.cjs');
 
 const Exit = { THREW: 1, MEMORY: 120, TIME: 121, OUTPUT: 122, HANDLES: 123, WALL: 124, FAILED: 125, INTERRUPTED: 130 };
 
-// What a guest says may hold what a terminal obeys.
-const harmless = (text, stream) =>
-  (stream.isTTY ? text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`) : text);
+// What a guest says may hold what a terminal obeys, or shows as something else: controls, and what turns the direction of
+// text or is not seen. Joiners are part of words and emoji.
+const unseen = /[^\P{C}\t\n\u200c\u200d\p{Cn}\p{Co}\p{Cs}]|[\p{Zl}\p{Zp}]/gu;
+const escaped = (c) => (c.codePointAt(0) < 256 ? `\\x${c.codePointAt(0).toString(16).padStart(2, '0')}` : `\\u{${c.codePointAt(0).toString(16)}}`);
+const inJson = (c) => Array.from({ length: c.length }, (_, i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
+const harmless = (text, stream, escape = escaped) => (stream.isTTY ? text.replace(unseen, escape) : text);
 // A few bytes of a message may be an object whose text has no end, for it may hold one thing many times.
 const MOST_SHOWN = 100_000, DEEPEST = 5;
 const shownOf = (value, depth, left) => {
@@ -34,10 +37,11 @@ const shownOf = (value, depth, left) => {
 const depthOf = (value) => (shownOf(value, DEEPEST, MOST_SHOWN) > 0 ? DEEPEST : 1);
 const jsonOf = (value) => {
   let left = 10 * MOST_SHOWN;
-  return JSON.stringify(value, (key, item) => {
+  const text = JSON.stringify(value, (key, item) => {
     if (left-- === 0) throw new errors.OutputLimitError('the result is too large to be written as JSON');
     return item;
   });
+  return text === undefined ? undefined : harmless(text, process.stdout, inJson);
 };
 const shown = (value, stream = process.stdout) => {
   if (typeof value === 'string') return harmless(value, stream);

@@ -63,6 +63,25 @@ before(() => {
   own(join(folder, 'app'));
 });
 
+test('no link of its documents is dead', () => {
+  const place = join(folder, 'app/node_modules/bulkhead');
+  const names = readdirSync(place).filter((name) => name.endsWith('.md'));
+  assert.deepEqual(names.sort(), ['README.md', 'recipes.md']);
+  let links = 0;
+  for (const name of names) {
+    const text = readFileSync(join(place, name), 'utf8');
+    const headings = (file) => [...readFileSync(join(place, file), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, words]) => words.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+    for (const [link, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (link.includes('://')) continue;
+      links++;
+      const [file, heading] = target.split('#');
+      assert.ok(existsSync(join(place, file)), `${name}: ${target}`);
+      if (heading !== undefined) assert.ok(headings(file || name).includes(heading), `${name}: ${target}`);
+    }
+  }
+  assert.ok(links >= 5);
+});
+
 for (const host of hosts)
   test(`runs in ${host === process.execPath ? 'this Node' : host}`, () => {
     const { said, status } = run(host, one, host === process.execPath ? {} : { BULKHEAD_NODE: process.execPath });

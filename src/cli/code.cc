@@ -45,15 +45,18 @@ bool is_ours(const std::string& folder) {
          status.st_uid == ::geteuid() && (status.st_mode & 0002) == 0;
 }
 
-// That of an editor which was installed there; "" where there is none.
+// That of an editor which was installed there, or one that was fetched alone; "" where there is
+// none.
 std::string node_of_editors(const Places& places, const std::string& node) {
   const std::string folder = editors_folder(places);
   if (!is_ours(folder)) return "";
   std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
-    if (entry.path().filename().string().starts_with("editor-") &&
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if ((name.starts_with("editor-") || name.starts_with("node-")) &&
         is_file(entry.path().string() + node))
       return entry.path().string() + node;
+  }
   return "";
 }
 
@@ -98,6 +101,12 @@ std::string find_node(const Places& places) {
   return find_program("node", split_search_path(path != nullptr ? path : "")).value_or("");
 }
 
+std::vector<std::string> fetching(const Places& places, const char* option) {
+  const std::string script = places.data + "/scripts/editor";
+  if (!is_file(places.data + "/editor/package.json") || !is_file(script)) return {};
+  return {"/bin/sh", script, option, editors_folder(places)};
+}
+
 std::string execute(std::vector<std::string>& words) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -122,9 +131,7 @@ int become_launcher(const std::vector<std::string>& arguments) {
                                    places->state, "--sockets",     places->sockets()};
   said.insert(said.end(), arguments.begin(), arguments.end());
   // Of an installed bulkhead each user has the editor's packages in a copy of their own.
-  const std::string installed = places->data + "/scripts/editor";
-  if (is_file(places->data + "/editor/package.json") && is_file(installed)) {
-    std::vector<std::string> words = {"/bin/sh", installed, "--start", editors_folder(*places)};
+  if (auto words = fetching(*places, "--start"); !words.empty()) {
     words.insert(words.end(), said.begin(), said.end());
     return fail(execute(words));
   }

@@ -17,7 +17,7 @@ namespace {
 
 struct EvalOptions {
   std::string memory, time, wall, output;
-  bool json = false;
+  bool json = false, install = false;
 };
 
 bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
@@ -35,6 +35,25 @@ std::string find_addons(const Places& places) {
 int fail(const std::string& text) {
   complain(text);
   return kExitFailed;
+}
+
+// Is it one that bulkhead brought, and not anybody's in PATH?
+bool is_kept(const Places& places, const std::string& node) {
+  return node.starts_with(places.data + "/") ||
+         node.starts_with(places.home + "/.local/share/bulkhead/");
+}
+
+// Asks a person who is there; a script is told what to type instead, since it may not wait for a
+// network.
+bool may_fetch() {
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return false;
+  static_cast<void>(
+      write_all(STDERR_FILENO,
+                "bulkhead: eval needs a Node.js of its own, and none was found. Fetch it from "
+                "npm now, once (200 MB below ~/.local/share/bulkhead)? [y/N] "));
+  std::string line(64, '\0');
+  const ssize_t n = ::read(STDIN_FILENO, line.data(), line.size());
+  return n > 0 && (line.front() == 'y' || line.front() == 'Y');
 }
 
 int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
@@ -55,18 +74,30 @@ int eval(const EvalOptions& options, const std::vector<std::string>& rest) {
                           is_file(script) ? installed_addons(*places) + "/host.node" : script)
             : "the JavaScript sandbox is not built: `make build` makes it");
   const std::string node = find_node(*places);
-  if (node.empty() || !is_file(node))
+  const bool missing = node.empty() || !is_file(node);
+  std::vector<std::string> words = {node};
+  if (missing || (options.install && !is_kept(*places, node))) {
+    if (auto fetch = fetching(*places, "--node"); missing || !fetch.empty()) words = fetch;
+  }
+  if (words.empty())
+    return fail(is_source_tree(*places)
+                    ? "no Node.js was found: `make build` installs the right one; or name one with "
+                      "BULKHEAD_NODE"
+                    : "no Node.js was found, and nothing here says which one to fetch: install "
+                      "bulkhead again, whole; or name one with BULKHEAD_NODE");
+  if (words.front() != node && !options.install && !may_fetch())
     return fail(
-        fmt::format("no Node.js was found: {} installs the right one; or name one with "
-                    "BULKHEAD_NODE",
-                    is_source_tree(*places) ? "`make build`" : "the first `bulkhead code`"));
+        "no Node.js was found: `bulkhead eval --install` fetches the one that is pinned from npm, "
+        "once, as the first `bulkhead code` does; or name one with BULKHEAD_NODE");
+  // Who fetches one says which that is.
+  const std::string used = words.front() == node ? node : "";
   for (const auto& [name, value] :
        {std::pair<const char*, const std::string&>{"BULKHEAD", places->program},
         {"BULKHEAD_ADDONS", addons},
-        {"BULKHEAD_NODE", node},
+        {"BULKHEAD_NODE", used},
         {"BULKHEAD_DATA", places->data}})
     ::setenv(name, value.c_str(), 1);
-  std::vector<std::string> words = {node, script};
+  words.push_back(script);
   const auto pass = [&words](const char* name, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {name, value});
   };
@@ -95,6 +126,9 @@ Action add_eval(CommandLine& line) {
       "--json", options->json,
       "standard input is JSON, `input` in the script; the result or the error is a line of "
       "JSON");
+  line.add_flag("--install", options->install,
+                "fetch the Node.js that it needs from npm where it is not there (of an installed "
+                "bulkhead; once, 200 MB), then go on");
   line.footer(
       "FILE is a script; \"-\", or none where nobody types, is standard input. Its last value is "
       "printed, a promise once it is settled. It has the language, console, timers, TextEncoder "

