@@ -89,14 +89,14 @@ test('mistakes name their file', async () => {
     assert.ok(!error.stack.includes('bulkhead:'), error.stack);
     return true;
   });
-  await expect('syntax', (e) => e instanceof SyntaxError && e instanceof GuestError, /at syntax:2:18$/);
-  await expect('via', (e) => e instanceof SyntaxError, /at syntax:2:18$/);
-  await expect('name', (e) => e instanceof SyntaxError && e.message.includes('nix'), /at name:2:10$/);
+  await expect('syntax', (e) => e instanceof SyntaxError && e instanceof GuestError, /at syntax:2:18$/m);
+  await expect('via', (e) => e instanceof SyntaxError, /at syntax:2:18$/m);
+  await expect('name', (e) => e instanceof SyntaxError && e.message.includes('nix'), /at name:2:10$/m);
   await expect('runs', (e) => e instanceof TypeError && e instanceof GuestError, /at runs:3:6/);
   await expect('from', (e) => e.code === 'ERR_SANDBOX_MODULE', /"lost" is not there \(imported by from\)/);
   await expect('attributes', (e) => e instanceof TypeError, /import attributes/);
   // A script's too.
-  await assert.rejects(sandbox.run('let a = 1;\n  let a;', { filename: 'formula.js' }), (error) => /^SyntaxError.*\n +at formula\.js:2:7$/.test(error.stack));
+  await assert.rejects(sandbox.run('let a = 1;\n  let a;', { filename: 'formula.js' }), (error) => /^SyntaxError.*\n +at formula\.js:2:7$/m.test(error.stack));
   for (const found of [1, true, () => 1]) {
     await using other = await Sandbox.create({ modules: () => found });
     await assert.rejects(other.import('number'), /"number": a text or an object/);
