@@ -73,7 +73,8 @@ export interface Limits {
   stack?: Size;
   /** The largest message in either direction: arguments, results, errors. Default '16 MiB'. */
   output?: Size;
-  /** Objects, functions and promises that one side holds of the other. Default 65,536. */
+  /** Objects, functions and promises that one side holds of the other. What it has dropped is collected before there are
+   *  too many. Default 65,536. */
   handles?: number;
 }
 

@@ -7,6 +7,8 @@ const { TimeLimitError } = require('./errors.cjs');
 // What the worker says of its own end is the better answer, where it comes in time.
 const GRACE = 20;
 
+const nothing = () => {};
+
 class Call {
   #error;
   #parent;
@@ -15,6 +17,7 @@ class Call {
   #given;  // to functions of the host
   #signal;
   #late;  // of its own wall clock
+  #held;  // promises of the guest's that are pending (standin.cjs)
 
   // time, wall: milliseconds or undefined; signal: an AbortSignal or undefined. It ends with its parent.
   constructor({ time, wall, signal } = {}, parent = undefined) {
@@ -42,8 +45,10 @@ class Call {
     this.#error = error;
     this.onstop?.();
     const listeners = [...(this.#listeners ?? [])];
+    const held = [...(this.#held ?? [])];
     this.#unlisten();
     for (const listener of listeners) listener(error);
+    for (const record of held) record.endpoint.finishPromise(record, false, error);
   }
 
   // `listener` is told of its end, once. Whoever only listens keeps no event loop going.
@@ -69,6 +74,19 @@ class Call {
     this.#parent?.offOver(this.#stopped);
     this.#signal?.removeEventListener('abort', this.#aborted);
     this.#listeners = undefined;
+  }
+
+  // A promise of a guest's that somebody may wait for: it is rejected when the call is over.
+  hold(record) {
+    const over = this.over();
+    // Later: it is being read, and has no stand-in yet.
+    if (over !== undefined) return queueMicrotask(() => { if (record.reject !== undefined) record.endpoint.finishPromise(record, false, over); });
+    this.#held ??= new Set();
+    this.#held.add(record);
+    if (this.#held.size === 1 && this.bounded) this.onOver(nothing);
+  }
+  letGo(record) {
+    if (this.#held?.delete(record) && this.#held.size === 0 && this.bounded) this.offOver(nothing);
   }
 
   // For functions of the host that a guest called, and what they do besides. Nothing tells when a call

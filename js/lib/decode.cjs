@@ -44,7 +44,7 @@ function decodeTagged(endpoint, tag) {
     }
     case Tag.NEW_KEY: return endpoint.rememberKey();
     case Tag.MINE: {
-      endpoint.references++;
+      endpoint.heard++;
       const id = reader.u32();
       let kind = reader.u8();
       const cached = !endpoint.policy.isHost && (kind & CACHED) !== 0;
@@ -54,7 +54,7 @@ function decodeTagged(endpoint, tag) {
     }
     case Tag.YOURS: return endpoint.policy.handedBack(endpoint, endpoint.entryOf(reader.u32()));
     case Tag.INTRINSIC:
-      endpoint.references++;
+      endpoint.heard++;
       return endpoint.decodeIntrinsic();
     case Tag.WELL_KNOWN: {
       const number = reader.u8();
@@ -312,7 +312,7 @@ function isName(name) {
 function decodePromise(endpoint) {
   const id = endpoint.link.reader.u32();
   if (id >= 1 << 30) throw new WireError('promise');
-  endpoint.references++;
+  endpoint.heard++;
   return endpoint.importCopy(id, 0, (record) => {
     const promise = new P.Promise((resolve, reject) => {
       record.resolve = resolve;
@@ -328,7 +328,7 @@ function decodeSnapshot(endpoint) {
   const { reader } = endpoint.link;
   const id = reader.u32();
   if (id >= 1 << 30) throw new WireError('snapshot');
-  endpoint.references++;
+  endpoint.heard++;
   const methods = [];
   const count = reader.count(5);
   weigh(endpoint, Weight.SNAPSHOT + count * Weight.METHOD);

@@ -43,10 +43,7 @@ function encodeObject(endpoint, value) {
   const { link, policy } = endpoint;
   const { writer } = link;
   const record = endpoint.standIns.get(value);
-  if (record !== undefined) {
-    writer.u8(Tag.YOURS);
-    return writer.u32(record.id);
-  }
+  if (record !== undefined) return encodeYours(endpoint, record);
   if (policy.isHost) {
     if (value === policy.limit) return writer.u8(Tag.LIMIT);
     if (value === policy.transfer) return writer.u8(Tag.TRANSFER);
@@ -57,10 +54,7 @@ function encodeObject(endpoint, value) {
     if (wrapped.copying) return encodeCopy(endpoint, wrapped.value);
     value = wrapped.value;
     const again = endpoint.standIns.get(value);
-    if (again !== undefined) {
-      writer.u8(Tag.YOURS);
-      return writer.u32(again.id);
-    }
+    if (again !== undefined) return encodeYours(endpoint, again);
     view = wrapped.view;
     copying = false;
   }
@@ -109,6 +103,13 @@ function encodeObject(endpoint, value) {
   writer.u8(Tag.MINE);
   writer.u32(endpoint.exportHandle(value, view, kind));
   writer.u8(view === View.CACHED ? kind | CACHED : kind);
+}
+
+function encodeYours(endpoint, { id }) {
+  const { writer } = endpoint.link;
+  endpoint.mention(id);
+  writer.u8(Tag.YOURS);
+  writer.u32(id);
 }
 
 // All of it, however it is reached.

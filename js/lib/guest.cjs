@@ -14,6 +14,26 @@ const { hide, installWeb, freezeAll, keepGlobals, takeAway } = require('./global
 
 const noop = () => {};
 
+// By the language's own means: finalizers come with the end of a turn, and sweep() before.
+class References {
+  constructor(dropped) {
+    this.registry = new P.SafeFinalizationRegistry(dropped);
+  }
+  hold(record, standIn) {
+    record.ref = new P.WeakRef(standIn);
+    this.registry.register(standIn, record);
+  }
+  get(record) {
+    return P.WeakRefDeref(record.ref);
+  }
+  sweep(endpoint) {
+    const gone = P.list();
+    for (let face = 0; face < endpoint.imports.length; face++)
+      endpoint.imports[face].forEach((record) => { if (this.get(record) === undefined && !endpoint.isAsked(record.id)) P.ArrayPush(gone, record); });
+    for (let i = 0; i < gone.length; i++) endpoint.dropped(gone[i]);
+  }
+}
+
 class GuestPolicy {
   constructor(guest) {
     this.isHost = false;
@@ -64,6 +84,7 @@ class GuestPolicy {
     record.account = this.guest.limited.current;
     this.guest.io.whenSettled(promise, noop, noop);
   }
+  settling() {}
   onError(error, className, name, message) {
     // Made by us, but thrown where the guest's code stands.
     P.defineProperty(error, 'stack', {
@@ -72,6 +93,13 @@ class GuestPolicy {
   }
   onSettled() {}
   onReleased() {}
+  references(dropped) {
+    return new References(dropped);
+  }
+  collect(endpoint) {
+    this.guest.io.collect();
+    endpoint.references.sweep(endpoint);
+  }
   callable(record) {
     return record;
   }
@@ -139,6 +167,9 @@ class GuestLink {
     if (this.flushing[0] !== 0) throw new P.Error('a finalizer cannot call what is outside');
   }
   leave() {}
+  mayWait() {
+    return this.flushing[0] === 0;
+  }
   exchange(endpoint, length) {
     // Calls in the middle of this one may be ended, and leave no trace.
     const { guest } = this;
@@ -226,6 +257,7 @@ class Guest {
         const globals = endpoint.decode();
         this.load = endpoint.decode();
         endpoint.policy.handles = handles;
+        endpoint.roomAt = handles >> 1;
         if (output < this.io.out.length) this.link.writer.use(P.TypedArraySubarray(this.io.out, 0, output));
         const exposed = this.exposed();
         // While the language has all that it is made of.
@@ -328,6 +360,7 @@ class Guest {
     link.encoding = null;
     if (encoding !== null) endpoint.abort();
     endpoint.journaled = 0;
+    endpoint.patient = false;
   }
   save() {
     const { depth, byValue, copying, view } = this.endpoint;
@@ -423,7 +456,7 @@ class Guest {
   }
 }
 
-for (const { prototype } of [GuestPolicy, GuestLink, Guest]) P.setPrototypeOf(prototype, null);
+for (const { prototype } of [References, GuestPolicy, GuestLink, Guest]) P.setPrototypeOf(prototype, null);
 
 const nothing = () => {};
 const define = (name, value) =>

@@ -17,6 +17,8 @@ class LimitError extends RangeError {
 }
 // A guest that catches one neither makes another nor gives it words of its own.
 defineProperty(LimitError.prototype, 'constructor', { __proto__: null, value: RangeError });
+// More is held across than may be: perhaps of what the other side has dropped.
+const isOfHandles = (error) => LimitError.is(error) && error.code === 'ERR_SANDBOX_HANDLES';
 // Objects that one message may make, whatever its bytes: so long a host that reads it does nothing else.
 const MAX_OBJECTS = 1 << 20;
 // What takes longer than an object counts as more: an error, with the stack that the engine looks up for it; an object
@@ -33,4 +35,4 @@ function weightOf(source, flags) {
   const properties = StringSplit(source, 'p{').length + StringSplit(source, 'P{').length - 2;
   return ofText + properties * (sets ? 1 << 15 : 1 << 10);
 }
-module.exports = { LimitError, MAX_OBJECTS, Weight, weightOf };
+module.exports = { LimitError, isOfHandles, MAX_OBJECTS, Weight, weightOf };

@@ -4,7 +4,9 @@
 // ask again, nested, until it answers.
 
 const { HEADER, Op, Flag, Tag, WireError, Reader, Writer } = require('./wire.cjs');
-const { LimitError } = require('./limit.cjs');
+const { LimitError, isOfHandles } = require('./limit.cjs');
+const { readValue } = require('./standin.cjs');
+const { MOST_ASKED } = require('./membrane.cjs');
 const { kindOf } = require('./policy-host.cjs');
 const { serve } = require('./serve.cjs');
 const P = require('./primordials.cjs');
@@ -207,6 +209,11 @@ class Link {
     this.next();
   }
 
+  // Not on behalf of a guest that the event loop serves.
+  mayWait() {
+    return !this.serving && (this.level > 0 || this.flight === null);
+  }
+
   // Sends and waits for the answer; serves what is asked of us meanwhile.
   exchange(endpoint, length) {
     this.stamp();
@@ -276,28 +283,40 @@ class Link {
   // ------------------------------------------------------------------- without waiting
 
   // One request whose answer the event loop brings: a promise of what `read` makes of it.
-  post(endpoint, op, target, write, read, call) {
+  post(endpoint, op, target, write, read, call, patient = true) {
     return new Promise((resolve, reject) => {
       if (this.lost !== undefined) throw this.lost;
       let length;
       const saved = this.call;
+      const ids = P.list();
       this.call = call;
+      endpoint.mentioned = ids;
       try {
+        endpoint.mention(target);
         length = endpoint.say(op, target, write, Flag.BY_VALUE);
       } catch (error) {
+        endpoint.unmention(ids);
+        if (patient && isOfHandles(error)) return resolve(this.postAgain(endpoint, op, target, write, read, call));
         throw LimitError.is(error) ? errors.byCode(error.code, error.message) : error;
       } finally {
         this.call = saved;
+        endpoint.mentioned = null;
       }
-      const job = { endpoint, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
+      const job = { endpoint, ids, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
       job.lent = endpoint.said();
       this.queue.push(job);
     });
   }
+  // More would be held than may be: once the guest has let go of what it has dropped.
+  async postAgain(endpoint, op, target, write, read, call) {
+    for (let more = true, i = 0; more === true && i < MOST_ASKED; i++) more = await this.post(endpoint, Op.COLLECT, 0, undefined, readValue, call, false);
+    return this.post(endpoint, op, target, write, read, call, false);
+  }
   start(job) {
     this.flight = job;
+    job.endpoint.unmention(job.ids);
     job.saved = job.endpoint.byValue;
     job.endpoint.byValue = true;
     if (job.bytes !== null) {
@@ -316,6 +335,7 @@ class Link {
       if (job === undefined) return void this.native.idle();
       const over = job.call?.over();
       if (over === undefined) return this.start(job);
+      job.endpoint.unmention(job.ids);
       job.endpoint.unsay(job.bytes, job.lent);
       job.reject(over);
     }

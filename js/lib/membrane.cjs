@@ -7,7 +7,7 @@ const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
 const { intrinsics, isForwarded, isEvaluator, changes } = require('./intrinsics.cjs');
 const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
-const { LimitError } = require('./limit.cjs');
+const { LimitError, isOfHandles } = require('./limit.cjs');
 const { encodeObject } = require('./encode.cjs');
 const { decodeTagged } = require('./decode.cjs');
 const { detachAll } = require('./transfer.cjs');
@@ -18,6 +18,8 @@ const INDEX_BITS = 20;
 const INDEX_MASK = (1 << INDEX_BITS) - 1;
 const GENERATIONS = 1 << 10;
 const MAX_RELEASES = 4000;
+// Each gives back so many: all that may be held.
+const MOST_ASKED = 256;
 const MAX_REGISTERED = 1000;
 const MAX_SYMBOL_TEXT = 256;
 
@@ -79,8 +81,13 @@ class Endpoint {
     this.theirSymbols = new P.SafeMap();
     this.registered = new P.SafeSet();
     this.errorClasses = new P.SafeMap();  // prototypes of those that are named like the other side's
-    this.releases = P.list();
-    this.registry = new P.SafeFinalizationRegistry((record) => this.dropped(record));
+    this.releases = P.list();  // numbers, and how often each is given back
+    this.mentioned = null;     // numbers of the other side's that a message names which is to wait in a queue
+    this.mentions = new P.SafeMap();  // by number: how many such messages there are
+    this.late = P.list();      // what was dropped meanwhile
+    this.references = policy.references((record) => this.dropped(record));
+    this.roomAt = policy.handles >> 1;  // a collection is asked for where so many are held
+    this.asked = P.list();  // by depth: whom a request of ours that waits is about
     // Property names that were sent, and received.
     this.keyNumbers = new P.SafeMap();
     this.keys = new P.SafeMap();
@@ -94,6 +101,7 @@ class Endpoint {
     this.journal = P.list();
     this.journaled = 0;
     this.newKeys = null;
+    this.patient = false;  // what is said may be said once more
     this.seen = null;
     this.backs = null;
     this.transfers = null;  // buffers that go with the message
@@ -102,7 +110,7 @@ class Endpoint {
     this.objects = 0;
     this.filled = 0;  // microseconds that maps and sets of the message had more than they needed
     this.withdrawn = false;  // the message has what was taken away from the other side
-    this.references = 0;  // functions, promises and objects of the other side that were heard of, ever, and what else is no data
+    this.heard = 0;  // functions, promises and objects of the other side that were heard of, ever, and what else is no data
     this.wellKnown = wellKnown;
     // Methods of the language that run on the other side, by path, and their paths.
     this.forwarders = undefined;
@@ -142,22 +150,46 @@ class Endpoint {
   finish() {
     if (this.transfers !== null) detachAll(this);
     const { writer } = this.link;
+    writer.view.setUint16(2, this.sayReleases(), true);
+    this.link.encoding = null;
+    this.newKeys = null;
+    return writer.at;
+  }
+  // What a message names that waits in a queue is not given back before it is sent.
+  mention(id) {
+    if (this.mentioned === null) return;
+    P.ArrayPush(this.mentioned, id);
+    this.mentions.set(id, (this.mentions.get(id) ?? 0) + 1);
+  }
+  unmention(ids) {
+    for (let i = 0; i < ids.length; i++) {
+      const count = this.mentions.get(ids[i]) - 1;
+      if (count > 0) this.mentions.set(ids[i], count);
+      else this.mentions.delete(ids[i]);
+    }
+    const { late } = this;
+    if (late.length === 0) return;
+    this.late = P.list();
+    for (let i = 0; i < late.length; i++) this.dropped(late[i]);
+  }
+  get unreleased() {
+    return this.releases.length / 2;
+  }
+  sayReleases() {
     const { releases } = this;
-    let count = releases.length > 2 * MAX_RELEASES ? MAX_RELEASES : releases.length / 2;
+    const { writer } = this.link;
+    const count = this.unreleased < MAX_RELEASES ? this.unreleased : MAX_RELEASES;
     try {
       writer.need(8 * count);
     } catch {
-      count = 0;  // with a message that has room
+      return 0;  // with a message that has room
     }
     for (let i = 0; i < count; i++) {
       const received = P.ArrayPop(releases);
       writer.u32(P.ArrayPop(releases));
       writer.u32(received);
     }
-    writer.view.setUint16(2, count, true);
-    this.link.encoding = null;
-    this.newKeys = null;
-    return writer.at;
+    return count;
   }
   // What the last message lent and let go of, for unsay().
   said() {
@@ -201,9 +233,9 @@ class Endpoint {
     if (this.depth >= MAX_DEPTH) throw new P.RangeError('Maximum call stack size exceeded');
     const saved = this.byValue;
     this.link.enter(this);
-    this.depth++;
+    this.asked[this.depth++] = target;
     try {
-      const length = this.say(op, target, write, byValue ? Flag.BY_VALUE : 0);
+      const length = this.sayPatiently(op, target, write, byValue ? Flag.BY_VALUE : 0);
       this.byValue = byValue;
       return this.hear(this.link.exchange(this, length), read);
     } catch (error) {
@@ -214,10 +246,29 @@ class Endpoint {
       this.link.leave(this);
     }
   }
+  // Where more would be held than may be, the other side is asked to let go of what it has dropped first. write may be
+  // called twice.
+  sayPatiently(op, target, write, flags) {
+    if (this.patient || !this.link.mayWait()) return this.say(op, target, write, flags);
+    this.patient = true;
+    const { length } = this.settled;
+    try {
+      return this.say(op, target, write, flags);
+    } catch (error) {
+      if (!isOfHandles(error) || this.depth >= MAX_DEPTH) throw error;
+      for (let i = 0; i < MOST_ASKED && this.ask(Op.COLLECT, 0, undefined, readValue, false) === true; i++);
+      this.patient = false;
+      this.settled.length = length;
+      return this.say(op, target, write, flags);
+    } finally {
+      this.patient = false;
+    }
+  }
   say(op, target, write, flags) {
     const { link } = this;
     if (this.closed) throw this.policy.closedError();
     if (link.encoding !== null) throw new P.TypeError('a getter called into the membrane while its value was copied');
+    if (this.holding >= this.roomAt) this.makeRoom();
     try {
       this.begin(op, target, flags);
       if (write !== undefined) write(this);
@@ -280,6 +331,7 @@ class Endpoint {
         writer.u8(settled[count].ok ? 1 : 0);
         this.encode(settled[count].value);
       } catch (error) {
+        if (this.patient && isOfHandles(error)) throw error;
         writer.at = at;
         if (this.transfers !== null) this.transfers.length = going;
         writer.u8(0);
@@ -383,7 +435,7 @@ class Endpoint {
   // What stands for it, counted once more; or undefined, and there is room for it.
   imported(id, face) {
     const record = this.record(id, face);
-    const alive = record === undefined ? undefined : P.WeakRefDeref(record.ref);
+    const alive = record === undefined ? undefined : this.references.get(record);
     if (alive === undefined) this.admit(id, face);
     else record.received++;
     return alive;
@@ -396,10 +448,9 @@ class Endpoint {
   }
   adopt(record, standIn) {
     record.received = 1;
-    record.ref = new P.WeakRef(standIn);
     this.imports[record.face].set(record.id & INDEX_MASK, record);
     this.standIns.set(standIn, record);
-    this.registry.register(standIn, record);
+    this.references.hold(record, standIn);
   }
   // A real object of ours (an error, a snapshot, a promise) that stands for one of the other side.
   importCopy(id, face, makeCopy) {
@@ -410,18 +461,53 @@ class Endpoint {
     this.adopt(record, copy);
     return copy;
   }
+  // Its stand-in was collected; told by the engine, or found by sweep() before.
   dropped(record) {
+    const { id, received } = record;
+    if (received === 0) return;
+    if (this.mentions.has(id)) return void P.ArrayPush(this.late, record);
+    record.received = 0;
     const imports = this.imports[record.face];
-    const index = record.id & INDEX_MASK;
+    const index = id & INDEX_MASK;
     if (imports.get(index) === record) imports.delete(index);
     if (this.closed) return;
-    P.ArrayPush(this.releases, record.id);
-    P.ArrayPush(this.releases, record.received);
+    P.ArrayPush(this.releases, id);
+    P.ArrayPush(this.releases, received);
     this.policy.onReleased(this);
   }
+  // Traps know what they stand for, and not the stand-in, which may be collected while they ask: not in that message.
+  isAsked(id) {
+    for (let i = 0; i < this.depth; i++) if (this.asked[i] === id) return true;
+    return false;
+  }
+  get holding() {
+    return this.imports[0].size + this.imports[1].size;
+  }
+  // Much of what is held may be dropped, by code that has it no more: the engine finds it when it collects garbage,
+  // which it may do much later than the other side meets its limit.
+  makeRoom(asked = false) {
+    const { handles } = this.policy;
+    const most = asked ? 0 : handles >> 1;
+    this.references.sweep(this);
+    if (this.holding > most) this.policy.collect(this, asked);
+    const free = handles - this.holding;
+    this.roomAt = this.holding + (free > 16 ? free >> 1 : handles >> 7 || 1);
+  }
+  // Asked for by the other side, which can hold no more: whether there is more to let go of than a message says.
+  collect() {
+    this.makeRoom(true);
+    return this.unreleased > MAX_RELEASES;
+  }
   settle(id, ok, value) {
-    const waiting = this.waiting(id);
-    if (waiting !== undefined) (ok ? waiting.resolve : waiting.reject)(value);
+    const record = this.record(id, 0);
+    if (record?.resolve !== undefined) this.finishPromise(record, ok, value);
+  }
+  // A promise of ours that stands for one of the other side has its outcome.
+  finishPromise(record, ok, value) {
+    this.policy.settling(record, ok);
+    const { resolve, reject } = record;
+    record.resolve = record.reject = undefined;
+    (ok ? resolve : reject)(value);
   }
   // Who waits for a promise of the other side, once.
   waiting(id) {
@@ -628,13 +714,8 @@ class Endpoint {
   close() {
     this.closed = true;
     const error = this.policy.closedError();
-    for (const face of this.imports) {
-      face.forEach((record) => {
-        const { reject } = record;
-        record.resolve = record.reject = undefined;
-        if (reject !== undefined) reject(error);
-      });
-    }
+    for (const face of this.imports)
+      face.forEach((record) => { if (record.reject !== undefined) this.finishPromise(record, false, error); });
     this.entries = P.list();
     this.freed = P.list();
     this.exported = byView();
@@ -643,6 +724,7 @@ class Endpoint {
     this.symbols = P.list();
     this.settled = this.policy.isHost ? [] : P.list();
     this.releases = P.list();
+    this.late = P.list();
     this.count = 0;
     this.journaled = 0;
     this.newKeys = null;
@@ -652,4 +734,4 @@ class Endpoint {
 // Object.prototype is the guest's to change: a getter there would be handed the membrane as `this`.
 P.setPrototypeOf(Endpoint.prototype, null);
 
-module.exports = { Endpoint };
+module.exports = { Endpoint, MOST_ASKED };

@@ -50,7 +50,7 @@ const NONE = new Uint8Array(0);
 const keyOf = ({ memory, buffers, stack, wasm, eval: evaluates }) => [memory, buffers, stack, wasm > 0, evaluates].join();
 // Whose turn it is while a sandbox is made that is nobody's yet, or ended that is nobody's any more.
 const absent = new errors.LostError('there is no such sandbox');
-const nobody = (limits) => ({ isHost: true, handles: 16, endedError: () => absent, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
+const nobody = (limits) => ({ isHost: true, handles: 16, references() {}, endedError: () => absent, sandbox: { turnLimits: () => limits, given() {}, begin() {}, clock() {}, count() {} } });
 const MAKING = { time: 5000, wall: 0 };
 // Short: a host that asks another sandbox of the worker waits for so long.
 const ENDING = { time: 100, wall: 500 };

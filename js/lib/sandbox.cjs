@@ -459,11 +459,11 @@ class Sandbox extends EventEmitter {
   }
   // What was let go of is told with the next message, or by one of its own when there is none.
   sendReleases(endpoint) {
-    if (this.#releasing || endpoint.releases.length < 128) return;
+    if (this.#releasing || endpoint.unreleased < 64) return;
     this.#releasing = true;
     setTimeout(() => {
       this.#releasing = false;
-      if (!this.#gone && endpoint.releases.length > 0) this.#post(Op.PUMP, 0, undefined).catch(nothing);
+      if (!this.#gone && endpoint.unreleased > 0) this.#post(Op.PUMP, 0, undefined).catch(nothing);
     }, 50).unref();
   }
   // The bytes that are the guest's `shared`.

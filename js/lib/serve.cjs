@@ -54,7 +54,7 @@ function throwTo(endpoint, error) {
 }
 
 function reply(endpoint, op, flags, write) {
-  return endpoint.say(op, 0, () => {
+  return endpoint.sayPatiently(op, 0, () => {
     write(endpoint);
     endpoint.policy.finishReply(endpoint);
   }, flags);
@@ -89,6 +89,7 @@ function perform(endpoint, header) {
     if (special !== undefined) return special;
   }
   if (header.op === Op.INTRINSIC) return intrinsic(endpoint);
+  if (header.op === Op.COLLECT) return value(endpoint.collect());
   const entry = endpoint.entryOf(header.target);
   const object = entry.value;
   const { view, kind } = entry;
@@ -106,10 +107,10 @@ function perform(endpoint, header) {
     }
     case Op.SET: {
       const key = endpoint.decodeKey();
-      const { references } = endpoint;
+      const { heard } = endpoint;
       const item = endpoint.decode();
       policy.check(endpoint, object);
-      return value(policy.permits(view, key, item) && P.reflectSet(object, key, policy.dataFor(endpoint, view, item, references), object));
+      return value(policy.permits(view, key, item) && P.reflectSet(object, key, policy.dataFor(endpoint, view, item, heard), object));
     }
     case Op.HAS: {
       const key = endpoint.decodeKey();
@@ -156,12 +157,12 @@ function perform(endpoint, header) {
     }
     case Op.DEFINE: {
       const key = endpoint.decodeKey();
-      const { references } = endpoint;
+      const { heard } = endpoint;
       const descriptor = decodeDescriptor(endpoint);
       policy.check(endpoint, object);
       const allowed = policy.permits(view, key, descriptor.value) &&
         (view !== View.PROTECTED || (descriptor.get === undefined && descriptor.set === undefined));
-      if (allowed && P.reflectHas(descriptor, 'value')) descriptor.value = policy.dataFor(endpoint, view, descriptor.value, references);
+      if (allowed && P.reflectHas(descriptor, 'value')) descriptor.value = policy.dataFor(endpoint, view, descriptor.value, heard);
       return value(allowed && P.defineProperty(object, key, descriptor));
     }
     case Op.IS_EXTENSIBLE:

@@ -23,6 +23,7 @@
 #include "membrane/channel.h"
 #include "membrane/turn.h"
 #include "packets.h"
+#include "weak.h"
 
 namespace bulkhead {
 namespace {
@@ -605,6 +606,8 @@ NAPI_MODULE_INIT() {
   napi_set_named_property(env, exports, "link", function);
   napi_create_function(env, "packets", NAPI_AUTO_LENGTH, bulkhead::packets, nullptr, &function);
   napi_set_named_property(env, exports, "packets", function);
+  napi_create_function(env, "weak", NAPI_AUTO_LENGTH, bulkhead::weak, nullptr, &function);
+  napi_set_named_property(env, exports, "weak", function);
   napi_create_function(env, "spawn", NAPI_AUTO_LENGTH, bulkhead::spawn, nullptr, &function);
   napi_set_named_property(env, exports, "spawn", function);
   napi_create_function(env, "isOver", NAPI_AUTO_LENGTH, bulkhead::is_over, nullptr, &function);

@@ -337,7 +337,14 @@ void memory(const Info& info) {
   info.GetReturnValue().Set(v8::Array::New(isolate, numbers, 2));
 }
 
-void collect(const Info& info) { info.GetIsolate()->LowMemoryNotification(); }
+// collect(): all that nobody has any more, what a WeakRef keeps until its job is over included: the
+// job may be the loop that makes it.
+void collect(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  isolate->ClearKeptObjects();
+  isolate->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
+  isolate->MemoryPressureNotification(v8::MemoryPressureLevel::kNone);
+}
 
 // By V8's own deleter of nothing: any other one makes the channel count as memory that collecting
 // garbage would free, and so each heap collect from its first moment.
