@@ -111,6 +111,11 @@ function kindOf(value) {
   return Kind.OBJECT;
 }
 
+// What the instances of a class inherit from, of which the guest has the class itself.
+const isOfClass = (endpoint, prototype) => {
+  const made = P.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
+  return typeof made === 'function' && endpoint.isExported(made) && P.getOwnPropertyDescriptor(made, 'prototype')?.value === prototype;
+};
 const ofCallers = (object, key) => typeof object === 'function' && (key === 'caller' || key === 'arguments');
 
 // Of the guest's end of the membrane, in our words: what a worker says of its limits is kept in the journal.
@@ -311,7 +316,7 @@ class HostPolicy {
   prototypeOf(endpoint, object) {
     const { paths } = intrinsics();
     let prototype = P.getPrototypeOf(object);
-    while (prototype !== null && !paths.has(prototype) && !endpoint.isExported(prototype) && !endpoint.standIns.has(prototype))
+    while (prototype !== null && !paths.has(prototype) && !endpoint.isExported(prototype) && !endpoint.standIns.has(prototype) && !isOfClass(endpoint, prototype))
       prototype = P.getPrototypeOf(prototype);
     return prototype;
   }

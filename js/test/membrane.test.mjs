@@ -108,6 +108,19 @@ test('identity, both ways and again', () => {
   assert.ok(run('er2 === er'));
 });
 
+test('instances are of the class that a guest was given, whether it has read its prototype or not', () => {
+  class Base { b() { return 1; } }
+  class Shown extends Base { s() { return 2; } }
+  class Hidden extends Shown {}
+  give('C', Shown);
+  give('one', new Shown());
+  assert.ok(run('Object.getPrototypeOf(one) === C.prototype'));
+  assert.ok(run('Object.getPrototypeOf(new C()) === C.prototype && one instanceof C && new C().s() === 2'));
+  // A class that it was not given is passed by.
+  give('deep', new Hidden());
+  assert.ok(run('Object.getPrototypeOf(deep) === C.prototype && Object.getPrototypeOf(C.prototype) === Object.prototype'));
+});
+
 test('what is known is real on the other side', () => {
   const values = {
     date: new Date(5), regexp: /a(b)/gi, map: new Map([[1, { k: 2 }]]), set: new Set(['a']), bytes: new Uint8Array([1, 2, 3]),
