@@ -71,7 +71,8 @@ export interface Limits {
   cpu?: Duration;
   /** The native stack of guest code. Default and most '1 MiB'. */
   stack?: Size;
-  /** The largest message in either direction: arguments, results, errors. Default '16 MiB'. */
+  /** The largest message in either direction: arguments, results, errors; and, of a guest's, what it costs the host to
+   *  make, of which a Map or a function is more than its few bytes. Default '16 MiB'. */
   output?: Size;
   /** Objects, functions and promises that one side holds of the other. What it has dropped is collected before there are
    *  too many. Default 65,536. */

@@ -4,7 +4,7 @@
 
 const P = require('./primordials.cjs');
 const { Tag, WireError } = require('./wire.cjs');
-const { MAX_OBJECTS, Weight, weightOf } = require('./limit.cjs');
+const { Weight, weightOfRegExp, weightOfJson, MOST_NAMED, EMPTY } = require('./limit.cjs');
 const { errorClasses, viewClasses, isOfErrors, CACHED } = require('./encode.cjs');
 
 const MAX_NESTING = 120;
@@ -31,10 +31,15 @@ function decodeTagged(endpoint, tag) {
     case Tag.FALSE: return false;
     case Tag.INT: return reader.i32();
     case Tag.NUMBER: return reader.f64();
-    case Tag.TEXT1: return link.getText(reader.count(1), false);
+    case Tag.TEXT1: {
+      const bytes = reader.count(1);
+      endpoint.weighHeard(Weight.TEXT + bytes);
+      return link.getText(bytes, false);
+    }
     case Tag.TEXT2: {
       const bytes = reader.count(1);
       if (bytes % 2 !== 0) throw new WireError('text');
+      endpoint.weighHeard(Weight.TEXT + bytes / 2);
       return link.getText(bytes, true);
     }
     case Tag.KEY: {
@@ -50,6 +55,7 @@ function decodeTagged(endpoint, tag) {
       const cached = !endpoint.policy.isHost && (kind & CACHED) !== 0;
       if (cached) kind &= ~CACHED;
       if (id >= 1 << 30 || kind > 3) throw new WireError('handle');
+      endpoint.weighHeard(Weight.HANDLE);
       return endpoint.importHandle(id, kind, cached);
     }
     case Tag.YOURS: return endpoint.policy.handedBack(endpoint, endpoint.entryOf(reader.u32()));
@@ -82,6 +88,7 @@ function decodeTagged(endpoint, tag) {
 
 function decodeBigInt(endpoint) {
   const digits = endpoint.decodeText();
+  endpoint.weighHeard(Weight.BIGINT);
   if (digits.length === 0 || digits.length > MAX_BIGINT) throw new WireError('bigint');
   const negative = P.StringCharCodeAt(digits, 0) === 45;
   const bare = negative ? P.StringSlice(digits, 1) : digits;
@@ -99,14 +106,9 @@ function decodeNested(endpoint, tag) {
     endpoint.nesting = 0;
     throw new WireError('nesting');
   }
-  weigh(endpoint, 1);
   const value = decodeDeep(endpoint, tag);
   endpoint.nesting--;
   return value;
-}
-
-function weigh(endpoint, weight) {
-  if ((endpoint.objects += weight) > MAX_OBJECTS) throw new WireError('objects');
 }
 
 function remember(endpoint, value) {
@@ -137,6 +139,7 @@ function decodeDeep(endpoint, tag) {
   switch (tag) {
     case Tag.ARRAY: {
       const length = reader.count(1);
+      endpoint.weighHeard(Weight.OBJECT + Weight.ITEM * length);
       const array = beginList(endpoint, []);
       for (let i = 0; i < length; i++) {
         const item = reader.u8();
@@ -147,6 +150,7 @@ function decodeDeep(endpoint, tag) {
     }
     case Tag.INTS: {
       const length = reader.count(4);
+      endpoint.weighHeard(Weight.OBJECT + 8 * length);
       const array = beginList(endpoint, new P.Array(length));
       const { view } = reader;
       let { at } = reader;
@@ -156,6 +160,7 @@ function decodeDeep(endpoint, tag) {
     }
     case Tag.NUMBERS: {
       const length = reader.count(8);
+      endpoint.weighHeard(Weight.OBJECT + 8 * length);
       const array = beginList(endpoint, new P.Array(length));
       const { view } = reader;
       let { at } = reader;
@@ -163,19 +168,7 @@ function decodeDeep(endpoint, tag) {
       reader.at = at;
       return endList(endpoint, array);
     }
-    case Tag.OBJECT: {
-      const count = reader.count(2);
-      const object = remember(endpoint, {});
-      for (let i = 0; i < count; i++) {
-        const key = endpoint.decodeText();
-        const value = endpoint.decode();
-        // Plain data has no functions, and this one the engine would call by itself.
-        if (endpoint.policy.isHost && key === 'then' && typeof value === 'function') throw new WireError('then');
-        if (P.reflectHas(P.ObjectPrototype, key)) define(object, key, value);
-        else object[key] = value;
-      }
-      return object;
-    }
+    case Tag.OBJECT: return decodeObject(endpoint);
     case Tag.BACK: {
       const number = reader.u32();
       if (endpoint.backs === null || number >= endpoint.backs.length) throw new WireError('back');
@@ -185,6 +178,7 @@ function decodeDeep(endpoint, tag) {
     case Tag.SET: {
       const count = reader.count(1);
       if (tag === Tag.MAP && count % 2 !== 0) throw new WireError('map');
+      endpoint.weighHeard(Weight.COLLECTION + Weight.ENTRY * count);
       const collection = remember(endpoint, tag === Tag.MAP ? new P.Map() : new P.Set());
       const items = P.list();
       for (let i = 0; i < count; i++) P.ArrayPush(items, endpoint.decode());
@@ -194,15 +188,19 @@ function decodeDeep(endpoint, tag) {
       }
       return collection;
     }
-    case Tag.DATE: return new P.Date(reader.f64());
+    case Tag.DATE:
+      endpoint.weighHeard(Weight.DATE);
+      return new P.Date(reader.f64());
+    case Tag.JSON: return decodeJson(endpoint);
     case Tag.REGEXP: return decodeRegExp(endpoint);
     case Tag.ERROR: return decodeError(endpoint);
     case Tag.VIEW: return decodeView(endpoint);
     case Tag.BUFFER: {
-      const bytes = takeBytes(reader);
+      const bytes = takeBytes(endpoint);
       return P.viewBuffer(bytes);
     }
     case Tag.BOXED: {
+      endpoint.weighHeard(Weight.BOXED);
       const value = endpoint.decode();
       if (value === null || typeof value === 'object' || typeof value === 'function') return P.ObjectCreate(null);
       return P.Object(value);
@@ -213,10 +211,53 @@ function decodeDeep(endpoint, tag) {
   throw new WireError(`tag ${tag}`);
 }
 
+function decodeObject(endpoint) {
+  const { reader } = endpoint.link;
+  const { isHost } = endpoint.policy;
+  const count = reader.count(2);
+  endpoint.weighHeard(Weight.OBJECT + Weight.ITEM * count);
+  const object = remember(endpoint, {});
+  let shape = EMPTY;
+  for (let i = 0; i < count; i++) {
+    const { at } = reader;
+    const key = endpoint.decodeText();
+    if (isHost && i < MOST_NAMED) {
+      const known = endpoint.heardShapes();
+      const { fresh } = known;
+      shape = known.next(shape, reader.bytes, at + 5, reader.at);
+      if (known.fresh !== fresh) endpoint.weighHeard(Weight.SHAPE);
+    }
+    const value = endpoint.decode();
+    // Plain data has no functions, and this one the engine would call by itself.
+    if (isHost && key === 'then' && typeof value === 'function') throw new WireError('then');
+    if (P.reflectHas(P.ObjectPrototype, key)) define(object, key, value);
+    else object[key] = value;
+  }
+  return object;
+}
+
+// Plain data. A text of a host's is the host's; one of a guest's is looked through before anything is made of it.
+function decodeJson(endpoint) {
+  const { reader } = endpoint.link;
+  const two = reader.u8() === Tag.TEXT2;
+  const length = reader.count(1);
+  if (endpoint.policy.isHost) endpoint.weighHeard(weightOfJson(endpoint.heardShapes(), reader.bytes, reader.at, reader.at + length, two));
+  reader.at -= 5;
+  const text = endpoint.decodeText();
+  let value;
+  try {
+    value = P.JSONParse(text);
+  } catch {
+    throw new WireError('json');
+  }
+  if (typeof value !== 'object' || value === null) throw new WireError('json');
+  return value;
+}
+
 function decodeRegExp(endpoint) {
   const source = endpoint.decodeText();
   const flags = endpoint.decodeText();
-  if ((endpoint.objects += weightOf(source, flags)) > MAX_OBJECTS) throw new WireError('regular expressions');
+  endpoint.weighHeard(weightOfRegExp(source, flags));
   try {
     return new P.RegExp(source, flags);
   } catch {
@@ -225,8 +266,10 @@ function decodeRegExp(endpoint) {
   }
 }
 
-function takeBytes(reader) {
+function takeBytes(endpoint) {
+  const { reader } = endpoint.link;
   const length = reader.count(1);
+  endpoint.weighHeard(Weight.BUFFER + length);
   const bytes = new P.Uint8Array(length);
   P.TypedArraySet(bytes, P.TypedArraySubarray(reader.bytes, reader.at, reader.at + length));
   reader.at += length;
@@ -237,7 +280,7 @@ function decodeView(endpoint) {
   const { reader } = endpoint.link;
   const number = reader.u8();
   if (number >= viewClasses.length) throw new WireError('view');
-  const bytes = takeBytes(reader);
+  const bytes = takeBytes(endpoint);
   const name = viewClasses[number];
   if (name === 'Uint8Array') return bytes;
   if (name === 'Buffer') return endpoint.policy.makeBuffer(bytes);
@@ -250,7 +293,7 @@ function decodeView(endpoint) {
 
 function decodeError(endpoint) {
   const { reader } = endpoint.link;
-  weigh(endpoint, Weight.ERROR);
+  endpoint.weighHeard(Weight.ERROR);
   const id = reader.u32();
   const number = reader.u8();
   if (id >= 1 << 30 || number >= errorClasses.length) throw new WireError('error');
@@ -265,7 +308,9 @@ function decodeError(endpoint) {
     P.ArrayPush(rest, tag === Tag.HOLE ? rest : decodeTagged(endpoint, tag));
   }
   const data = P.list();
-  for (let left = reader.u8(); left > 0; left--) {
+  let left = reader.u8();
+  endpoint.weighHeard(Weight.SHAPE * left);
+  for (; left > 0; left--) {
     P.ArrayPush(data, endpoint.decodeText());
     const value = endpoint.decode();
     if (typeof value === 'function') throw new WireError('error');
@@ -273,7 +318,7 @@ function decodeError(endpoint) {
   }
   return endpoint.importCopy(id, 0, () => {
     const Class = errorConstructors[number];
-    const error = errorClasses[number] === 'AggregateError' ? new Class([], message) : new Class(message);
+    const error = endpoint.policy.makeError(() => (errorClasses[number] === 'AggregateError' ? new Class([], message) : new Class(message)));
     if (className !== '') nameClass(endpoint, error, number, className);
     for (let i = 0; i < data.length; i += 2) if (!isOfErrors(data[i]) && !P.reflectHas(P.ErrorPrototype, data[i])) define(error, data[i], data[i + 1]);
     if (name !== errorClasses[number]) hide(error, 'name', name);
@@ -312,6 +357,7 @@ function isName(name) {
 function decodePromise(endpoint) {
   const id = endpoint.link.reader.u32();
   if (id >= 1 << 30) throw new WireError('promise');
+  endpoint.weighHeard(Weight.PROMISE);
   endpoint.heard++;
   return endpoint.importCopy(id, 0, (record) => {
     const promise = new P.Promise((resolve, reject) => {
@@ -331,9 +377,10 @@ function decodeSnapshot(endpoint) {
   endpoint.heard++;
   const methods = [];
   const count = reader.count(5);
-  weigh(endpoint, Weight.SNAPSHOT + count * Weight.METHOD);
+  endpoint.weighHeard(Weight.SNAPSHOT + count * Weight.METHOD);
   for (let i = 0; i < count; i++) P.ArrayPush(methods, endpoint.decodeText());
   const properties = reader.count(2);
+  endpoint.weighHeard(properties * Weight.SHAPE);
   const object = {};
   for (let i = 0; i < properties; i++) {
     const key = endpoint.decodeText();

@@ -5,7 +5,8 @@
 const P = require('./primordials.cjs');
 const { Tag, Kind } = require('./wire.cjs');
 const { View } = require('./view.cjs');
-const { LimitError, MAX_OBJECTS, Weight, weightOf } = require('./limit.cjs');
+const { Weight, weightOfRegExp } = require('./limit.cjs');
+const { AGAIN, Texts, MANY, textOf: jsonOf, isInText } = require('./plain.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
@@ -34,12 +35,7 @@ const CACHED = 16;
 const errorPrototypes = [];
 for (let i = 0; i < errorClasses.length; i++) P.ArrayPush(errorPrototypes, globalThis[errorClasses[i]].prototype);
 
-function weigh(endpoint, weight) {
-  if ((endpoint.objects += weight) > MAX_OBJECTS) throw new LimitError('ERR_SANDBOX_OUTPUT', `more than ${MAX_OBJECTS} objects in one message`);
-}
-
 function encodeObject(endpoint, value) {
-  weigh(endpoint, 1);
   const { link, policy } = endpoint;
   const { writer } = link;
   const record = endpoint.standIns.get(value);
@@ -64,12 +60,14 @@ function encodeObject(endpoint, value) {
   const kind = told & KIND;
   switch (kind) {
     case Kind.DATE:
+      endpoint.weigh(Weight.DATE);
       return writer.tagged64(Tag.DATE, P.DateGetTime(value));
     case Kind.REGEXP:
       return encodeRegExp(endpoint, value);
     case Kind.ERROR:
       return encodeError(endpoint, value, view);
     case Kind.PROMISE:
+      endpoint.weigh(Weight.PROMISE);
       writer.u8(Tag.PROMISE);
       return writer.u32(endpoint.exportPromise(value));
     case Kind.MAP:
@@ -100,6 +98,7 @@ function encodeObject(endpoint, value) {
   if (wrapped === undefined && endpoint.strict) throw policy.copyError('what is not plain data cannot be copied');
   if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
   if (policy.isHost && view !== View.READONLY && wrapped === undefined) view = policy.viewOf(value, view);
+  endpoint.weigh(Weight.HANDLE);
   writer.u8(Tag.MINE);
   writer.u32(endpoint.exportHandle(value, view, kind));
   writer.u8(view === View.CACHED ? kind | CACHED : kind);
@@ -133,17 +132,19 @@ function isData(value) {
   return true;
 }
 
-// Has this container been written already, in this message? Otherwise it counts from now on.
+// Has this container been written already, in this message?
 function isBack(endpoint, value) {
+  if (isInText(endpoint, value)) throw AGAIN;
+  const number = endpoint.seen === null ? undefined : endpoint.seen.get(value);
+  if (number === undefined) return false;
+  endpoint.link.writer.u8(Tag.BACK);
+  endpoint.link.writer.u32(number);
+  return true;
+}
+// From now on it has been.
+function remember(endpoint, value) {
   if (endpoint.seen === null) endpoint.seen = new P.SafeMap();
-  const number = endpoint.seen.get(value);
-  if (number !== undefined) {
-    endpoint.link.writer.u8(Tag.BACK);
-    endpoint.link.writer.u32(number);
-    return true;
-  }
   endpoint.seen.set(value, endpoint.seen.size);
-  return false;
 }
 
 function nest(endpoint) {
@@ -153,37 +154,49 @@ function nest(endpoint) {
   }
 }
 
-function encodeArray(endpoint, array) {
-  if (isBack(endpoint, array)) return;
-  const { writer } = endpoint.link;
+// As one text, where that is less work and says the same.
+function encodeText(endpoint, value, size) {
+  const text = jsonOf(endpoint, value, size);
+  if (text === undefined) {
+    // Many small ones, of which none is tried by itself.
+    if (endpoint.way === Texts.LARGE && ++endpoint.small > MANY) throw AGAIN;
+    return false;
+  }
+  endpoint.link.writer.u8(Tag.JSON);
+  endpoint.encodeText(text);
+  return true;
+}
+
+// Numbers alone, and not few: in four bytes each where all are integers of so many, else in eight.
+function encodeNumbers(endpoint, array) {
   const { length } = array;
-  let whole = length >= 8;
-  let integers = whole;
-  for (let i = 0; whole && i < length; i++) {
+  if (length < 8) return false;
+  let integers = true;
+  for (let i = 0; i < length; i++) {
     const item = array[i];
-    if (typeof item !== 'number') whole = false;
-    else if ((item | 0) !== item || (item === 0 && P.ObjectIs(item, -0))) integers = false;
+    if (typeof item !== 'number') return false;
+    if ((item | 0) !== item || (item === 0 && P.ObjectIs(item, -0))) integers = false;
   }
-  if (whole && integers) {
-    writer.u8(Tag.INTS);
-    writer.u32(length);
-    writer.need(4 * length);
-    const { view } = writer;
-    let { at } = writer;
-    for (let i = 0; i < length; i++, at += 4) view.setInt32(at, array[i], true);
-    writer.at = at;
-    return;
-  }
-  if (whole) {
-    writer.u8(Tag.NUMBERS);
-    writer.u32(length);
-    writer.need(8 * length);
-    const { view } = writer;
-    let { at } = writer;
-    for (let i = 0; i < length; i++, at += 8) view.setFloat64(at, array[i], true);
-    writer.at = at;
-    return;
-  }
+  remember(endpoint, array);
+  endpoint.weigh(Weight.OBJECT + 8 * length);
+  const { writer } = endpoint.link;
+  writer.u8(integers ? Tag.INTS : Tag.NUMBERS);
+  writer.u32(length);
+  writer.need((integers ? 4 : 8) * length);
+  const { view } = writer;
+  let { at } = writer;
+  if (integers) for (let i = 0; i < length; i++, at += 4) view.setInt32(at, array[i], true);
+  else for (let i = 0; i < length; i++, at += 8) view.setFloat64(at, array[i], true);
+  writer.at = at;
+  return true;
+}
+
+function encodeArray(endpoint, array) {
+  const { length } = array;
+  if (isBack(endpoint, array) || encodeNumbers(endpoint, array) || encodeText(endpoint, array, length)) return;
+  remember(endpoint, array);
+  endpoint.weigh(Weight.OBJECT + Weight.ITEM * length);
+  const { writer } = endpoint.link;
   nest(endpoint);
   writer.u8(Tag.ARRAY);
   writer.u32(length);
@@ -196,10 +209,13 @@ function encodeArray(endpoint, array) {
 }
 
 function encodeData(endpoint, object) {
-  if (isBack(endpoint, object)) return;
-  nest(endpoint);
-  const { writer } = endpoint.link;
   const keys = P.ObjectKeys(object);
+  if (isBack(endpoint, object) || encodeText(endpoint, object, keys.length)) return;
+  remember(endpoint, object);
+  nest(endpoint);
+  endpoint.weigh(Weight.OBJECT + Weight.ITEM * keys.length);
+  endpoint.weighNames(keys);
+  const { writer } = endpoint.link;
   writer.u8(Tag.OBJECT);
   writer.u32(keys.length);
   for (let i = 0; i < keys.length; i++) {
@@ -211,6 +227,7 @@ function encodeData(endpoint, object) {
 
 function encodeCollection(endpoint, collection, kind) {
   if (isBack(endpoint, collection)) return;
+  remember(endpoint, collection);
   nest(endpoint);
   const { writer } = endpoint.link;
   const items = P.list();
@@ -222,6 +239,7 @@ function encodeCollection(endpoint, collection, kind) {
   } else {
     P.SetForEach(collection, (value) => { P.ArrayPush(items, value); });
   }
+  endpoint.weigh(Weight.COLLECTION + Weight.ENTRY * items.length);
   writer.u8(kind === Kind.MAP ? Tag.MAP : Tag.SET);
   writer.u32(items.length);
   for (let i = 0; i < items.length; i++) endpoint.encode(items[i]);
@@ -308,7 +326,7 @@ function encodeError(endpoint, error, view) {
   const { link, policy } = endpoint;
   const { writer } = link;
   const number = classOf(error);
-  weigh(endpoint, Weight.ERROR);
+  endpoint.weigh(Weight.ERROR);
   nest(endpoint);
   writer.u8(Tag.ERROR);
   writer.u32(endpoint.exportHandle(error, view, Kind.ERROR));
@@ -328,6 +346,7 @@ function encodeError(endpoint, error, view) {
     else endpoint.encode(found.value);
   }
   const names = dataOf(endpoint, error, code !== undefined);
+  endpoint.weigh(Weight.SHAPE * names.length);
   writer.u8(names.length);
   const { copying } = endpoint;
   endpoint.copying = true;
@@ -349,17 +368,19 @@ function encodeView(endpoint, value) {
     isDataView ? P.dataViewOffset(value) : P.viewOffset(value), length);
   writer.u8(Tag.VIEW);
   writer.u8(numberOf(viewClasses, name));
-  putBytes(writer, bytes, length);
+  putBytes(endpoint, bytes, length);
 }
 
 function encodeBuffer(endpoint, value) {
   const { writer } = endpoint.link;
   const bytes = new P.Uint8Array(value);
   writer.u8(Tag.BUFFER);
-  putBytes(writer, bytes, P.viewLength(bytes));
+  putBytes(endpoint, bytes, P.viewLength(bytes));
 }
 
-function putBytes(writer, bytes, length) {
+function putBytes(endpoint, bytes, length) {
+  const { writer } = endpoint.link;
+  endpoint.weigh(Weight.BUFFER + length);
   writer.u32(length);
   writer.need(length);
   P.TypedArraySet(writer.bytes, bytes, writer.at);
@@ -369,8 +390,7 @@ function putBytes(writer, bytes, length) {
 function encodeRegExp(endpoint, value) {
   const source = P.RegExpSource(value);
   const flags = P.RegExpFlags(value);
-  if ((endpoint.objects += weightOf(source, flags)) > MAX_OBJECTS)
-    throw new LimitError('ERR_SANDBOX_OUTPUT', 'regular expressions in one message that take too long to read');
+  endpoint.weigh(weightOfRegExp(source, flags));
   endpoint.link.writer.u8(Tag.REGEXP);
   endpoint.encodeText(source);
   endpoint.encodeText(flags);
@@ -378,6 +398,7 @@ function encodeRegExp(endpoint, value) {
 
 const unboxers = [P.valueOfNumber, P.valueOfString, P.valueOfBoolean, P.valueOfBigInt, P.valueOfSymbol];
 function encodeBoxed(endpoint, value) {
+  endpoint.weigh(Weight.BOXED);
   endpoint.link.writer.u8(Tag.BOXED);
   for (let i = 0; i < unboxers.length; i++) {
     try {
@@ -414,7 +435,7 @@ function encodeSnapshot(endpoint, object, isProxy) {
       }
     }
   }
-  weigh(endpoint, Weight.SNAPSHOT + methods.length * Weight.METHOD);
+  endpoint.weigh(Weight.SNAPSHOT + methods.length * Weight.METHOD + data.length * Weight.SHAPE);
   nest(endpoint);
   writer.u8(Tag.SNAPSHOT);
   writer.u32(endpoint.exportHandle(object, endpoint.view, Kind.OBJECT));

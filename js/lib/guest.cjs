@@ -5,7 +5,7 @@
 const P = require('./primordials.cjs');
 const { Op, Flag, Settle, Tag, Kind, WireError, Reader, Writer } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
-const { LimitError } = require('./limit.cjs');
+const { LimitError, SLACK } = require('./limit.cjs');
 const { serve } = require('./serve.cjs');
 const { Limited } = require('./limited.cjs');
 const { transfer } = require('./transfer.cjs');
@@ -85,6 +85,9 @@ class GuestPolicy {
     this.guest.io.whenSettled(promise, noop, noop);
   }
   settling() {}
+  makeError(make) {
+    return make();
+  }
   onError(error, className, name, message) {
     // Made by us, but thrown where the guest's code stands.
     P.defineProperty(error, 'stack', {
@@ -152,6 +155,7 @@ class GuestLink {
       throw new LimitError('ERR_SANDBOX_OUTPUT', 'what is to cross the membrane is larger than a message may be (option output of the sandbox)');
     });
     this.writer.use(io.out);
+    this.most = io.out.length + SLACK;  // a message's weight
     this.kind = io.kind;
     this.whenSettled = io.whenSettled;
     this.outcome = io.outcome;
@@ -259,6 +263,7 @@ class Guest {
         endpoint.policy.handles = handles;
         endpoint.roomAt = handles >> 1;
         if (output < this.io.out.length) this.link.writer.use(P.TypedArraySubarray(this.io.out, 0, output));
+        this.link.most = output + SLACK;
         const exposed = this.exposed();
         // While the language has all that it is made of.
         const Buffer = exposed.program === undefined ? undefined : this.io.run(exposed.program, 'bulkhead:buffer', 0, 0);

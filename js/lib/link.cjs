@@ -4,7 +4,7 @@
 // ask again, nested, until it answers.
 
 const { HEADER, Op, Flag, Tag, WireError, Reader, Writer } = require('./wire.cjs');
-const { LimitError, isOfHandles } = require('./limit.cjs');
+const { LimitError, SLACK, isOfHandles } = require('./limit.cjs');
 const { readValue } = require('./standin.cjs');
 const { MOST_ASKED } = require('./membrane.cjs');
 const { kindOf } = require('./policy-host.cjs');
@@ -32,6 +32,7 @@ class Link {
   constructor(native, limit) {
     this.native = native;
     this.limit = limit;
+    this.most = limit + 2 * SLACK;  // weight of a message of the worker's
     this.endpoints = new Map();
     this.lost = undefined;
     this.turn = 0;

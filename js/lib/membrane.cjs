@@ -7,7 +7,8 @@ const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
 const { intrinsics, isForwarded, isEvaluator, changes } = require('./intrinsics.cjs');
 const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
-const { LimitError, isOfHandles } = require('./limit.cjs');
+const { LimitError, isOfHandles, Weight, Shapes, hashesOf } = require('./limit.cjs');
+const { AGAIN, Texts } = require('./plain.cjs');
 const { encodeObject } = require('./encode.cjs');
 const { decodeTagged } = require('./decode.cjs');
 const { detachAll } = require('./transfer.cjs');
@@ -107,7 +108,12 @@ class Endpoint {
     this.transfers = null;  // buffers that go with the message
     this.depth = 0;
     this.nesting = 0;
-    this.objects = 0;
+    this.weight = 0;  // of the message (limit.cjs)
+    this.way = Texts.LARGE;  // how plain data are written (plain.cjs)
+    this.texts = null;
+    this.wasted = 0;
+    this.small = 0;
+    this.shapes = null;  // of objects in the message
     this.filled = 0;  // microseconds that maps and sets of the message had more than they needed
     this.withdrawn = false;  // the message has what was taken away from the other side
     this.heard = 0;  // functions, promises and objects of the other side that were heard of, ever, and what else is no data
@@ -129,9 +135,13 @@ class Endpoint {
     view.setUint32(12, target, true);
     writer.at = HEADER;
     this.nesting = 0;
-    this.objects = 0;
+    this.weight = 0;
     this.newKeys = null;
     this.seen = null;
+    this.texts = null;
+    this.wasted = 0;
+    this.small = 0;
+    this.shapes = null;
     this.transfers = null;
     this.journaled = 0;
     this.link.encoding = this;
@@ -221,7 +231,8 @@ class Endpoint {
     reader.end = start;
     this.backs = null;
     this.nesting = 0;
-    this.objects = 0;
+    this.weight = 0;
+    this.shapes = null;
     this.filled = 0;
     this.withdrawn = false;
     return header;
@@ -269,6 +280,16 @@ class Endpoint {
     if (this.closed) throw this.policy.closedError();
     if (link.encoding !== null) throw new P.TypeError('a getter called into the membrane while its value was copied');
     if (this.holding >= this.roomAt) this.makeRoom();
+    for (this.way = Texts.LARGE; ; this.way++) {
+      try {
+        return this.write(op, target, write, flags);
+      } catch (error) {
+        if (error !== AGAIN) throw error;
+      }
+    }
+  }
+  write(op, target, write, flags) {
+    const { link } = this;
     try {
       this.begin(op, target, flags);
       if (write !== undefined) write(this);
@@ -299,6 +320,7 @@ class Endpoint {
   hearSettled() {
     const { reader } = this.link;
     const count = reader.count(6);
+    this.weighHeard(Weight.SETTLED * count);
     const list = P.list();
     const { byValue } = this;
     for (let i = 0; i < count; i++) {
@@ -325,14 +347,18 @@ class Endpoint {
     for (; count < settled.length; count++) {
       writer.u32(settled[count].id);
       const { at } = writer;
+      const { weight } = this;
       const going = this.transfers?.length ?? 0;
       this.copying = settled[count].copying;
       try {
+        this.weigh(Weight.SETTLED);
         writer.u8(settled[count].ok ? 1 : 0);
         this.encode(settled[count].value);
       } catch (error) {
-        if (this.patient && isOfHandles(error)) throw error;
+        this.copying = copying;
+        if (error === AGAIN || (this.patient && isOfHandles(error))) throw error;
         writer.at = at;
+        this.weight = weight;
         if (this.transfers !== null) this.transfers.length = going;
         writer.u8(0);
         this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
@@ -520,6 +546,29 @@ class Endpoint {
 
   // ------------------------------------------------------------------- values
 
+  // Besides proxies, which it is known by that they are such, a host holds copies of a guest's objects.
+  isStandIn(value) {
+    return this.policy.isHost && this.standIns.has(value);
+  }
+  // What a guest says costs its host. What a host says is its own to weigh.
+  weigh(weight) {
+    if (!this.policy.isHost && (this.weight += weight) > this.link.most)
+      throw new LimitError('ERR_SANDBOX_OUTPUT', 'what is to cross the membrane takes more to read than a message may (option output of the sandbox)');
+  }
+  // Names of an object.
+  weighNames(keys) {
+    if (this.policy.isHost) return;
+    if (this.shapes === null) this.shapes = new Shapes();
+    this.weigh(this.shapes.count(keys) * Weight.SHAPE);
+  }
+  heardShapes() {
+    if (this.shapes === null) this.shapes = hashesOf();
+    return this.shapes;
+  }
+  weighHeard(weight) {
+    if (this.policy.isHost && (this.weight += weight) > this.link.most) throw new WireError('weight');
+  }
+
   encode(value) {
     const { writer } = this.link;
     switch (typeof value) {
@@ -537,10 +586,12 @@ class Endpoint {
     }
   }
   encodeText(text) {
+    this.weigh(Weight.TEXT + text.length);
     if (!this.link.writer.short(text)) this.link.putText(text);
   }
   encodeBigInt(value) {
     const digits = P.BigIntToString(value, 16);
+    this.weigh(Weight.BIGINT);
     this.link.writer.u8(Tag.BIGINT);
     this.encodeText(digits);
   }
@@ -554,6 +605,7 @@ class Endpoint {
     }
     const registered = P.SymbolKeyFor(symbol);
     if (this.policy.hides(symbol)) return writer.u8(Tag.UNDEFINED);
+    this.weigh(Weight.SYMBOL);
     if (registered !== undefined && !P.StringStartsWith(registered, 'nodejs.')) {
       this.countRegistered(registered, false);
       writer.u8(Tag.REGISTERED);
@@ -650,6 +702,7 @@ class Endpoint {
   decodeSymbol(mine) {
     const { reader } = this.link;
     const id = reader.u32();
+    this.weighHeard(Weight.SYMBOL);
     if (mine) {
       if (id >= this.symbols.length) throw new WireError('symbol');
       return this.symbols[id];

@@ -12,7 +12,7 @@ const { intrinsics } = require('./intrinsics.cjs');
 const { View, reachOf } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
 const { NATIVE, PROXY } = require('./encode.cjs');
-const { beginStack } = require('./stack.cjs');
+const { beginStack, withoutStack } = require('./stack.cjs');
 const { Import, LiveHandler, readValue } = require('./standin.cjs');
 const { transfer: transferBytes } = require('./transfer.cjs');
 const { References, collectYoung, collectAll } = require('./weak.cjs');
@@ -183,6 +183,10 @@ class HostPolicy {
     record.call?.letGo(record);
     // What is fulfilled has no reaction of ours, which would keep its value until the job is over.
     if (!ok) quiet(record.endpoint.references.get(record));
+  }
+  // Its stack is the guest's, and the engine need not look ours up.
+  makeError(make) {
+    return withoutStack(make);
   }
   onError(error, className, name, message, stack) {
     errors.ofGuests.add(error);

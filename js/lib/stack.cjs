@@ -22,6 +22,19 @@ function caller() {
   return here;
 }
 
+// Makes an error whose stack is to be another's.
+function withoutStack(make) {
+  const { stackTraceLimit } = Error;
+  try {
+    Error.stackTraceLimit = 0;
+  } catch { /* frozen by the program: it takes longer */ }
+  try {
+    return make();
+  } finally {
+    if (Error.stackTraceLimit !== stackTraceLimit) Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 const stacked = new WeakSet();
 const setStack = (error, lines) => Object.defineProperty(error, 'stack', {
   __proto__: null, value: lines.join('\n'), writable: true, enumerable: false, configurable: true,
@@ -45,4 +58,4 @@ function withoutOurs(error, name, message) {
   setStack(error, [`${name}: ${message}`, ...hostFrames(error.stack)]);
 }
 
-module.exports = { beginStack, addCaller, withoutOurs, caller, MOST_TEXT };
+module.exports = { withoutStack, beginStack, addCaller, withoutOurs, caller, MOST_TEXT };

@@ -36,6 +36,7 @@ const Tag = fixed({
   PROMISE: 31, SNAPSHOT: 32, INTS: 33,
   LIMIT: 34,       // to a guest: its own limit() (limited.cjs)
   TRANSFER: 35,    // the same of transfer() (transfer.cjs)
+  JSON: 36,        // plain data as one text (plain.cjs)
 });
 
 // What an object is; the worker's natives.cc has the same numbers.

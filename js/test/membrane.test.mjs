@@ -157,7 +157,6 @@ test('a message has no more regular expressions than a host reads at once', () =
   assert.equal(sandbox.copySync(run('Array.from({ length: 1000 }, () => /a+b/g)'))[999].flags, 'g');
   for (const [length, value] of [[20_000, '/a/'], [1, 'new RegExp("a".repeat(300_000))'], [2000, '/\\p{L}/u'], [40, '/[\\p{L}--\\P{Lu}]/v'], [40, '/\\p{RGI_Emoji}/v']])
     assert.throws(() => sandbox.copySync(run(`Array.from({ length: ${length} }, () => ${value})`)), { code: 'ERR_SANDBOX_OUTPUT' }, value);
-  assert.throws(() => give('many', Array.from({ length: 20_000 }, () => /a/)), { code: 'ERR_SANDBOX_OUTPUT' });
   assert.equal(run('1'), 1);
 });
 

@@ -47,6 +47,7 @@ class FakeNative {
 function hostOf(answer, handles = 1000) {
   const native = new FakeNative(answer);
   const link = new Link(native, 1 << 20);
+  link.most = 16 << 20;  // as of a message of the default size
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
     callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, clock() {}, count() {}, ended: (error) => error, note() {},
@@ -79,7 +80,8 @@ test('messages that cannot be end the worker', () => {
     'a well-known symbol that is none': [Tag.WELL_KNOWN, 99], 'a symbol of Node\'s': [Tag.REGISTERED, ...text('nodejs.util.inspect.custom')],
     'a bigint of letters': [Tag.BIGINT, ...text('xyz')], 'a bigint of nothing': [Tag.BIGINT, ...text('-')], 'a view of no class': [Tag.VIEW, 99, 0, 0, 0, 0],
     'doubles of three bytes': [Tag.VIEW, 9, 3, 0, 0, 0, 1, 2, 3], 'an error of no class': [Tag.ERROR, 0, 0, 0, 0, 77],
-    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'a limit()': [Tag.LIMIT], 'a transfer()': [Tag.TRANSFER], 'a handle to be cached': [Tag.MINE, 0, 0, 0, 0, 16], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
+    'a map of an odd number': [Tag.MAP, 1, 0, 0, 0, Tag.NULL], 'a limit()': [Tag.LIMIT], 'a transfer()': [Tag.TRANSFER], 'a handle to be cached': [Tag.MINE, 0, 0, 0, 0, 16], 'JSON that is none': [Tag.JSON, ...text('{"a":')], 'JSON of nothing': [Tag.JSON, ...text('null')], 'JSON that is no text': [Tag.JSON, Tag.NULL], 'JSON beyond its message': [Tag.JSON, Tag.TEXT1, 255, 255, 0, 0],
+    'JSON nested without end': [Tag.JSON, ...text('['.repeat(200) + ']'.repeat(200))], 'nested without end': Array(400).fill([Tag.ARRAY, 1, 0, 0, 0]).flat(),
   };
   for (const [name, body] of Object.entries(bodies)) {
     const { endpoint, link } = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from(body)]));
@@ -96,19 +98,19 @@ test('regular expressions count by what it takes to read them', () => {
   };
   for (const [count, source, flags] of [[20_000, 'a', ''], [1, 'a'.repeat(300_000), ''], [2000, '\\p{L}', 'u'], [40, '\\p{RGI_Emoji}', 'v'], [40, '\\P{L}', 'iv'], [1000, '\\W'.repeat(20), 'iu']]) {
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), many(count, source, flags)]));
-    assert.throws(() => run(endpoint), /broke the protocol \(regular expressions\)/, source.slice(0, 20));
+    assert.throws(() => run(endpoint), /broke the protocol \(weight\)/, source.slice(0, 20));
   }
   const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), many(100, '\\p{L}', 'u')]));
   assert.equal(run(endpoint)[99].source, '\\p{L}');
 });
 
-test('what takes longer to make than an object counts as more', async () => {
+test('what takes longer to make weighs more', async () => {
   const error = (id) => Buffer.concat([Buffer.from([Tag.ERROR]), u32(id), Buffer.from([0]), text(''), text('E'), text(''), text(''), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE, 0])]);
   const snapshot = (methods) => (id) => Buffer.concat([Buffer.from([Tag.SNAPSHOT]), u32(id), u32(methods), ...Array(methods).fill(text('m')), u32(0)]);
-  for (const [make, count] of [[error, 17_000], [() => error(1), 17_000], [snapshot(0), 65_000], [() => snapshot(0)(1), 65_000], [snapshot(20), 15_000]]) {
+  for (const [make, count] of [[error, 2100], [() => error(1), 2100], [snapshot(0), 8500], [() => snapshot(0)(1), 8500], [snapshot(20), 2100]]) {
     const answer = (many) => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY]), u32(many), ...Array.from({ length: many }, (_, i) => make(i))]);
     const take = (many) => run(hostOf(() => answer(many), 65536).endpoint);
-    assert.throws(() => take(count), /broke the protocol \(objects\)/);
+    assert.throws(() => take(count), /broke the protocol \(weight\)/);
     assert.equal(take(count / 2).length, count / 2);
   }
   // A guest that tells the truth is told.
@@ -217,7 +219,7 @@ test('what has no end of its own has one here', () => {
   };
   for (const [name, body] of Object.entries(bodies)) {
     const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), body]));
-    assert.throws(() => run(endpoint), /broke the protocol \((text|objects|symbol)\)/, name);
+    assert.throws(() => run(endpoint), /broke the protocol \((text|weight|symbol)\)/, name);
   }
   const { endpoint } = hostOf(() => Buffer.concat([header(Op.RETURN), empties(1000)]));
   assert.equal(run(endpoint).length, 1000);
@@ -339,18 +341,19 @@ test('thousands of torn messages', async () => {
   const value = (depth) => {
     const tag = tags[random(tags.length)];
     const small = () => u32(random(8) === 0 ? random(2 ** 31) : random(5));
-    switch (random(depth > 4 ? 6 : 9)) {
+    switch (random(depth > 4 ? 7 : 10)) {
       case 0: return Buffer.from([tag, random(256), random(256), random(4), 0, random(256)]);
       case 1: return text('abc'.repeat(random(4)));
       case 2: return Buffer.concat([Buffer.from([Tag.MINE]), small(), Buffer.from([random(5)])]);
       case 3: return Buffer.concat([Buffer.from([Tag.YOURS]), small()]);
       case 4: return Buffer.concat([Buffer.from([Tag.INTRINSIC]), text(['Object', 'Array.prototype.map', 'Function', 'process', '__proto__'][random(5)])]);
       case 5: return Buffer.concat([Buffer.from([Tag.PROMISE]), small()]);
-      case 6: {
+      case 6: return Buffer.concat([Buffer.from([Tag.JSON]), text(['[]', '{"a":[1,"b\\\"",{}]}', '[[[', '{"__proto__":1,"then":2}', '1', '"', '}}]]'][random(7)])]);
+      case 7: {
         const count = random(4);
         return Buffer.concat([Buffer.from([[Tag.ARRAY, Tag.SET, Tag.MAP][random(3)]]), u32(count), ...Array.from({ length: count }, () => value(depth + 1))]);
       }
-      case 7: return Buffer.concat([Buffer.from([Tag.ERROR]), small(), Buffer.from([random(9)]), text(['', 'MyError'][random(2)]), text('Error'), text('m'), text('s\n at x'), value(depth + 1), value(depth + 1), value(depth + 1),
+      case 8: return Buffer.concat([Buffer.from([Tag.ERROR]), small(), Buffer.from([random(9)]), text(['', 'MyError'][random(2)]), text('Error'), text('m'), text('s\n at x'), value(depth + 1), value(depth + 1), value(depth + 1),
         ...(random(2) === 0 ? [Buffer.from([0])] : [Buffer.from([1]), text(['__proto__', 'code', 'toString', 'a'][random(4)]), value(depth + 1)])]);
       default: return Buffer.concat([Buffer.from([Tag.OBJECT]), u32(1), text(['__proto__', 'constructor', 'then', 'a'][random(4)]), value(depth + 1)]);
     }
@@ -394,7 +397,7 @@ test('thousands of torn messages', async () => {
 test('of a copy with methods each counts, and its data has no `then` that the engine would call', async () => {
   const { endpoint, native } = hostOf((said) => (said[0] === Op.RUN ? answer : null));
   let answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(2 ** 20 + 1), Buffer.alloc(6 * (2 ** 20 + 1), text('m')), u32(0)]);
-  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(objects\)/);
+  assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(weight\)/);
   assert.ok(native.closed);
   const other = hostOf(() => answer);
   answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(1), text('m'), u32(1), text('then'), Buffer.from([Tag.MINE]), u32(1), Buffer.from([1])]);
