@@ -152,14 +152,22 @@ export interface CallOptions extends Within {
   this?: unknown;
 }
 
-/** A guest's value as the asynchronous face gives it: functions return promises. */
+/** A guest's value as the asynchronous face gives it: functions return promises, `new` of a class gives one, and what
+ *  is gone through (generators, iterators, collections) is gone through by `for await`. Accessors, where a type does not
+ *  tell them from data, are promises too. A Proxy is refused. */
 export type Remote<T> = T extends (...args: infer A) => infer R
   ? (...args: A) => Promise<Remote<Awaited<R>>>
-  : T extends Date | RegExp | Error | ArrayBuffer | ArrayBufferView | Map<any, any> | Set<any>
-    ? T
-    : T extends object
-      ? { readonly [K in keyof T]: Remote<T[K]> }
-      : T;
+  : T extends new (...args: infer A) => infer I
+    ? new (...args: A) => Promise<Remote<I>>
+    : T extends Date | RegExp | Error | ArrayBuffer | ArrayBufferView | Map<any, any> | Set<any> | string
+      ? T
+      : T extends readonly unknown[]
+        ? { readonly [K in keyof T]: Remote<T[K]> }
+        : T extends Iterable<infer V> | AsyncIterable<infer V>
+          ? AsyncIterable<Remote<Awaited<V>>> & { readonly [K in Extract<keyof T, string>]: Remote<T[K]> }
+          : T extends object
+            ? { readonly [K in keyof T]: Remote<T[K]> }
+            : T;
 
 /** Memory that a guest has as its global `shared`. What is read is a copy, which the guest changes no more; what
  *  does not fit is a RangeError. After the end of the sandbox: DisposedError. */

@@ -375,10 +375,10 @@ function decodeSnapshot(endpoint) {
   const id = reader.u32();
   if (id >= 1 << 30) throw new WireError('snapshot');
   endpoint.heard++;
-  const methods = [];
-  const count = reader.count(5);
-  endpoint.weighHeard(Weight.SNAPSHOT + count * Weight.METHOD);
-  for (let i = 0; i < count; i++) P.ArrayPush(methods, endpoint.decodeText());
+  const iterates = reader.u8();
+  endpoint.weighHeard(Weight.SNAPSHOT);
+  const methods = decodeNames(endpoint);
+  const accessors = decodeNames(endpoint);
   const properties = reader.count(2);
   endpoint.weighHeard(properties * Weight.SHAPE);
   const object = {};
@@ -389,7 +389,14 @@ function decodeSnapshot(endpoint) {
     define(object, key, value);
   }
   // Its data may be newer than that of the copy that was given before: each crossing has its own.
-  return endpoint.policy.snapshot(endpoint, id, object, methods);
+  return endpoint.policy.snapshot(endpoint, id, object, { methods, accessors, iterates });
+}
+function decodeNames(endpoint) {
+  const names = P.list();
+  const count = endpoint.link.reader.count(5);
+  endpoint.weighHeard(count * Weight.METHOD);
+  for (let i = 0; i < count; i++) P.ArrayPush(names, endpoint.decodeText());
+  return names;
 }
 
 module.exports = { decodeTagged };

@@ -3,10 +3,10 @@
 // handle.
 
 const P = require('./primordials.cjs');
-const { Tag, Kind } = require('./wire.cjs');
+const { Tag, Kind, Iterates } = require('./wire.cjs');
 const { View } = require('./view.cjs');
 const { Weight, weightOfRegExp } = require('./limit.cjs');
-const { AGAIN, Texts, MANY, textOf: jsonOf, isInText } = require('./plain.cjs');
+const { AGAIN, Texts, MANY, textOf: jsonOf, isInText, isIterated } = require('./plain.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { isTransfer, takeTransfer } = require('./transfer.cjs');
 
@@ -96,7 +96,9 @@ function encodeObject(endpoint, value) {
     if (table.withheld.has(value)) return writer.u8(Tag.UNDEFINED);
   }
   if (wrapped === undefined && endpoint.strict) throw policy.copyError('what is not plain data cannot be copied');
-  if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value, isProxy);
+  if (copying && !policy.isHost && isProxy && !isFunction)
+    throw new P.TypeError('a Proxy has no copy for the asynchronous face: hand over what it stands for, or use the synchronous one (runSync, callSync)');
+  if (copying && !policy.isHost && kind === Kind.OBJECT) return encodeSnapshot(endpoint, value);
   if (policy.isHost && view !== View.READONLY && wrapped === undefined) view = policy.viewOf(value, view);
   endpoint.weigh(Weight.HANDLE);
   writer.u8(Tag.MINE);
@@ -129,7 +131,7 @@ function isData(value) {
   if (prototype !== P.ObjectPrototype && prototype !== null) return false;
   const keys = P.ObjectKeys(value);
   for (let i = 0; i < keys.length; i++) if (typeof value[keys[i]] === 'function') return false;
-  return true;
+  return !isIterated(value);
 }
 
 // Has this container been written already, in this message?
@@ -410,43 +412,74 @@ function encodeBoxed(endpoint, value) {
   endpoint.encode(null);
 }
 
-// An object with methods, for the asynchronous face: its data, and the names of what can be called.
-function encodeSnapshot(endpoint, object, isProxy) {
-  const { writer } = endpoint.link;
-  const methods = P.list();
-  const data = P.list();
-  if (!isProxy) {
-    const own = P.ObjectKeys(object);
-    for (let i = 0; i < own.length; i++) {
-      const found = P.getOwnPropertyDescriptor(object, own[i]);
-      if (found === undefined || !('value' in found)) continue;
-      P.ArrayPush(typeof found.value === 'function' ? methods : data, own[i]);
-    }
-    let prototype = object;
-    const table = intrinsics();
-    for (let depth = 0; depth < 16; depth++) {
-      prototype = P.getPrototypeOf(prototype);
-      if (prototype === null || table.paths.has(prototype) || (endpoint.link.kind(prototype) & PROXY) !== 0) break;
-      const names = P.ownKeys(prototype);
-      for (let i = 0; i < names.length; i++) {
-        if (typeof names[i] !== 'string' || names[i] === 'constructor' || numberOf(methods, names[i]) >= 0) continue;
-        const found = P.getOwnPropertyDescriptor(prototype, names[i]);
-        if (found !== undefined && typeof found.value === 'function') P.ArrayPush(methods, names[i]);
+// By what the language says of a class and of no other function.
+const isClass = (value) => P.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+
+// What of an object, and of the prototypes that it has besides Object's, there is to be called or asked for by name.
+class Members {
+  constructor() {
+    this.methods = P.list();
+    this.accessors = P.list();
+    this.data = P.list();
+    this.iterates = 0;
+  }
+  // `own`: data are the object's alone.
+  add(object, names, own) {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name === 'symbol') {
+        this.iterates |= name === P.Symbol.asyncIterator ? Iterates.ASYNC : name === P.Symbol.iterator ? Iterates.SYNC : 0;
+        continue;
+      }
+      if (!own && (name === 'constructor' || this.has(name))) continue;
+      const found = P.getOwnPropertyDescriptor(object, name);
+      if (found === undefined) continue;
+      if ('value' in found) {
+        const isMethod = typeof found.value === 'function' && (!own || name === 'then' || !isClass(found.value));
+        if (isMethod) P.ArrayPush(this.methods, name);
+        else if (own) P.ArrayPush(this.data, name);
+        // The engine would ask for a `then` wherever a promise is settled.
+      } else if (found.get !== undefined && name !== 'then') {
+        P.ArrayPush(this.accessors, name);
       }
     }
   }
-  endpoint.weigh(Weight.SNAPSHOT + methods.length * Weight.METHOD + data.length * Weight.SHAPE);
+  has(name) {
+    return numberOf(this.methods, name) >= 0 || numberOf(this.accessors, name) >= 0 || numberOf(this.data, name) >= 0;
+  }
+}
+P.setPrototypeOf(Members.prototype, null);
+
+// An object with methods, for the asynchronous face: its data, and the names of what can be called and asked for.
+function encodeSnapshot(endpoint, object) {
+  const { writer } = endpoint.link;
+  const members = new Members();
+  members.add(object, P.ObjectKeys(object), true);
+  members.add(object, P.getOwnPropertySymbols(object), true);
+  let prototype = object;
+  for (let depth = 0; depth < 16; depth++) {
+    prototype = P.getPrototypeOf(prototype);
+    if (prototype === null || prototype === P.ObjectPrototype || (endpoint.link.kind(prototype) & PROXY) !== 0) break;
+    members.add(prototype, P.ownKeys(prototype), false);
+  }
+  const { methods, accessors, data, iterates } = members;
+  endpoint.weigh(Weight.SNAPSHOT + (methods.length + accessors.length) * Weight.METHOD + data.length * Weight.SHAPE);
   nest(endpoint);
   writer.u8(Tag.SNAPSHOT);
   writer.u32(endpoint.exportHandle(object, endpoint.view, Kind.OBJECT));
-  writer.u32(methods.length);
-  for (let i = 0; i < methods.length; i++) endpoint.encodeText(methods[i]);
+  writer.u8(iterates);
+  encodeNames(endpoint, methods);
+  encodeNames(endpoint, accessors);
   writer.u32(data.length);
   for (let i = 0; i < data.length; i++) {
     endpoint.encodeText(data[i]);
     endpoint.encode(object[data[i]]);
   }
   endpoint.nesting--;
+}
+function encodeNames(endpoint, names) {
+  endpoint.link.writer.u32(names.length);
+  for (let i = 0; i < names.length; i++) endpoint.encodeText(names[i]);
 }
 
 module.exports = { encodeObject, errorClasses, isOfErrors, viewClasses, NATIVE, PROXY, CACHED };

@@ -17,6 +17,9 @@ const AGAIN = P.fixed({});
 // How it is written: large lists as texts; the whole, where that can be; nothing.
 const Texts = P.fixed({ LARGE: 0, ALL: 1, NONE: 2 });
 
+// Methods by symbols are methods, too.
+const isIterated = (object) => P.reflectHas(object, P.Symbol.iterator) || P.reflectHas(object, P.Symbol.asyncIterator);
+
 class Walk {
   constructor(endpoint) {
     this.endpoint = endpoint;
@@ -59,6 +62,7 @@ class Walk {
   isRecord(object) {
     const prototype = P.getPrototypeOf(object);
     if (prototype !== P.ObjectPrototype && prototype !== null) return false;
+    if (isIterated(object)) return false;
     const keys = P.ObjectKeys(object);
     this.items += keys.length;
     this.names += keys.length;
@@ -103,4 +107,4 @@ function textOf(endpoint, value, size) {
   return text;
 }
 
-module.exports = { AGAIN, Texts, MANY, textOf, isInText };
+module.exports = { AGAIN, Texts, MANY, textOf, isInText, isIterated };

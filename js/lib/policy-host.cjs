@@ -7,7 +7,7 @@
 const { types } = require('node:util');
 const { isMarkedAsUntransferable } = require('node:worker_threads');
 const P = require('./primordials.cjs');
-const { Op, Flag, Kind, End, WireError } = require('./wire.cjs');
+const { Op, Flag, Kind, Iterates, End, WireError } = require('./wire.cjs');
 const { intrinsics } = require('./intrinsics.cjs');
 const { View, reachOf } = require('./view.cjs');
 const { LimitError } = require('./limit.cjs');
@@ -81,6 +81,23 @@ const quiet = (promise) => {
   P.PromiseThen(promise, undefined, noop);
   return promise;
 };
+// Goes through what a guest's iterator gives, each by a call of its own.
+async function* iterate(begin) {
+  const iterator = await begin();
+  let isDone = false;
+  try {
+    while (!isDone) {
+      isDone = true;
+      const step = await iterator.next();
+      isDone = Boolean(step.done);
+      if (isDone) return step.value;
+      yield step.value;
+    }
+  } finally {
+    if (!isDone && typeof iterator.return === 'function') await iterator.return();
+  }
+  return undefined;
+}
 const makeNothing = { construct: () => ({}) };
 const isConstructor = (value) => {
   try {
@@ -124,6 +141,15 @@ const limitTexts = new Map([
   ['ERR_SANDBOX_HANDLES', 'more objects than may be held across the membrane (option handles: raise it, or hold less)'],
 ]);
 const MOST_TEXT = 600;
+
+const NO_DATA = 'a protected object takes data alone, neither functions nor what holds them';
+function copyOf(endpoint, record) {
+  try {
+    return endpoint.ask(Op.COPY, record.id, undefined, readValue, false);
+  } catch (error) {
+    throw error instanceof errors.GuestError ? new TypeError(NO_DATA) : error;
+  }
+}
 
 class HostPolicy {
   // sandbox: { failure(): Error, handles, isBusyWith…, post(…) } (sandbox.cjs)
@@ -221,9 +247,13 @@ class HostPolicy {
   callable(record) {
     if (record.kind !== Kind.FUNCTION && record.kind !== Kind.CONSTRUCTOR) return Object.freeze({});
     const { sandbox } = this;
-    return (...args) => quiet(sandbox.callRecord(record, undefined, args, undefined));
+    if (record.kind === Kind.FUNCTION) return (...args) => quiet(sandbox.callRecord(record, undefined, args, undefined));
+    // With `new` what is made comes by a promise, too.
+    return function (...args) {
+      return quiet(new.target === undefined ? sandbox.callRecord(record, undefined, args, undefined) : sandbox.constructRecord(record, args));
+    };
   }
-  snapshot(endpoint, id, object, methods) {
+  snapshot(endpoint, id, object, { methods, accessors, iterates }) {
     endpoint.admit(id, 1);
     const record = new Import(endpoint, id, Kind.OBJECT, 1);
     const { sandbox } = this;
@@ -233,11 +263,21 @@ class HostPolicy {
     const then = (resolve, reject) => quiet(sandbox.invoke(record, 'then', [resolve, reject], call).catch((error) => {
       if (typeof reject === 'function') reject(error);
     }));
-    for (const name of methods) {
-      P.defineProperty(object, name, {
-        __proto__: null, value: name === 'then' ? then : (...args) => quiet(sandbox.invoke(record, name, args)), writable: false,
-        enumerable: true, configurable: false,
-      });
+    const invoke = (name) => function (...args) {
+      if (new.target === undefined) return quiet(sandbox.invoke(record, name, args));
+      return quiet(sandbox.readRecord(record, name).then((Class) => new Class(...args)));
+    };
+    for (let i = 0; i < methods.length; i++)
+      P.defineProperty(object, methods[i], { __proto__: null, value: methods[i] === 'then' ? then : invoke(methods[i]), enumerable: true });
+    // Asked for when they are read: who prints or copies the object reads none of them.
+    for (let i = 0; i < accessors.length; i++) {
+      const name = accessors[i];
+      if (name === 'then') throw new WireError('then');
+      P.defineProperty(object, name, { __proto__: null, get: () => quiet(sandbox.readRecord(record, name)), enumerable: false });
+    }
+    if (iterates !== 0) {
+      const begin = invoke((iterates & Iterates.ASYNC) !== 0 ? Symbol.asyncIterator : Symbol.iterator);
+      P.defineProperty(object, Symbol.asyncIterator, { __proto__: null, value: () => iterate(begin), enumerable: false });
     }
     P.ObjectFreeze(object);
     endpoint.adopt(record, object);
@@ -289,10 +329,10 @@ class HostPolicy {
     let before = heard;
     if (record instanceof LiveHandler) {
       before = endpoint.heard;
-      item = endpoint.ask(Op.COPY, record.id, undefined, readValue, false);
+      item = copyOf(endpoint, record);
     }
     if (endpoint.heard !== before || typeof item === 'function')
-      throw new TypeError('a protected object takes data alone, neither functions nor what holds them');
+      throw new TypeError(NO_DATA);
     return item;
   }
   get(endpoint, object, key, receiver) {

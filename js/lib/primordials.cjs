@@ -49,6 +49,7 @@ module.exports = fixed({
   apply,
   construct: Reflect.construct,
   getOwnPropertyDescriptor,
+  getOwnPropertySymbols: Object.getOwnPropertySymbols,
   ownKeys,
   defineProperty,
   getPrototypeOf,

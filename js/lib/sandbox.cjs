@@ -283,6 +283,15 @@ class Sandbox extends EventEmitter {
   async callRecord(record, self, args, options = {}) {
     return this.#within(this.begin(options), Op.APPLY, record.id, applyMessage(self, args));
   }
+  async constructRecord(record, args) {
+    return this.#within(this.begin(), Op.CONSTRUCT, record.id, (endpoint) => {
+      endpoint.link.writer.u8(Tag.UNDEFINED);
+      encodeArguments(endpoint, args);
+    });
+  }
+  async readRecord(record, name) {
+    return this.#within(this.begin(), Op.GET, record.id, (endpoint) => endpoint.encodeText(name));
+  }
   // What a call goes on with later: a timer's function.
   async resume(call, target) {
     return this.#within(call, Op.APPLY, this.#recordOf(target).id, applyMessage(undefined, []));
@@ -292,7 +301,7 @@ class Sandbox extends EventEmitter {
   }
   async invoke(record, name, args, call = this.begin()) {
     return this.#within(call, Op.INVOKE, record.id, (endpoint) => {
-      endpoint.encodeText(name);
+      endpoint.encode(name);
       encodeArguments(endpoint, args);
     });
   }

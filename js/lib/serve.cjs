@@ -192,7 +192,7 @@ function perform(endpoint, header) {
     case Op.INVOKE: {
       // For the host's asynchronous face alone: by any name, a host's own `constructor` is reached as well.
       if (policy.isHost) throw new WireError('invoke');
-      const name = endpoint.decodeText();
+      const name = endpoint.decodeKey();
       const args = decodeArguments(endpoint);
       policy.check(endpoint, object);
       return value(P.apply(object[name], object, args));

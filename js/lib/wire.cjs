@@ -45,6 +45,9 @@ const Kind = fixed({
   SET: 9, VIEW: 10, BUFFER: 11, BOXED: 12,
 });
 
+// How an object with methods is gone through, where it is.
+const Iterates = fixed({ SYNC: 1, ASYNC: 2 });
+
 // The other side broke the protocol, or our reading of it: the host ends that worker.
 class WireError extends Error {
   #ours;
@@ -183,4 +186,4 @@ class Writer {
 setPrototypeOf(Reader.prototype, null);
 setPrototypeOf(Writer.prototype, null);
 
-module.exports = { HEADER, Op, End, Flag, Settle, Tag, Kind, WireError, Reader, Writer };
+module.exports = { HEADER, Op, End, Flag, Settle, Tag, Kind, Iterates, WireError, Reader, Writer };

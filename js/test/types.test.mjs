@@ -55,6 +55,9 @@ export async function use(db: { find(id: number): string }) {
   const realm: Sandbox = await sandbox.realm({ globals: ['console'], frozen: true });
   const plugin = await sandbox.import<{ default(text: string): string }>('plugin.js');
   const text: string = await plugin.default('text');
+  const { default: Plugin } = await sandbox.import<{ default: new (n: number) => { kind: string; add(n: number): number } }>('class.js');
+  const made = await new Plugin(1), kind: string = made.kind, sum: Promise<number> = made.add(1);
+  for await (const one of await sandbox.run<Generator<number>>('…')) one.toFixed();
   const cache: Uint8Array = await sandbox.cache('1');
   await sandbox.run('1', { cache });
   sandbox.shared?.write(new Float32Array(4), 16);

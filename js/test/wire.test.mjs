@@ -106,7 +106,7 @@ test('regular expressions count by what it takes to read them', () => {
 
 test('what takes longer to make weighs more', async () => {
   const error = (id) => Buffer.concat([Buffer.from([Tag.ERROR]), u32(id), Buffer.from([0]), text(''), text('E'), text(''), text(''), Buffer.from([Tag.UNDEFINED, Tag.HOLE, Tag.HOLE, 0])]);
-  const snapshot = (methods) => (id) => Buffer.concat([Buffer.from([Tag.SNAPSHOT]), u32(id), u32(methods), ...Array(methods).fill(text('m')), u32(0)]);
+  const snapshot = (methods) => (id) => Buffer.concat([Buffer.from([Tag.SNAPSHOT]), u32(id), Buffer.from([0]), u32(methods), ...Array(methods).fill(text('m')), u32(0), u32(0)]);
   for (const [make, count] of [[error, 2100], [() => error(1), 2100], [snapshot(0), 8500], [() => snapshot(0)(1), 8500], [snapshot(20), 2100]]) {
     const answer = (many) => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.ARRAY]), u32(many), ...Array.from({ length: many }, (_, i) => make(i))]);
     const take = (many) => run(hostOf(() => answer(many), 65536).endpoint);
@@ -396,12 +396,14 @@ test('thousands of torn messages', async () => {
 
 test('of a copy with methods each counts, and its data has no `then` that the engine would call', async () => {
   const { endpoint, native } = hostOf((said) => (said[0] === Op.RUN ? answer : null));
-  let answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(2 ** 20 + 1), Buffer.alloc(6 * (2 ** 20 + 1), text('m')), u32(0)]);
+  let answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), Buffer.from([0]), u32(2 ** 20 + 1), Buffer.alloc(6 * (2 ** 20 + 1), text('m')), u32(0), u32(0)]);
   assert.throws(() => endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(weight\)/);
   assert.ok(native.closed);
   const other = hostOf(() => answer);
-  answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), u32(1), text('m'), u32(1), text('then'), Buffer.from([Tag.MINE]), u32(1), Buffer.from([1])]);
+  answer = Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), Buffer.from([0]), u32(1), text('m'), u32(0), u32(1), text('then'), Buffer.from([Tag.MINE]), u32(1), Buffer.from([1])]);
   assert.throws(() => other.endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(then\)/);
+  const accessor = hostOf(() => Buffer.concat([header(Op.RETURN), Buffer.from([Tag.SNAPSHOT]), u32(0), Buffer.from([0]), u32(0), u32(1), text('then'), u32(0)]));
+  assert.throws(() => accessor.endpoint.ask(Op.RUN, 0, (e) => e.encode('x'), (e) => e.decode(), true), /broke the protocol \(then\)/);
 });
 
 test('of a message that is not sent after all nothing is lent, and what it let go of is let go of by the next', () => {
