@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/git_reader.h"
 
 namespace bulkhead {
 namespace {
@@ -63,156 +64,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLfs = {
      {"process", "git-lfs filter-process"},
      {"required", "true"}}};
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_name(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '-';
-}
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
-
-struct Setting {
-  std::string section, subsection, name, value;  // section and name in lower case
-  bool has_subsection = false;
-};
-
-// As git reads it (git-config(1), "Syntax").
-class Reader {
- public:
-  explicit Reader(std::string_view text) : rest_(text) {
-    if (rest_.starts_with("\xEF\xBB\xBF")) rest_.remove_prefix(3);
-  }
-
-  // The next setting; nullopt at the end.
-  Result<std::optional<Setting>> next() {
-    for (;;) {
-      skip_blank();
-      if (rest_.empty()) return std::optional<Setting>();
-      if (rest_[0] == '[') {
-        BULKHEAD_CHECK(read_header());
-        continue;
-      }
-      if (section_.empty()) return wrong("a setting stands before every section");
-      BULKHEAD_TRY(Setting setting, read_setting());
-      return std::optional(std::move(setting));
-    }
-  }
-
- private:
-  Error wrong(std::string_view what) const {
-    return Error{fmt::format("line {}: {}", line_, what), EINVAL};
-  }
-
-  char take() {
-    const char c = rest_[0];
-    rest_.remove_prefix(1);
-    line_ += c == '\n' ? 1 : 0;
-    return c;
-  }
-  void skip_line() {
-    while (!rest_.empty() && rest_[0] != '\n') take();
-  }
-  void skip_blank() {
-    while (!rest_.empty()) {
-      if (rest_[0] == '#' || rest_[0] == ';') {
-        skip_line();
-      } else if (rest_[0] == '\n' || is_space(rest_[0])) {
-        take();
-      } else {
-        return;
-      }
-    }
-  }
-
-  Status read_header() {
-    take();
-    section_.clear();
-    subsection_.clear();
-    has_subsection_ = false;
-    while (!rest_.empty() && (is_name(rest_[0]) || rest_[0] == '.')) section_ += lower(take());
-    if (section_.empty()) return wrong("a section has no name");
-    if (!rest_.empty() && is_space(rest_[0])) {
-      while (!rest_.empty() && is_space(rest_[0])) take();
-      if (rest_.empty() || take() != '"') return wrong("a section's second name has no quotes");
-      has_subsection_ = true;
-      for (;;) {
-        if (rest_.empty() || rest_[0] == '\n') return wrong("a section's name has no end");
-        char c = take();
-        if (c == '"') break;
-        if (c == '\\') {
-          if (rest_.empty() || rest_[0] == '\n') return wrong("a section's name has no end");
-          c = take();
-        }
-        subsection_ += c;
-      }
-    }
-    if (rest_.empty() || take() != ']') return wrong("a section's name has no end");
-    return {};
-  }
-
-  Result<Setting> read_setting() {
-    Setting setting{section_, subsection_, {}, {}, has_subsection_};
-    if (const size_t dot = section_.find('.'); dot != std::string::npos) {  // [a.b], an old form
-      setting.section = section_.substr(0, dot);
-      setting.subsection = section_.substr(dot + 1);
-      setting.has_subsection = true;
-    }
-    while (!rest_.empty() && is_name(rest_[0])) setting.name += lower(take());
-    if (setting.name.empty() || !(setting.name[0] >= 'a' && setting.name[0] <= 'z'))
-      return wrong("a setting has no name");
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t')) take();
-    if (rest_.empty() || rest_[0] == '\n' || rest_.starts_with("\r\n")) {
-      setting.value = "true";
-      return setting;
-    }
-    if (take() != '=') return wrong("a setting's name is followed by something else than \"=\"");
-    BULKHEAD_TRY(setting.value, read_value());
-    return setting;
-  }
-
-  Result<std::string> read_value() {
-    std::string value;
-    size_t kept = 0;  // without the blanks behind it
-    bool quoted = false;
-    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t')) take();
-    for (;;) {
-      if (rest_.empty() || rest_[0] == '\n') {
-        if (quoted) return wrong("a quote has no end");
-        break;
-      }
-      const char c = take();
-      if (!quoted && (c == '#' || c == ';')) {
-        skip_line();
-        break;
-      }
-      if (c == '"') {
-        quoted = !quoted;
-        kept = value.size();
-        continue;
-      }
-      if (c == '\\') {
-        if (rest_.starts_with("\r\n")) take();
-        if (rest_.empty()) return wrong("a backslash stands at the end");
-        const char escaped = take();
-        if (escaped == '\n') continue;
-        const size_t known = std::string_view("ntb\\\"").find(escaped);
-        if (known == std::string_view::npos) return wrong("unknown escape");
-        value += "\n\t\b\\\""[known];
-        kept = value.size();
-        continue;
-      }
-      value += c;
-      if (quoted || !is_space(c)) kept = value.size();
-    }
-    value.resize(kept);
-    return value;
-  }
-
-  std::string_view rest_;
-  int line_ = 1;
-  std::string section_, subsection_;
-  bool has_subsection_ = false;
-};
-
-bool is_harmless(const Setting& setting) {
+bool is_harmless(const GitSetting& setting) {
   const auto plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; };
   if (setting.value.size() > kLongestValue ||
       !std::all_of(setting.value.begin(), setting.value.end(), plain))
@@ -243,10 +95,10 @@ std::string quote(std::string_view value) {
 Result<std::string> harmless_git_settings(std::string_view text) {
   if (text.size() > kMostBytes) return Error{"larger than any git configuration", EFBIG};
   if (text.find('\0') != std::string_view::npos) return Error{"holds a NUL byte", EINVAL};
-  Reader reader(text);
+  GitReader reader(text);
   std::string result;
   for (;;) {
-    BULKHEAD_TRY(const std::optional<Setting> setting, reader.next());
+    BULKHEAD_TRY(const std::optional<GitSetting> setting, reader.next());
     if (!setting) return result;
     if (!is_harmless(*setting)) continue;
     result += setting->has_subsection

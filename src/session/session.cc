@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "policy/git_named.h"
 #include "policy/homes.h"
 #include "policy/lifts.h"
 #include "policy/links.h"
@@ -348,6 +349,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
       const auto lifted,
       LiftStore(session.places.lifts()).lifted_in(inputs.variables.workspace, inputs.blocklists));
   inputs.lifted.insert(inputs.lifted.end(), lifted.begin(), lifted.end());
+  inputs.blocklists.push_back(git_named(inputs.variables.workspace, inputs.variables.home));
   if (request.make_folders && uses(inputs, "${storage}")) {
     const Status made = make_directories(inputs.variables.storage, 0700);
     if (!made.ok()) return unwritable_state(session.places, made.error());

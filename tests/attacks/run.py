@@ -344,7 +344,9 @@ class World:
         self.file(f"{self.base}/drop/known/inner.txt", b"inner\n")
         self.file(f"{work}/allowed.txt", b"allowed\n")
         self.file(f"{work}/.git/HEAD", b"ref: refs/heads/main\n")
-        self.file(f"{work}/.git/config", b"[core]\n")
+        self.file(f"{work}/.git/config", b"[core]\n\thooksPath = ci/hooks\n[filter \"x\"]\n\tclean = python3 ci/clean.py\n")
+        self.file(f"{work}/ci/hooks/pre-commit", b"#!/bin/sh\n", 0o755)
+        self.file(f"{work}/ci/clean.py", b"\n")
         self.file(f"{work}/.git/hooks/pre-commit", b"#!/bin/sh\n", 0o755)
         self.file(f"{work}/scripts/hook", b"#!/bin/sh\n", 0o755)
         self.file(f"{work}/worktree/.git", b"gitdir: ../.git/worktrees/worktree\n")
@@ -433,7 +435,8 @@ class World:
                         continue  # the journal, which bulkhead itself writes
                     state[path] = self.describe(path)
         for path in (self.facts["SHM_FILE"], self.facts["TMP_FILE"], f"{self.work}/.gitlab-ci.yml", f"{self.work}/.mcp.json",
-                     f"{self.work}/Jenkinsfile", f"{self.work}/.circleci"):
+                     f"{self.work}/Jenkinsfile", f"{self.work}/.circleci", f"{self.work}/ci/hooks/pre-commit", f"{self.work}/ci/hooks/post-merge",
+                     f"{self.work}/ci/clean.py"):
             state[path] = self.describe(path)
         # Made by the attack itself, harmful to whoever comes later.
         for folder, folders, files in os.walk(self.work):
