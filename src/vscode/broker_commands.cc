@@ -29,6 +29,21 @@ bool is_plain_chat(const Json& value) {
   });
 }
 
+// What a chat's command is given that sends a text to whatever agent and tools a person has chosen
+// there, or chooses these: without it the text stands in the chat's field until a person sends it.
+bool steers_agent(const Json& given) {
+  if (given.is_string()) return !given.get_ref<const std::string&>().empty();
+  if (!given.is_object()) return false;
+  const auto said = [&](const char* key) {
+    const auto found = given.find(key);
+    return found != given.end() && !is_none(*found) && *found != false && *found != "";
+  };
+  if (said("mode") || said("agentMode") || said("toolsInclude") || said("toolsExclude") ||
+      said("toolIds"))
+    return true;
+  return (said("query") || said("inputValue")) && given.value("isPartialQuery", Json()) != true;
+}
+
 }  // namespace
 
 std::string Broker::permission_of(const std::string& command) {
@@ -237,6 +252,9 @@ Broker::Ruling Broker::decide_given(const std::string& command, const Json& argu
     Ruling ruling = decide_argument(arguments[i], names, asked, 0);
     if (!ruling.passes()) return ruling;
   }
+  if (permission_of(command) == "language-models" && steers_agent(at(at(arguments, 1), 0)))
+    if (Ruling ruling = decide_permission(CommandTable::kForeign, asked); !ruling.passes())
+      return ruling;
   if (permission_of(command) == "language-models" && !is_plain_chat(at(arguments, 1)))
     return refuse(asked, command, "says what a chat has answered before otherwise than as text");
   if (sets_context(command)) return Ruling::pass();  // kept as it is

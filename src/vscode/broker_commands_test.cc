@@ -154,6 +154,21 @@ TEST_F(BrokerTest, ACommandThatACommandIsGivenIsOneThatItMayRun) {
   EXPECT_EQ(answer(Json::array({Json{{"command", lens}}})).find("cursorMove"), std::string::npos);
 }
 
+// A text that is sent is done by the agent, the tools and the trust that a person has chosen there.
+TEST_F(BrokerTest, AChatsFieldIsFilledAndAPersonSendsIt) {
+  start({"me.mine"}, nullptr, R"("commands","language-models")");
+  const auto opens = [&](const Json& given) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"workbench.action.chat.open", Json::array({given}), false});
+  };
+  EXPECT_EQ(opens({{"query", "x"}, {"isPartialQuery", true}}), "passed");
+  EXPECT_EQ(opens(Json::object()), "passed");
+  for (const Json& given :
+       {Json("x"), Json{{"query", "x"}}, Json{{"query", "x"}, {"isPartialQuery", "true"}},
+        Json{{"mode", "agent"}}, Json{{"toolsInclude", {"run"}}}, Json{{"toolsExclude", {"ask"}}}})
+    EXPECT_THAT(opens(given), HasSubstr("commands-foreign")) << given;
+}
+
 // An answer of before may have parts that edit, or that are buttons.
 TEST_F(BrokerTest, WhatAChatAnsweredBeforeIsText) {
   start({"me.mine"}, nullptr, R"("commands","language-models")");
@@ -161,6 +176,7 @@ TEST_F(BrokerTest, WhatAChatAnsweredBeforeIsText) {
     return call("MainThreadCommands", "$executeCommand",
                 {"workbench.action.chat.open",
                  Json::array({{{"query", "x"},
+                               {"isPartialQuery", true},
                                {"previousRequests",
                                 Json::array({{{"request", "a"}, {"response", response}}})}}}),
                  false});

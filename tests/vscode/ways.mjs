@@ -72,6 +72,19 @@ const styles = (name) => ({
   journal: [],
   late: true,
 });
+/** A person has the types installed that a document lacks. */
+async function picksInstallation({ editor, world, mark }) {
+  const offer = editor.page.locator(".action-widget .monaco-list-row", { hasText: "Install '@types/node'" }).first();
+  await until(`the offer, in ${mark}`, async () => {
+    if (!(await editor.page.locator(".tab.active", { hasText: "deputy.ts" }).count())) return false;
+    await editor.page.keyboard.press("Escape");
+    await editor.page.keyboard.press("Control+.");
+    return offer.waitFor({ timeout: 4000 }).then(() => true, () => false);
+  }, 60_000);
+  await editor.page.keyboard.press("Enter");
+  await until("npm", () => world.read("home/projects/app/picked/npm-ran"), 60_000);
+}
+
 /** The user does something, and then it shows. */
 const when = (step, probe) => ({ ...probe, step });
 
@@ -287,6 +300,14 @@ export const WAYS = [
       }, loots("vscode debug")),
       runInTerminal: loots("vscode debug"),
       adapter: loots("vscode debug"),
+    },
+  },
+  {
+    name: "deputies",
+    probes: {
+      installs: loots(),
+      picked: during(picksInstallation, loots()),
+      fetches: sends(),
     },
   },
   {

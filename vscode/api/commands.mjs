@@ -23,6 +23,15 @@ const read = (/** @type {string} */ file) => JSON.parse(fs.readFileSync(file, "u
 export const needsOf = (/** @type {{ commands: Record<string, string[]> }} */ table = read(path.join(here, "commands.json"))) =>
   Object.fromEntries(Object.entries(table.commands).flatMap(([needs, names]) => names.map((name) => [name, needs])));
 
+/**
+ * What a package needs to name them, for a key or a link: the same, but for those that run a command of whoever offers something
+ * and that a person runs by a key of theirs. What a package may say for them is what it may say for one that edits: nothing.
+ * @returns {Record<string, string>}
+ */
+export const declarableOf = (/** @type {{ commands: Record<string, string[]>, declared: string[] }} */ table = read(path.join(here, "commands.json"))) => ({
+  ...needsOf(table), ...Object.fromEntries(table.declared.map((name) => [name, "workspace-edit"])),
+});
+
 /** Asked about by themselves, or nobody's: what these reach changes nothing. */
 const ASKED = new Set(["commands-foreign", "refuse"]);
 

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { commandsOf, digestOf, needsOf, reasonFor, unreadIn } from "./commands.mjs";
+import { commandsOf, declarableOf, digestOf, needsOf, reasonFor, unreadIn } from "./commands.mjs";
 import { reachOf, workbenchOf } from "./reach.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -51,11 +51,11 @@ test("a command that reaches something else in another version is asked about th
   const changed = structuredClone(found);
   assert.deepEqual(unreadIn(changed, { ...recorded, workbenches: {} }), unreadIn(found));
   const before = unreadIn(found).length;
-  changed.commands["editor.action.quickFix"] = ["clipboardService.writeText"];
+  changed.commands["editor.action.rename"] = ["clipboardService.writeText"];
   changed.commands.cursorMove = ["configurationService.updateValue(editor.fontSize)"];
   changed.commands["editor.action.commentLine"] = [];
   const unread = unreadIn(changed);
-  for (const command of ["editor.action.quickFix", "cursorMove", "editor.action.commentLine"]) assert.ok(unread.includes(command), command);
+  for (const command of ["editor.action.rename", "cursorMove", "editor.action.commentLine"]) assert.ok(unread.includes(command), command);
   assert.equal(unread.length, before + 3);
   delete changed.commands["editor.fold"];
   assert.ok(unreadIn(changed).includes("editor.fold"), "one that cannot be found any more");
@@ -69,6 +69,30 @@ test("a version that nobody has read is read as it is prepared", () => {
   assert.ok(unread.includes("editor.action.rename"), "it is not to be found");
   assert.ok(contexts.includes("freshlyMade"));
   assert.ok(contexts.includes("accessibilityModeEnabled"));
+});
+
+/** Places that run a command of whoever offers something, by the method; and what leads there without a person's click. */
+const OFFERED = {
+  _createHoverContent: 1, _getActionBarActions: 1, // hovers of problems and inline suggestions: clicked
+  _insertSuggestion: 1, // acceptSelectedSuggestion and its kin
+  _invokeCommand: 1, // a snippet's choice
+  _onModelChange: 1, // a lens, clicked
+  accept: 2, // editor.action.inlineSuggest.commit and its kin
+  constructor: 2, createTree: 1, open: 1, renderBody: 1, renderButton: 1, registerActions: 1, setButton: 2, // buttons and rows of views and chats: clicked
+  reportInlineEditShown: 1, // the command of an inline edit that is shown: its own extension's
+  run: 5, // editor.action.codeAction and its kin; lenses, hints and rows that are picked from a list
+};
+
+test("what runs a command of whoever offers something is foreign to code, and no other place of the workbench does", () => {
+  const names = ["autoFix", "codeAction", "fixAll", "inlineSuggest.acceptNextLine", "inlineSuggest.acceptNextWord", "inlineSuggest.commit", "inlineSuggest.jump", "organizeImports", "quickFix", "refactor", "sourceAction"];
+  for (const command of ["acceptSelectedSuggestion", ...names.map((name) => `editor.action.${name}`)]) assert.equal(needs[command], "commands-foreign", command);
+  const declarable = declarableOf();
+  for (const command of ["editor.action.quickFix", "editor.action.organizeImports", "acceptSelectedSuggestion"]) assert.equal(declarable[command], "workspace-edit", command);
+  for (const command of ["editor.action.codeAction", "editor.action.autoFix"]) assert.equal(declarable[command], "commands-foreign", command);
+  if (recorded.workbenches[digestOf(source)] !== "4.139.1") return;
+  const counted = Object.fromEntries(Object.keys(OFFERED).map((name) => [name, found.offered.filter((one) => one === name).length]));
+  assert.deepEqual(counted, OFFERED);
+  assert.deepEqual(found.offered.filter((one) => !(one in OFFERED)), []);
 });
 
 test("the workbench's contexts are found, also those that conditions only read", () => {

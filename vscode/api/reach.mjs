@@ -247,6 +247,25 @@ function contextsOf(/** @type {Bundle} */ bundle) {
   return [...keys].sort();
 }
 
+/**
+ * Where the workbench runs a command that somebody offers with something (a quick fix, a completion, a lens): the names of the
+ * methods that do, once for each place. A class of its own, or a function without a name, is "run".
+ */
+function offeredIn(/** @type {Bundle} */ bundle) {
+  const nameOf = (/** @type {Node} */ made) => {
+    for (let at = made; at && at.type !== "Program"; at = at.up) {
+      const holder = at.inClass ?? at.holder;
+      const member = isClass(holder) && holder.body.body.find((/** @type {Node} */ one) => one.value === at);
+      if (member) return String(keyOf(member));
+    }
+    return "run";
+  };
+  const isIn = (/** @type {Node} */ node, /** @type {string} */ word) => node?.type === "MemberExpression" && !node.computed && node.property.name === word;
+  const offered = bundle.calls.filter(({ callee, arguments: [id, ...rest] }) =>
+    isIn(callee, "executeCommand") && isIn(id, "id") && id.object.type !== "ThisExpression" && rest.some((/** @type {Node} */ one) => one.type === "SpreadElement"));
+  return offered.map(({ up }) => nameOf(up)).sort();
+}
+
 /** @param {string} source the workbench, as published */
 export function reachOf(source) {
   const bundle = new Bundle(source);
@@ -256,7 +275,7 @@ export function reachOf(source) {
   // By another name a command reaches what it reaches.
   for (const [alias, id] of aliases) if (followed.has(alias)) followed.set(alias, followed.get(id) ?? ["unknown"]);
   const commands = Object.fromEntries([...followed].sort(([a], [b]) => (a < b ? -1 : 1)));
-  return { commands, computed: [...computed].sort(), contexts: contextsOf(bundle) };
+  return { commands, computed: [...computed].sort(), contexts: contextsOf(bundle), offered: offeredIn(bundle) };
 }
 
 export const workbenchOf = (/** @type {string} */ folder) => fs.readFileSync(path.join(folder, "out/vs/code/browser/workbench/workbench.js"), "utf8");

@@ -4,7 +4,7 @@
 "use strict";
 
 /**
- * @typedef {{ id: string, version: string, name: string, folder: string }} Extension
+ * @typedef {{ id: string, version: string, name: string, folder: string, manifest?: string }} Extension
  * @typedef {{ kind: string, resource: string, remembered: boolean, allowed: boolean }} Grant
  *   a remembered answer; resource: as the manifest's language writes it
  * @typedef {{ type: "hello", protocol: 1, run: string, pid: number, extensions: Extension[], trace: boolean,
@@ -66,7 +66,7 @@ const misfit = (members, value) =>
   Object.keys(members).find((name) => !members[name](/** @type {Record<string, unknown>} */ (value)[name]));
 
 const isState = isOneOf("review", "starting", "running", "ended");
-const extension = isObject({ id: isText, version: isText, name: isText, folder: isOptional(isText) });
+const extension = isObject({ id: isText, version: isText, name: isText, folder: isOptional(isText), manifest: isOptional(isText) });
 
 /** @type {Record<string, Record<string, (value: unknown) => boolean>>} */
 const FORMS = Object.assign(Object.create(null), {

@@ -138,11 +138,20 @@ function remembered({ kind, resource: what, remembered: lasts, allowed }, option
 const byId = (/** @type {Extension} */ one) => `${text.name(one.name || one.id)} (${text.name(one.id)})`;
 
 /**
+ * Those that VS Code came with and that share a compartment. No other extension has a manifest of bulkhead's and such an id: one
+ * that takes a built-in extension's id does not run.
+ * @param {Extension[]} extensions
+ */
+const areEditors = (extensions) => extensions.length > 2 && extensions.every(({ id, manifest }) => manifest === "shipped" && /^vscode\./i.test(id));
+const EDITORS = "VS Code's own extensions (Git, TypeScript, npm, …)";
+
+/**
  * "Prettier (esbenp.prettier-vscode)"; several share a host only where one depends on the other.
  * @param {Extension[]} extensions
  */
 function who(extensions) {
   if (extensions.length === 0) return "An extension";
+  if (areEditors(extensions)) return `One of ${EDITORS}`;
   const one = byId(extensions[0]);
   return extensions.length === 1 ? one : `${one} or ${text.counted(extensions.length - 1, "extension")} with it`;
 }
@@ -153,6 +162,7 @@ function who(extensions) {
  */
 function shortName(extensions) {
   if (extensions.length === 0) return "New compartment";
+  if (areEditors(extensions)) return EDITORS;
   const one = text.name(extensions[0].name || extensions[0].id);
   return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
 }
@@ -163,6 +173,7 @@ function shortName(extensions) {
  */
 function named(extensions) {
   if (extensions.length === 0) return shortName(extensions);
+  if (areEditors(extensions)) return `One of ${EDITORS}`;
   const one = byId(extensions[0]);
   return extensions.length === 1 ? one : `${one} and ${extensions.length - 1} more`;
 }

@@ -22,6 +22,14 @@ test("a question says who wants what", () => {
   );
 });
 
+test("the editor's own extensions that share a compartment are called so, and nobody else is", () => {
+  const builtin = (name, manifest = "shipped") => ({ id: `vscode.${name}`, name, version: "1", folder: "/b", manifest });
+  const fetches = (extensions) => wording.ask(extensions, question({ kind: "connect", resource: "github.com:443", program: "/usr/bin/git" }), { home });
+  assert.equal(fetches([builtin("css"), builtin("git"), builtin("npm")]), "One of VS Code's own extensions (Git, TypeScript, npm, …) wants to connect to github.com:443, by running git.");
+  assert.match(fetches([builtin("git"), builtin("npm"), builtin("evil", "package")]), /^git \(vscode\.git\) or 2 extensions with it wants/);
+  assert.match(fetches([builtin("git"), builtin("npm"), other]), /^git \(vscode\.git\) or 2 extensions with it wants/);
+});
+
 test("a question says what a file would come to", () => {
   for (const [detail, would] of [["rmdir", "remove the folder"], ["unlinkat", "remove"], ["renameat2", "rename or replace"], ["mkdir", "make the folder"]])
     assert.match(wording.ask([prettier], question({ kind: "write", detail }), { home }), new RegExp(`wants to ${would} ~/.ssh/id_rsa \\(this takes: writing\\)\\.$`));

@@ -69,7 +69,27 @@ export function shippedIds(server) {
 }
 
 /**
- * Throws where one of `ids` is no built-in extension: whoever misspelt it would believe it confined.
+ * Built-in extensions with a manifest in manifests/ that stay outside all the same: they start no program, their
+ * edited copies (workbench/builtins.mjs) read what documents name in the workspace alone, and the compartment that the
+ * others share, in which workspaces have programs started, would have their network.
+ */
+const REACHING = new Set([
+  "vscode.json-language-features", // schemas, from servers that the user trusts
+  "vscode.markdown-language-features", // pictures of a preview
+]);
+
+/**
+ * Ids of the built-in extensions that get a compartment, without being named: those with a manifest.
+ * @param {string[]} shipped of shippedIds()
+ * @param {string[]} [outside] those that the user wants outside
+ */
+export const confinedIds = (shipped, outside = []) => {
+  const manifests = new Set(fs.readdirSync(path.join(DATA, "manifests")));
+  return shipped.filter((id) => manifests.has(`${id}.json`) && !REACHING.has(id) && !outside.includes(id));
+};
+
+/**
+ * Throws where one of `ids` is no built-in extension: whoever misspelt it would believe it confined, or outside.
  * @param {string} server code-server's lib/vscode
  * @param {string[]} ids in small letters
  * @param {string[]} shipped of shippedIds()
@@ -77,7 +97,7 @@ export function shippedIds(server) {
 export function requireBuiltin(server, ids, shipped) {
   const unknown = ids.find((id) => !shipped.includes(id) || id === COMPANION_ID);
   if (unknown === undefined) return;
-  throw new Error(`${unknown} is no built-in extension, so nothing would confine it: correct --builtin or the setting bulkhead.compartments.builtin (${path.join(server, "extensions/*/package.json")} have the names)`);
+  throw new Error(`${unknown} is no built-in extension: correct --builtin, or the setting bulkhead.compartments.builtin or bulkhead.compartments.outside (${path.join(server, "extensions/*/package.json")} have the names)`);
 }
 
 /**
@@ -101,6 +121,11 @@ function overlay(folder, from, edited) {
     overlay(to, path.join(from, name), new Map(below));
   }
 }
+
+/** What a package says of itself is read without following a link (src/policy/package.cc). */
+const PACKAGE = ["package.json", "package.nls.json"];
+const withPackage = (/** @type {string} */ from, /** @type {Map<string, string>} */ edited) =>
+  new Map([...PACKAGE.filter((name) => fs.existsSync(path.join(from, name))).map((name) => /** @type {[string, string]} */ ([name, fs.readFileSync(path.join(from, name), "utf8")])), ...edited]);
 
 /** Whether overlay() would make just this. */
 function isOverlay(/** @type {string} */ folder, /** @type {string} */ from, /** @type {Map<string, string>} */ edited) {
@@ -132,7 +157,7 @@ export function linkExtensions(folder, server, files, edited = new Map()) {
     names.every((name) => {
       const changed = edited.get(name);
       return changed
-        ? isOverlay(path.join(folder, name), path.join(published, name), changed)
+        ? isOverlay(path.join(folder, name), path.join(published, name), withPackage(path.join(published, name), changed))
         : fs.readlinkSync(path.join(folder, name)) === path.join(published, name);
     }) &&
     fs.readdirSync(folder).length === names.length + 1 &&
@@ -147,7 +172,7 @@ export function linkExtensions(folder, server, files, edited = new Map()) {
   makeFolder(temporary);
   for (const name of names) {
     const changed = edited.get(name);
-    if (changed) overlay(path.join(temporary, name), path.join(published, name), changed);
+    if (changed) overlay(path.join(temporary, name), path.join(published, name), withPackage(path.join(published, name), changed));
     else fs.symlinkSync(path.join(published, name), path.join(temporary, name));
   }
   for (const [name, text] of files) {

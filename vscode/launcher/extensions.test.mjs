@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
-import { COMPANION_ID, companion, linkExtensions, requireBuiltin, shippedIds } from "./extensions.mjs";
+import { COMPANION_ID, companion, confinedIds, linkExtensions, requireBuiltin, shippedIds } from "./extensions.mjs";
 
 test("the companion is whole, without its tests, under its own id", () => {
   const files = companion();
@@ -74,7 +74,8 @@ test("an edited extension is links to all but its edited files", (t) => {
   const inside = (file) => path.join(to, "json", file);
   assert.equal(fs.readFileSync(inside("client/dist/main.js"), "utf8"), "edited");
   assert.equal(fs.readFileSync(path.join(published, "client/dist/main.js"), "utf8"), "client/dist/main.js", "as published");
-  for (const link of ["package.json", "client/dist/other.js", "client/readme", "server"]) assert.equal(fs.readlinkSync(inside(link)), path.join(published, link));
+  assert.ok(fs.lstatSync(inside("package.json")).isFile(), "which is read without following a link");
+  for (const link of ["client/dist/other.js", "client/readme", "server"]) assert.equal(fs.readlinkSync(inside(link)), path.join(published, link));
   const inode = () => fs.statSync(to).ino;
   let before = inode();
   make("edited");
@@ -120,6 +121,12 @@ test("published extensions are linked, ours is copied; what is not whole is made
     assert.equal(fs.readFileSync(path.join(to, COMPANION_ID, "package.json"), "utf8"), "{}");
     assert.deepEqual(fs.readdirSync(to).sort(), [COMPANION_ID, "git", "node_modules"]);
   }
+});
+
+test("built-in extensions with a manifest get a compartment, but for those with a network of their own and those that a person wants outside", () => {
+  const shipped = ["vscode.bat", "vscode.emmet", "vscode.git", "vscode.json-language-features"];
+  assert.deepEqual(confinedIds(shipped), ["vscode.emmet", "vscode.git"]);
+  assert.deepEqual(confinedIds(shipped, ["vscode.git"]), ["vscode.emmet"]);
 });
 
 test("a misspelt built-in extension is not silently left unconfined", (t) => {

@@ -126,7 +126,9 @@ childProcess.fork = (modulePath, args, options = {}) => {
     ...options,
     env,
     execPath: launch.bulkhead,
-    execArgv: ["host", "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, ...requiring("compile_cache.cjs"), ...requiring("host.cjs"), ...execArgv],
+    // A program in the compartment could make the host listen for a debugger, and so speak to the editor in its name: what
+    // a workspace has started beside the built-in extensions.
+    execArgv: ["host", "--launch", process.env.BULKHEAD_LAUNCH, "--", process.execPath, "--disable-sigusr1", ...requiring("compile_cache.cjs"), ...requiring("host.cjs"), ...execArgv],
   });
 };
 

@@ -10,13 +10,13 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { commandsOf, needsOf } from "../api/commands.mjs";
+import { commandsOf, declarableOf } from "../api/commands.mjs";
 import { extract } from "../api/extract.mjs";
 import { mismatches } from "../api/parameters.mjs";
 import { editBuiltins, inspectBuiltins } from "../workbench/builtins.mjs";
 import { edit, inspect } from "../workbench/edits.mjs";
 import { editFrames, inspectFrames } from "../workbench/frames.mjs";
-import { companion, linkExtensions, linkPackages, requireBuiltin, shippedIds } from "./extensions.mjs";
+import { companion, confinedIds, linkExtensions, linkPackages, requireBuiltin, shippedIds } from "./extensions.mjs";
 import { makeFolder } from "./folders.mjs";
 
 const { FRAMES, FRAME_SOURCES } = createRequire(import.meta.url)("./origins.cjs");
@@ -172,7 +172,7 @@ function launchBefore(/** @type {string} */ file) {
  * What commands need that packages may name, but for those that are asked about.
  * @param {string[]} unread those that nobody has read in this version
  */
-const declarable = (unread) => Object.fromEntries(Object.entries(needsOf()).filter(([command, needs]) => needs !== "commands-foreign" && !unread.includes(command)));
+const declarable = (unread) => Object.fromEntries(Object.entries(declarableOf()).filter(([command, needs]) => needs !== "commands-foreign" && !unread.includes(command)));
 
 /**
  * @param {object} options
@@ -180,10 +180,11 @@ const declarable = (unread) => Object.fromEntries(Object.entries(needsOf()).filt
  * @param {string} options.state bulkhead's state folder
  * @param {string} options.sockets where running compartments have their sockets
  * @param {string} options.bulkhead the program
- * @param {string[]} options.builtin ids of built-in extensions that get compartments too
+ * @param {string[]} options.builtin ids of built-in extensions that share a compartment with whoever depends on them
+ * @param {string[]} [options.outside] ids of those that run outside, though they start programs
  * @returns {string} path of the launch file
  */
-export function prepare({ server, state, sockets, bulkhead, builtin }) {
+export function prepare({ server, state, sockets, bulkhead, builtin, outside = [] }) {
   const { version, commit, called } = published(server);
   const script = path.join(server, SCRIPT);
   const source = fs.readFileSync(script, "utf8");
@@ -191,15 +192,15 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const placed = ["placement.js", "foreseen.js", "declarations.js", "buttons.js", "pages.js"].map((name) => fs.readFileSync(path.join(here, "../workbench", name), "utf8")).join("\n");
   // A copy has passed what these say.
   const passed = ["workbench/edits.mjs", "workbench/links.mjs", "workbench/shapes.mjs", "api/table.json", "api/parameters.json", "api/commands.json", "api/reach.json", "api/bundle.mjs", "api/follower.mjs", "api/reach.mjs", "api/commands.mjs"].map((name) => fs.readFileSync(path.join(here, "..", name), "utf8"));
-  const ids = builtin.map((id) => id.toLowerCase());
+  const [ids, left] = [builtin, outside].map((list) => list.map((id) => id.toLowerCase()));
   const shipped = of(called, () => shippedIds(server));
-  requireBuiltin(server, ids, shipped);
+  requireBuiltin(server, [...ids, ...left], shipped);
+  const confined = confinedIds(shipped, left);
   const files = companion();
-  // What has a compartment of its own needs no edit.
-  const edited = new Map([...of(called, () => editBuiltins(server))].filter(([name]) => !ids.includes(`vscode.${name}`)));
+  const edited = of(called, () => editBuiltins(server));
   const frames = of(called, () => editFrames(path.join(server, FRAMES)));
   const hash = createHash("sha256");
-  for (const part of [source, placed, ...passed, JSON.stringify([ids, shipped, [...files], [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
+  for (const part of [source, placed, ...passed, JSON.stringify([ids, confined, shipped, [...files], [...frames], [...edited].map(([name, texts]) => [name, [...texts]])])]) hash.update(part);
   const tag = hash.digest("hex").slice(0, 16);
   const folder = path.join(state, "editor", `${version}-${tag}`);  // no compartment may write there (manifests/blocklist.json)
   sweep(folder);
@@ -209,7 +210,7 @@ export function prepare({ server, state, sockets, bulkhead, builtin }) {
   const launchFile = path.join(folder, "launch.json");
   const before = launchBefore(launchFile);
   const { unread, contexts } = before?.unread && before?.contexts ? before : of(called, () => commandsOf(source));
-  const told = { builtin: ids, shipped, companion: linked.companion, commands: declarable(unread), ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
+  const told = { builtin: ids, confined, shipped, companion: linked.companion, commands: declarable(unread), ...of(called, () => ({ settingFamilies: settingFamilies(source), points: extensionPoints(source) })) };
   const settings = `globalThis.bulkheadSettings=${JSON.stringify(told)};`;
   const placement = settings + placed;
   const launch = {

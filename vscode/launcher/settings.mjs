@@ -12,17 +12,17 @@ function parseSettings(text) {
 }
 
 /**
- * bulkhead.compartments.builtin, a setting of the machine: no workspace can say it.
+ * Lists of built-in extensions, which are settings of the machine: no workspace can say them.
  * @param {string} data the server's data folder
- * @returns {string[]} ids
+ * @returns {{ builtin: string[], outside: string[] }} ids: of bulkhead.compartments.builtin, bulkhead.compartments.outside
  */
-export function builtinSetting(data) {
+export function builtinSettings(data) {
   const file = path.join(data, "data/Machine/settings.json");
   let text;
   try {
     text = fs.readFileSync(file, "utf8");
   } catch (error) {
-    if (error.code === "ENOENT") return [];
+    if (error.code === "ENOENT") return { builtin: [], outside: [] };
     throw error;
   }
   let settings;
@@ -32,8 +32,11 @@ export function builtinSetting(data) {
     // Not read as empty: extensions that were to be confined would run without a compartment.
     throw new Error(`${file} cannot be read: ${error.message}`);
   }
-  const ids = settings["bulkhead.compartments.builtin"] ?? [];
-  if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && ID.test(id)))
-    throw new Error(`${file}: bulkhead.compartments.builtin must be a list of extension ids, such as ["vscode.git"]`);
-  return ids;
+  const list = (/** @type {string} */ name) => {
+    const ids = settings[name] ?? [];
+    if (!Array.isArray(ids) || !ids.every((id) => typeof id === "string" && ID.test(id)))
+      throw new Error(`${file}: ${name} must be a list of extension ids, such as ["vscode.git"]`);
+    return ids;
+  };
+  return { builtin: list("bulkhead.compartments.builtin"), outside: list("bulkhead.compartments.outside") };
 }

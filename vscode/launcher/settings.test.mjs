@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import test from "node:test";
-import { builtinSetting } from "./settings.mjs";
+import { builtinSettings } from "./settings.mjs";
 
 function read(t, text) {
   const data = fs.mkdtempSync(path.join(os.tmpdir(), "settings-"));
@@ -12,25 +12,28 @@ function read(t, text) {
     fs.mkdirSync(path.join(data, "data/Machine"), { recursive: true });
     fs.writeFileSync(path.join(data, "data/Machine/settings.json"), text);
   }
-  return builtinSetting(data);
+  return builtinSettings(data);
 }
 
 test("the ids, out of JSON with comments and spare commas", (t) => {
   const text = `\ufeff{ // not "this"
   "url": "https://x/*no comment*/,]", /* "bulkhead.compartments.builtin": [] */
   "bulkhead.compartments.builtin": ["vscode.git", "vscode.npm", /* last */ ],
+  "bulkhead.compartments.outside": ["vscode.php-language-features",],
 }`;
-  assert.deepEqual(read(t, text), ["vscode.git", "vscode.npm"]);
+  assert.deepEqual(read(t, text), { builtin: ["vscode.git", "vscode.npm"], outside: ["vscode.php-language-features"] });
 });
 
 test("nothing where nothing is said", (t) => {
-  assert.deepEqual(read(t, undefined), []);
-  assert.deepEqual(read(t, "  // empty\n"), []);
-  assert.deepEqual(read(t, '{"a":1}'), []);
+  const nothing = { builtin: [], outside: [] };
+  assert.deepEqual(read(t, undefined), nothing);
+  assert.deepEqual(read(t, "  // empty\n"), nothing);
+  assert.deepEqual(read(t, '{"a":1}'), nothing);
 });
 
 test("what cannot be read is an error, since less would be confined", (t) => {
   assert.throws(() => read(t, "{"), /settings\.json cannot be read/);
   assert.throws(() => read(t, '{"bulkhead.compartments.builtin": "vscode.git"}'), /list of extension ids/);
   assert.throws(() => read(t, '{"bulkhead.compartments.builtin": ["git"]}'), /list of extension ids/);
+  assert.throws(() => read(t, '{"bulkhead.compartments.outside": {}}'), /outside must be a list of extension ids/);
 });

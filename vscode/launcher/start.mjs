@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { makeFolder } from "./folders.mjs";
 import { diagnose } from "./prepare.mjs";
 import { saidBy } from "./said.mjs";
-import { builtinSetting } from "./settings.mjs";
+import { builtinSettings } from "./settings.mjs";
 
 const { EDITOR, isNowhere } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -197,8 +197,8 @@ for (const [option, each] of [["--data", data], ["--extensions", extensions]])
     fail(`${option} ${each}: ${why}: name a folder that is there, or can be made`);
   }
 /** In a process of its own, whose memory goes with it; ours stays for as long as the editor does. */
-function prepared(builtin) {
-  const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin };
+function prepared(builtin, outside) {
+  const options = { server, state: values.state, sockets: values.sockets, bulkhead: values.bulkhead, builtin, outside };
   const made = spawnSync(process.execPath, [path.join(here, "prepare.mjs"), JSON.stringify(options)], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   if (made.error) fail(`cannot prepare the server: ${made.error.message}`);
   // Ctrl-C meets the whole group: who ended it there wanted all of it to end.
@@ -210,7 +210,8 @@ function prepared(builtin) {
 let launch;
 let launchFile;
 try {
-  launchFile = prepared([...values.builtin, ...builtinSetting(data)]);
+  const { builtin, outside } = builtinSettings(data);
+  launchFile = prepared([...values.builtin, ...builtin], outside);
   launch = JSON.parse(fs.readFileSync(launchFile, "utf8"));
 } catch (error) {
   fail(error.message);

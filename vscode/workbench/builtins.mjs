@@ -1,5 +1,5 @@
-// Edits of built-in extensions, which run with the user's rights outside of compartments: what lets a stranger's
-// document steer them. Anchored and refused as the workbench's own edits are.
+// Edits of built-in extensions: what lets a stranger's document steer them. Some run with the user's rights outside of
+// compartments, and the others may do what a stranger's extension may not. Anchored and refused as the workbench's own edits are.
 import fs from "node:fs";
 import path from "node:path";
 import { apply, count, shape } from "./shapes.mjs";
@@ -135,6 +135,27 @@ const BUILTINS = [
     ],
   },
   { extension: "html-language-features", file: "client/dist/node/htmlClientMain.js", edits: NAMED },
+  {
+    extension: "terminal-suggest",
+    file: "dist/terminalSuggestMain.js",
+    edits: [
+      {
+        name: "suggest-programs",
+        // It acts on a person's terminals, so it is in no compartment. "git branch", "npm run", … obey the folder in which they run.
+        what: "what a terminal's completions would have run in its folder does not run",
+        times: 1,
+        shape: shape(String.raw`(async function NAME\(NAME,NAME,NAME\)\{return new Promise\(\(NAME,)NAME(\)=>\{)(let NAME=\[\],NAME=\[\],NAME=\(0,NAME\.spawn\)\()`),
+        text: (before, ...names) => `${before}${names[5]}${names[6]}${names[5]}(new Error("bulkhead: completions start no program"));return;${names[7]}`,
+      },
+      {
+        name: "suggest-shell",
+        what: "nor does what they would have a shell run there",
+        times: 1,
+        shape: shape(String.raw`(async\(\{command:NAME,executable:NAME\}\)=>new Promise\(\(NAME,)NAME(\)=>\{)(\(0,NAME\.exec\)\()`),
+        text: (before, ...names) => `${before}${names[3]}${names[4]}${names[3]}(new Error("bulkhead: completions start no program"));return;${names[5]}`,
+      },
+    ],
+  },
   {
     extension: "css-language-features",
     file: "client/dist/node/cssClientMain.js",

@@ -69,7 +69,17 @@
     "search\\.(?:exclude|smartCase|use\\w*IgnoreFiles)",
   ].join("|")})$`);
   /** Beside these, in documents of a language: who formats one, and what happens to it as it is saved or pasted into. */
-  const HANDLES = /^(?:editor\.(?:codeActions|defaultFormatter$|dropIntoEditor|format|pasteAs)|files\.(?:(?:auto|candidate)Guess\w+|encoding|eol|insertFinalNewline|trim\w+)$)/;
+  const HANDLES = /^(?:editor\.(?:codeActions\.|defaultFormatter$|dropIntoEditor|format|pasteAs)|files\.(?:(?:auto|candidate)Guess\w+|encoding|eol|insertFinalNewline|trim\w+)$)/;
+  /**
+   * What is done to a document as it is saved: source actions. Others, such as quick fixes, run a command of whoever offers
+   * them, the editor's own extensions too.
+   */
+  const ON_SAVE = "editor.codeActionsOnSave";
+  const onSave = (/** @type {unknown} */ value) => {
+    const isSource = (/** @type {unknown} */ kind) => typeof kind === "string" && /^source(?:\.|$)/.test(kind);
+    if (Array.isArray(value)) return value.filter(isSource);
+    return value && typeof value === "object" ? Object.fromEntries(Object.entries(value).filter(([kind]) => isSource(kind))) : undefined;
+  };
   /**
    * Points of the workbench and of built-in extensions that are left out whole: what they are to a person. Some of
    * them VS Code keeps for chosen extensions; code-server gives them to all.
@@ -441,6 +451,7 @@
       if (key.split(".").includes("__proto__") || isDeepName(key)) tell(`a default for the setting ${key}`);
       else if (/^(?:\[.+\])+$/.test(key) && value && typeof value === "object") chosen[key] = defaultsFor(value, names, tell, true);
       else if (names.settings.has(key) && !settingFamilies.includes(familyOf(key)) && !FILES.includes(familyOf(key))) chosen[key] = value;
+      else if (isLanguage && key === ON_SAVE && onSave(value)) chosen[key] = onSave(value);
       else if (LOOKS.test(key) || (isLanguage && HANDLES.test(key))) chosen[key] = value;
       else tell(`a default for the setting ${key}`);
     }

@@ -5,18 +5,18 @@ import path from "node:path";
 import test from "node:test";
 import vm from "node:vm";
 import { fileURLToPath } from "node:url";
-import { needsOf } from "../api/commands.mjs";
+import { declarableOf } from "../api/commands.mjs";
 import { extensionPoints, settingFamilies } from "../launcher/prepare.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
-const commands = needsOf();
+const commands = declarableOf();
 
 /** A page with our scripts in it, and the commands that the editor has. */
 function page(points = ["commands", "newlyInvented"]) {
   const told = [];
   const context = vm.createContext({
-    bulkheadSettings: { builtin: [], shipped: ["vscode.npm"], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"], points },
+    bulkheadSettings: { builtin: [], confined: [], shipped: ["vscode.npm"], companion: "/opt/companion", commands, settingFamilies: ["terminal", "workbench", "editor", "files"], points },
     crypto, URL, URLSearchParams, setTimeout, location: { search: "" },
     console: { warn: (text) => told.push(text), error: (text) => told.push(text) },
   });
@@ -289,10 +289,19 @@ test("who handles documents is a default for a language, and what keeps a person
   // Emmet makes snippets of these, unescaped.
   const emmet = ["emmet.preferences", "emmet.variables", "emmet.syntaxProfiles", "emmet.extensionsPath"];
   const looks = ["editor.quickSuggestions", "editor.semanticHighlighting.enabled", "diffEditor.ignoreTrimWhitespace", "explorer.fileNesting.patterns", "files.exclude", "search.exclude", "breadcrumbs.enabled", "outline.showKeys"];
-  const defaults = Object.fromEntries([...handles, ...keeps, ...emmet, ...looks].map((key) => [key, "x"]));
+  const saves = { "source.fixAll.x": "explicit", source: true, quickfix: "always", "refactor.x": "always", sources: "always" };
+  const defaults = { ...Object.fromEntries([...handles, ...keeps, ...emmet, ...looks].map((key) => [key, "x"])), "editor.codeActionsOnSave": saves };
   assert.deepEqual(left(defaults), looks);
   const { contributes } = disarmed({ configurationDefaults: { "[astro]": defaults, "[css][scss]": defaults } });
-  for (const language of ["[astro]", "[css][scss]"]) assert.deepEqual(Object.keys(contributes.configurationDefaults[language]), [...handles, ...looks]);
+  for (const language of ["[astro]", "[css][scss]"]) {
+    const kept = contributes.configurationDefaults[language];
+    assert.deepEqual(Object.keys(kept), [...handles, ...looks]);
+    // A quick fix runs a command of whoever offers it, the editor's own TypeScript too: `npm install` in the folder.
+    assert.deepEqual({ ...kept["editor.codeActionsOnSave"] }, { "source.fixAll.x": "explicit", source: true });
+  }
+  const list = disarmed({ configurationDefaults: { "[astro]": { "editor.codeActionsOnSave": ["source.fixAll", "quickfix", 7] } } }).contributes;
+  assert.deepEqual([...list.configurationDefaults["[astro]"]["editor.codeActionsOnSave"]], ["source.fixAll"]);
+  assert.deepEqual({ ...disarmed({ configurationDefaults: { "[astro]": { "editor.codeActionsOnSave": "always" } } }).contributes.configurationDefaults["[astro]"] }, {});
 });
 
 test("what is declared takes the place of no setting of the editor's, nor a part of one", () => {

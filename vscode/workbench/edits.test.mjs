@@ -471,9 +471,9 @@ test("a shape that stands twice is refused", () => {
   assert.throws(() => edit(`${source};var ${shape}`, ""), EditError);
 });
 
-function placed(setTimeout = () => {}, now = Date.now, localStorage = undefined, document = undefined) {
+function placed(setTimeout = () => {}, now = Date.now, localStorage = undefined, document = undefined, confined = []) {
   const reloads = [];
-  const context = vm.createContext({ localStorage, document, Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
+  const context = vm.createContext({ localStorage, document, Date: { now }, bulkheadSettings: { builtin: ["vscode.git"], confined, shipped: ["acme.shipped", "bulkhead.companion"], companion: "/opt/companion" }, crypto, URLSearchParams, setTimeout, location: { search: "?folder=/a%20b", host: "bulkhead.localhost:1", reload: () => reloads.push(1) } });
   vm.runInContext(placement, context);
   const extension = (id, rest = {}) => ({ identifier: { value: id }, main: "./main.js", isBuiltin: false, extensionLocation: { scheme: "vscode-remote", path: `${rest.isBuiltin ? "/opt" : "/ext"}/${id}` }, ...rest });
   return { bulkhead: context.bulkhead, extension, reloads };
@@ -504,6 +504,35 @@ test("every third-party extension gets a host of its own, built-ins stay", async
   assert.equal(own.BULKHEAD_WINDOW, main.BULKHEAD_WINDOW);
   assert.equal(own.BULKHEAD_FOLDER, "/a b");
   assert.equal(bulkhead.place(all[0], all), one, "stable");
+});
+
+test("built-in extensions that start programs share a host, in which nobody else is", () => {
+  const { bulkhead, extension } = placed(undefined, undefined, undefined, undefined, ["vscode.npm", "vscode.git-base", "vscode.typescript-language-features"]);
+  const builtin = (id, rest) => extension(id, { isBuiltin: true, ...rest });
+  const all = [
+    builtin("vscode.npm"), extension("a.needs", { extensionDependencies: ["vscode.npm"] }), builtin("vscode.typescript-language-features"), builtin("vscode.markdown"),
+    builtin("vscode.git", { extensionDependencies: ["vscode.git-base"] }), builtin("vscode.git-base"), extension("b.git", { extensionDependencies: ["vscode.git"] }),
+  ];
+  const [npm, needs, typescript, markdown, git, base, friend] = all.map((each) => bulkhead.place(each, all));
+  assert.equal(npm, typescript);
+  assert.ok(npm !== 0 && needs !== 0 && needs !== npm, "who depends on one is not let in");
+  assert.deepEqual(all[1].extensionDependencies, [], "and begins without it");
+  assert.equal(markdown, 0);
+  assert.ok(git === base && git === friend && git !== npm, "one that a person named shares with who depends on it, and takes along what it depends on");
+  // A plug-in that comes while the window lives would run in TypeScript's servers, beside Git and npm.
+  const plugin = extension("c.plugin", { contributes: { typescriptServerPlugins: [{ name: "x" }] } });
+  const late = bulkhead.place(plugin, [...all, plugin]);
+  assert.ok(late !== 0 && late !== npm);
+  assert.equal(bulkhead.place(all[2], [...all, plugin]), npm, "it stays where it is until the window is loaded again");
+  const again = placed(undefined, undefined, undefined, undefined, ["vscode.npm", "vscode.typescript-language-features"]);
+  const both = [builtin("vscode.npm"), builtin("vscode.typescript-language-features"), plugin];
+  const [other, first, second] = both.map((each) => again.bulkhead.place(each, both));
+  assert.ok(first === second && first !== other);
+  // Who only says that it is built in is somebody's.
+  const fake = placed(undefined, undefined, undefined, undefined, ["vscode.npm"]);
+  const impostor = fake.extension("vscode.npm", { isBuiltin: true, extensionLocation: { scheme: "vscode-remote", path: "/ext/vscode.npm-9" } });
+  const real = [impostor, extension("a.one")];
+  assert.notEqual(fake.bulkhead.place(impostor, real), fake.bulkhead.place(real[1], real));
 });
 
 test("a host is asked for with what its first message will say of it", async () => {

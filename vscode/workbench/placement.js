@@ -1,12 +1,16 @@
 // Which extension runs in which host. Loaded before the workbench, in the browser; trusted.
 //
-// Affinity 0 is VS Code's own host: the built-in extensions that the user left there, and our
-// companion. Every other extension gets a host of its own; extensions that depend on one another with
-// exports share one, because VS Code hands exports over within a host only.
+// Affinity 0 is VS Code's own host: our companion, and the built-in extensions that start no program
+// (launcher/builtins.mjs). The built-in ones that do share a compartment. Every other extension gets a host
+// of its own; extensions that depend on one another with exports share one, because VS Code hands exports
+// over within a host only.
 (() => {
   "use strict";
-  /** Settings that the launcher wrote into the page: { builtin: string[], shipped: string[], companion: string } */
-  const settings = globalThis.bulkheadSettings ?? { builtin: [], shipped: [], companion: "" };
+  /**
+   * Settings that the launcher wrote into the page: { builtin: string[], confined: string[], shipped: string[], companion: string }.
+   * `builtin` are those that the user named, `confined` the others that get a compartment, which they share.
+   */
+  const settings = globalThis.bulkheadSettings ?? { builtin: [], confined: [], shipped: [], companion: "" };
   /** @type {Map<string, number>} extension id → affinity */
   const placed = new Map();
   /** @type {Map<number, Set<string>>} affinity → extension ids */
@@ -93,28 +97,32 @@
   const isForeign = (extension) => hasCode(extension) && !extension.isBuiltin && !isCompanion(extension);
 
   /**
-   * What goes into compartments: everything foreign, the built-in extensions that the user named, with
+   * What goes into compartments: everything foreign; the built-in extensions that the user named, with
    * the built-in ones that they depend on or that depend on them, and TypeScript where a foreign
-   * plug-in would run in its servers.
-   * @returns {Map<string, any>} id → extension
+   * plug-in would run in its servers; and, together in one, the built-in extensions that start programs.
+   * @returns {{ inside: Map<string, any>, together: Set<string> }} id → extension; the ids of the last ones
    */
   function confined(all) {
     const known = new Map(all.filter(Boolean).map((one) => [idOf(one), one]));
-    const found = new Map([...known].filter(([, one]) => isForeign(one)));
+    const inside = new Map([...known].filter(([, one]) => isForeign(one)));
     const builtin = new Set(settings.builtin.filter((id) => known.get(id)?.isBuiltin));
-    if ([...found.values()].some(hasPlugins) && known.has(TYPESCRIPT)) builtin.add(TYPESCRIPT);
+    if ([...inside.values()].some(hasPlugins) && known.has(TYPESCRIPT)) builtin.add(TYPESCRIPT);
     for (const id of builtin) {
       const one = known.get(id);
       if (isCompanion(one)) continue;
-      found.set(id, one);
+      inside.set(id, one);
       for (const other of dependenciesOf(one)) if (known.get(other)?.isBuiltin) builtin.add(other);
       for (const [other, description] of known)
         if (description.isBuiltin && dependenciesOf(description).includes(id)) builtin.add(other);
     }
-    return found;
+    const together = new Set(settings.confined.filter((id) => known.get(id)?.isBuiltin && !builtin.has(id)));
+    for (const id of together) inside.set(id, known.get(id));
+    return { inside, together };
   }
 
-  function groupOf(id, inside) {
+  /** @param {ReturnType<typeof confined>} all what goes into compartments */
+  function groupOf(id, { inside, together }) {
+    if (together.has(id)) return together;
     // A dependency on a trusted built-in does not pull the built-in in, nor the extension out: its
     // exports stay unavailable, which review tells. Anybody can declare one; it would bring the rights of the
     // built-in and of all that hangs on it (with Git: the accounts of GitHub) into a stranger's process,
@@ -128,28 +136,35 @@
         if (dependenciesOf(description).includes(one)) links.push(other);
         if ((one === TYPESCRIPT && isForeign(description) && hasPlugins(description)) || (other === TYPESCRIPT && isForeign(extension) && hasPlugins(extension))) links.push(other);
       }
-      return links.filter((other) => !isImpostor(inside.get(other)));
+      return links.filter((other) => !isImpostor(inside.get(other)) && !together.has(other));
     };
     const group = new Set([id]);
     for (const one of group) for (const other of linked(one)) group.add(other);
     return group;
   }
 
+  /** The affinity of the host that the built-in extensions share; 0 before there is one. */
+  let shared = 0;
+
   /** Its host, by affinity: that of its group, or a new one. */
   function hostOf(extension, all) {
     const id = idOf(extension);
     const before = placed.get(id);
     if (before !== undefined) return before;
-    const inside = confined([...all, extension]);
-    if (!inside.has(id)) return 0;
-    const group = groupOf(id, inside);
-    const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined);
+    const here = confined([...all, extension]);
+    if (!here.inside.has(id)) return 0;
+    const group = groupOf(id, here);
+    const isTogether = here.together.has(id);
+    // A plug-in of TypeScript's that is installed while the window lives does not follow it into the built-ins' host.
+    const existing = [...group].map((other) => placed.get(other)).filter((a) => a !== undefined && (isTogether ? a === shared : a !== shared));
     const { foreseen } = globalThis.bulkhead;
-    const affinity = existing[0] ?? (group.size === 1 ? foreseen.claim(extension) : undefined) ?? ++last;
-    if (group.size === 1) foreseen.keep(affinity, extension);
+    const affinity = existing[0] ?? (group.size === 1 && !isTogether ? foreseen.claim(extension) : undefined) ?? ++last;
+    if (isTogether) shared = affinity;
+    else if (group.size === 1) foreseen.keep(affinity, extension);
     else foreseen.forget(affinity);
     if (!members.has(affinity)) members.set(affinity, new Set());
     for (const other of existing.length > 0 ? [id] : group) {
+      if (placed.has(other)) continue;
       placed.set(other, affinity);
       members.get(affinity).add(other);
     }
@@ -419,7 +434,7 @@
       return address;
     },
     /** An extension that came with VS Code and is in no compartment. @param {string} id lower case */
-    runsOutside: (id) => shippedIds.has(id) && !settings.builtin.includes(id) && !placed.has(id),
+    runsOutside: (id) => shippedIds.has(id) && !settings.builtin.includes(id) && !settings.confined.includes(id) && !placed.has(id),
     /** A manager of the workbench's, whose host is not VS Code's own. */
     isCompartment: (manager) => affinityOf(manager) !== 0,
     /**
