@@ -16,16 +16,12 @@ const { inspect, parseArgs, types } = require('node:util');
 const { Sandbox } = require('./sandbox.cjs');
 const errors = require('./errors.cjs');
 const { readOptions } = require('./options.cjs');
+const { withoutUnseen, inJson } = require('./unseen.cjs');
 const { callProgram, journalsClosed } = require('./journal.cjs');
 
 const Exit = { THREW: 1, MEMORY: 120, TIME: 121, OUTPUT: 122, HANDLES: 123, WALL: 124, FAILED: 125, INTERRUPTED: 130 };
 
-// What a guest says may hold what a terminal obeys, or shows as something else: controls, and what turns the direction of
-// text or is not seen. Joiners are part of words and emoji.
-const unseen = /[^\P{C}\t\n\u200c\u200d\p{Cn}\p{Co}\p{Cs}]|[\p{Zl}\p{Zp}]/gu;
-const escaped = (c) => (c.codePointAt(0) < 256 ? `\\x${c.codePointAt(0).toString(16).padStart(2, '0')}` : `\\u{${c.codePointAt(0).toString(16)}}`);
-const inJson = (c) => Array.from({ length: c.length }, (_, i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
-const harmless = (text, stream, escape = escaped) => (stream.isTTY ? text.replace(unseen, escape) : text);
+const harmless = (text, stream, escape = undefined) => (stream.isTTY ? withoutUnseen(text, escape) : text);
 // A few bytes of a message may be an object whose text has no end, for it may hold one thing many times.
 const MOST_SHOWN = 100_000, DEEPEST = 5;
 const shownOf = (value, depth, left) => {

@@ -85,6 +85,7 @@ class GuestPolicy {
     this.guest.io.whenSettled(promise, noop, noop);
   }
   settling() {}
+  adorn() {}
   makeError(make) {
     return make();
   }

@@ -62,6 +62,10 @@ class Link {
       else if (this.flight !== null) this.arrived(native.heard(), false);
     });
   }
+  // Whoever asks now waits for another's call first.
+  get isBusy() {
+    return this.level === 0 && this.flight !== null && !this.serving;
+  }
   useBuffers(input, output) {
     this.input = input;
     this.reader.use(input);

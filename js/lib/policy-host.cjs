@@ -14,6 +14,7 @@ const { LimitError } = require('./limit.cjs');
 const { NATIVE, PROXY } = require('./encode.cjs');
 const { beginStack, withoutStack } = require('./stack.cjs');
 const { Import, LiveHandler, readValue } = require('./standin.cjs');
+const { INSPECT } = require('./look.cjs');
 const { transfer: transferBytes } = require('./transfer.cjs');
 const { References, collectYoung, collectAll } = require('./weak.cjs');
 const errors = require('./errors.cjs');
@@ -151,6 +152,9 @@ function copyOf(endpoint, record) {
   }
 }
 
+// Who asks Node for a proxy's handler (%o does) is not shown all that we keep.
+P.defineProperty(LiveHandler.prototype, INSPECT, { __proto__: null, value: () => '[asks the guest]' });
+
 class HostPolicy {
   // sandbox: { failure(): Error, handles, isBusyWith…, post(…) } (sandbox.cjs)
   constructor(sandbox, handles) {
@@ -160,6 +164,7 @@ class HostPolicy {
     this.collectAt = 0;  // when all may be collected again
     this.limit = limit;
     this.transfer = transfer;
+    this.look = undefined;  // of its endpoint
   }
 
   closedError() {
@@ -209,6 +214,10 @@ class HostPolicy {
     record.call?.letGo(record);
     // What is fulfilled has no reaction of ours, which would keep its value until the job is over.
     if (!ok) quiet(record.endpoint.references.get(record));
+  }
+  // The target of a stand-in: what looks at proxies looks there.
+  adorn(target) {
+    target[INSPECT] = this.look;
   }
   // Its stack is the guest's, and the engine need not look ours up.
   makeError(make) {

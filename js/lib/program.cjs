@@ -4,7 +4,7 @@
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
-const files = ['primordials', 'wire', 'view', 'limit', 'intrinsics', 'transfer', 'standin', 'plain', 'encode', 'decode', 'membrane', 'serve', 'globals', 'limited', 'specifier', 'guest'];
+const files = ['primordials', 'wire', 'view', 'limit', 'intrinsics', 'transfer', 'standin', 'plain', 'encode', 'decode', 'membrane', 'outline', 'serve', 'globals', 'limited', 'specifier', 'guest'];
 
 let bytes;
 function program() {

@@ -9,6 +9,7 @@ const { encodeArguments } = require('./standin.cjs');
 const { readOptions, realmOptions, callOptions, duration } = require('./options.cjs');
 const { webHost } = require('./web-host.cjs');
 const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
+const { looker } = require('./look.cjs');
 const { Call } = require('./call.cjs');
 const { Modules, moduleName } = require('./modules.cjs');
 const { SharedMemory } = require('./shared.cjs');
@@ -139,6 +140,7 @@ class Sandbox extends EventEmitter {
     this.#made = made;
     if (this.#options.shared > 0 && !this.#options.realm) this.#shared = new SharedMemory(worker.link.native, worker.shared);
     this.#endpoint = new Endpoint(worker.link, number, new HostPolicy(this, this.#options.handles));
+    this.#endpoint.policy.look = looker(this.#endpoint);
     worker.link.endpoints.set(number, this.#endpoint);
     endpoints.set(this, this.#endpoint);
     alive.add(this);
@@ -308,6 +310,11 @@ class Sandbox extends EventEmitter {
 
   get global() {
     return this.#endpoint.ask(Op.GLOBAL, 0, undefined, value, false);
+  }
+  // What look.cjs draws. While another call is under way nobody waits for that.
+  outline(record, depth) {
+    if (this.#worker.link.isBusy) throw new Error('busy');
+    return this.#withinSync(undefined, () => this.#endpoint.ask(Op.OUTLINE, record.id, ({ link: { writer } }) => writer.u8(depth), value, false));
   }
   copySync(standIn) {
     const record = this.#endpoint.standIns.get(standIn);

@@ -6,6 +6,7 @@ const P = require('./primordials.cjs');
 const { Op, Flag, Kind, WireError } = require('./wire.cjs');
 const { View, reachOf } = require('./view.cjs');
 const { intrinsics, isForwarded, changes } = require('./intrinsics.cjs');
+const { outlineOf } = require('./outline.cjs');
 const { decodeArguments, decodeDescriptor, encodeDescriptor } = require('./standin.cjs');
 
 // Returns the length of the reply. Throws WireErrors alone, and what ends the turn.
@@ -189,6 +190,14 @@ function perform(endpoint, header) {
     case Op.COPY:
       policy.check(endpoint, object);
       return policy.copy(endpoint, object);
+    case Op.OUTLINE: {
+      if (policy.isHost) throw new WireError('outline');
+      const outline = outlineOf(endpoint, object, endpoint.link.reader.u8());
+      return () => {
+        endpoint.copying = true;
+        endpoint.encode(outline);
+      };
+    }
     case Op.INVOKE: {
       // For the host's asynchronous face alone: by any name, a host's own `constructor` is reached as well.
       if (policy.isHost) throw new WireError('invoke');

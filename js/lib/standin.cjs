@@ -90,7 +90,9 @@ const readKeys = (endpoint) => {
 class LiveHandler extends Import {
   make() {
     if (this.face === 1) return this.endpoint.policy.callable(this);
-    return new P.Proxy(makeTarget(this.kind), this);
+    const target = makeTarget(this.kind);
+    this.endpoint.policy.adorn(target);
+    return new P.Proxy(target, this);
   }
   value(op, write) {
     return this.endpoint.ask(op, this.id, write, readValue, false);
