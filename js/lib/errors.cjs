@@ -1,7 +1,7 @@
 'use strict';
 // What the sandbox itself says, as classes.
 
-const { withoutOurs, addCaller } = require('./stack.cjs');
+const { withoutOurs, addCaller, addGuest } = require('./stack.cjs');
 
 class SandboxError extends Error {
   #ours;
@@ -69,6 +69,12 @@ class StackLimitError extends SandboxError {
 // An error of a guest's or of ours, with who called (stack.cjs); others are not ours to change.
 const calledFrom = (error, here) => (SandboxError.is(error) || error instanceof GuestError ? addCaller(error, here) : error);
 
+// A limit's error with the frames of the guest that it ended. What a signal gave as its reason is not ours.
+const endedAt = (error, where) => {
+  if (error instanceof TimeLimitError) addGuest(error, error.name, error.message, where);
+  return error;
+};
+
 const byCode = (code, message) => {
   switch (code) {
     case 'ERR_SANDBOX_OUTPUT': return new OutputLimitError(message);
@@ -79,5 +85,5 @@ const byCode = (code, message) => {
 
 module.exports = {
   SandboxError, TimeLimitError, MemoryLimitError, OutputLimitError, HandleLimitError, LostError, DisposedError, GuestError,
-  StackLimitError, ofGuests, ofStacks, byCode, calledFrom,
+  StackLimitError, ofGuests, ofStacks, byCode, calledFrom, endedAt,
 };

@@ -171,10 +171,12 @@ class HostPolicy {
     return this.sandbox.failure();
   }
   endedError(endpoint, why) {
+    const { reader } = endpoint.link;
+    const where = reader.at < reader.end ? endpoint.decodeText() : '';
     const over = endpoint.link.over();
-    if (over !== undefined && why !== End.MEMORY) return this.sandbox.ended(over);
+    if (over !== undefined && why !== End.MEMORY) return this.sandbox.ended(errors.endedAt(over, where));
     if (why === End.MEMORY) return this.sandbox.ended(new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended'));
-    if (why === End.TIME) return this.sandbox.ended(new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended'));
+    if (why === End.TIME) return this.sandbox.ended(errors.endedAt(new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended'), where));
     // Most often because its stack was full. What it had heard of names is not sure any more.
     endpoint.forgetKeys();
     return this.sandbox.ended(new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up'));

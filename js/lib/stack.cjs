@@ -53,9 +53,14 @@ function addCaller(error, here) {
   setStack(error, [stack, ...frames]);
   return error;
 }
+// Where the guest's code stood that a limit ended, before who called.
+function addGuest(error, name, message, stack) {
+  const frames = guestFrames(stack);
+  if (frames.length > 0) setStack(error, [`${name}: ${message}`, ...frames, ...hostFrames(error.stack)]);
+}
 // Of an error that was made here.
 function withoutOurs(error, name, message) {
   setStack(error, [`${name}: ${message}`, ...hostFrames(error.stack)]);
 }
 
-module.exports = { withoutStack, beginStack, addCaller, withoutOurs, caller, MOST_TEXT };
+module.exports = { addGuest, withoutStack, beginStack, addCaller, withoutOurs, caller, MOST_TEXT };

@@ -149,8 +149,17 @@ void Guest::serve(const MessageHeader& header, size_t length) {
                                .turn = header.turn,
                                .target = 0};
     heap_->recover(depth_ == 0 ? queue_ : nullptr);
-    std::memcpy(worker_.channel().outgoing().data(), &answer, sizeof answer);
+    uint8_t* const out = worker_.channel().outgoing().data();
+    std::memcpy(out, &answer, sizeof answer);
     reply = sizeof answer;
+    // As a text of js/lib/wire.cjs.
+    if (const std::string seen = depth_ == 0 ? worker_.take_seen() : ""; !seen.empty()) {
+      const auto size = static_cast<uint32_t>(seen.size());
+      out[reply] = kTagText;
+      std::memcpy(out + reply + 1, &size, sizeof size);
+      std::memcpy(out + reply + 1 + sizeof size, seen.data(), size);
+      reply += 1 + sizeof size + size;
+    }
   }
   worker_.channel().send(reply);
 }

@@ -28,6 +28,9 @@ enum MessageOp : uint8_t {
   kOpEnded = 66,  // flags: MessageEnd
 };
 
+// Of the values of a message: characters of a byte each, behind their number.
+inline constexpr uint8_t kTagText = 6;
+
 enum MessageEnd : uint8_t { kEndTime = 1, kEndMemory = 2, kEndUnknown = 3 };
 
 // What follows the header of kOpCreate.

@@ -50,6 +50,7 @@ void exchange(const Info& info) {
           ? natives.worker->exchange(*natives.guest, length)
           : 0;
   if (answer == 0) {
+    natives.worker->look(info.GetIsolate());
     if (!natives.worker->is_callee_over()) natives.guest->refuse();
     return info.GetIsolate()->TerminateExecution();
   }

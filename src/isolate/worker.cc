@@ -9,6 +9,12 @@
 #include "isolate/guest.h"
 
 namespace bulkhead {
+namespace {
+
+constexpr int64_t kLookNanoseconds = 2'000'000;
+constexpr int kMostFrames = 12, kMostName = 200;
+
+}  // namespace
 
 Worker::Worker(v8::Platform& platform) : platform_(platform) {}
 
@@ -82,6 +88,7 @@ void Worker::serve() {
     turns_.assign(1, header.turn);
     ending_.store(kNone, std::memory_order_relaxed);
     memory_over_.store(false, std::memory_order_relaxed);
+    seen_.clear();
     dispatch(length);
   }
 }
@@ -128,6 +135,7 @@ void Worker::begin_inner(uint32_t turn) {
 void Worker::end_inner() {
   const std::lock_guard guard(mutex_);
   turns_.pop_back();
+  seen_.clear();
   if (ending_ == kNone || ending_ < turns_.size()) return;
   ending_ = kNone;
   // Asked for once it had answered: that is not for who runs below.
@@ -207,12 +215,61 @@ void Worker::watch() {
       continue;
     }
     seen = asked;
-    const std::lock_guard guard(mutex_);
-    if (running_.empty()) continue;
-    const auto found = std::find(turns_.begin(), turns_.end(), asked);
-    if (found == turns_.end()) continue;
-    ending_ = std::min<size_t>(ending_, static_cast<size_t>(found - turns_.begin()));
-    running_.back()->TerminateExecution();
+    if (!ask_to_end(asked)) continue;
+    // V8 has places where it can only be ended.
+    futex_wait(word, asked, kLookNanoseconds);
+    end(asked);
+  }
+}
+
+// Has what runs look where it stands, and end.
+bool Worker::ask_to_end(uint32_t turn) {
+  const std::lock_guard guard(mutex_);
+  const auto found = std::find(turns_.begin(), turns_.end(), turn);
+  if (running_.empty() || found == turns_.end()) return false;
+  ending_ = std::min<size_t>(ending_, static_cast<size_t>(found - turns_.begin()));
+  running_.back()->RequestInterrupt(
+      [](v8::Isolate* isolate, void* data) {
+        auto* const worker = static_cast<Worker*>(data);
+        // One that comes too late is nobody's.
+        if (!worker->is_ending()) return;
+        worker->look(isolate);
+        isolate->TerminateExecution();
+      },
+      this);
+  return true;
+}
+
+void Worker::end(uint32_t turn) {
+  const std::lock_guard guard(mutex_);
+  if (running_.empty() || ending_ == kNone) return;
+  if (std::find(turns_.begin(), turns_.end(), turn) == turns_.end()) return;
+  running_.back()->TerminateExecution();
+}
+
+void Worker::look(v8::Isolate* isolate) {
+  if (!is_ending() || memory_over_ || !seen_.empty()) return;
+  const v8::HandleScope handles(isolate);
+  const v8::Local<v8::StackTrace> stack = v8::StackTrace::CurrentStackTrace(isolate, kMostFrames);
+  if (stack.IsEmpty()) return;
+  const auto add = [&](v8::Local<v8::String> text, const char* otherwise) {
+    if (text.IsEmpty() || text->Length() == 0 || text->Length() > kMostName) {
+      seen_ += otherwise;
+      return;
+    }
+    std::string bytes(static_cast<size_t>(text->Length()), '\0');
+    text->WriteOneByteV2(isolate, 0, static_cast<uint32_t>(bytes.size()),
+                         reinterpret_cast<uint8_t*>(bytes.data()));
+    seen_ += bytes;
+  };
+  for (int i = 0; i < stack->GetFrameCount(); i++) {
+    const v8::Local<v8::StackFrame> frame = stack->GetFrame(isolate, static_cast<uint32_t>(i));
+    seen_ += "    at ";
+    add(frame->GetFunctionName(), "<anonymous>");
+    seen_ += " (";
+    add(frame->GetScriptName(), "<anonymous>");
+    seen_ += ":" + std::to_string(frame->GetLineNumber()) + ":" +
+             std::to_string(frame->GetColumn()) + ")\n";
   }
 }
 

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "isolate/limiter.h"
@@ -53,6 +54,10 @@ class Worker {
   void out_of_memory(v8::Isolate* isolate);
   // What runs is to end: its turn, or one in the middle of which that is.
   bool is_ending() const { return ending_.load() != kNone; }
+  // Where the code stands that is to end, for whoever is told of it. Frames of JavaScript; nothing
+  // where it is no limit of time that ends it.
+  void look(v8::Isolate* isolate);
+  std::string take_seen() { return std::exchange(seen_, {}); }
   // For what a guest grants its own callees, one at a time; made when first needed.
   Limiter& limiter();
   bool is_callee_over() const { return limiter_ != nullptr && limiter_->is_over(); }
@@ -88,6 +93,8 @@ class Worker {
   void dispose(const MessageHeader& header);
   void give_code(const MessageHeader& header);
   void watch();
+  bool ask_to_end(uint32_t turn);
+  void end(uint32_t turn);
   void end_running();
 
   SharedChannel channel_;
@@ -98,6 +105,7 @@ class Worker {
   std::vector<std::unique_ptr<Guest>> guests_;
   uintptr_t stack_base_ = 0;
   Limiter* limiter_ = nullptr;
+  std::string seen_;
 
   std::mutex mutex_;
   std::vector<v8::Isolate*> running_;  // under the mutex: the watchdog ends the last one
