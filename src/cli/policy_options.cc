@@ -28,8 +28,8 @@ void add_policy_options(CommandLine& line, PolicyOptions& options) {
   list("--run", options.run, "also grant running this program", "PROGRAM");
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
   line.add_flag("--private{}", options.private_home,
-                "a home folder of its own: of the real one only what is granted. It ends with the "
-                "run, or is kept in a folder (--private=FOLDER)")
+                "a home folder of its own that ends with the run, or is kept in a folder "
+                "(--private=FOLDER); without a manifest there is one for each workspace anyway")
       .group("Policy");
   list("--unblock", options.unblock, "lift one group of the built-in blocklist, or \"all\"",
        "GROUP");
@@ -52,7 +52,8 @@ void add_policy_options(CommandLine& line, PolicyOptions& options) {
   limit("--processes", options.processes, "processes at one time", "NUMBER");
   limit("--files", options.files, "open descriptors of each process", "NUMBER");
   limit("--written", options.written, "bytes written to storage", "SIZE");
-  limit("--home", options.home, "bytes in a private home (default: 1GiB)", "SIZE");
+  limit("--home", options.home, "bytes in a private home (default: 1GiB; a workspace's 8GiB)",
+        "SIZE");
 }
 
 }  // namespace bulkhead

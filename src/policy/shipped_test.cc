@@ -135,7 +135,36 @@ TEST_F(ShippedTest, BaselineGrantsTheProjectAndTheSystemAndNothingElse) {
   EXPECT_EQ(policy->decide_environment("LC_ALL").verdict, Verdict::kAllow);
   EXPECT_EQ(policy->decide_environment("GITHUB_TOKEN").verdict, Verdict::kDeny);
   EXPECT_EQ(decide(*policy, Kind::kConnect, "example.com:443").verdict, Verdict::kDeny);
-  EXPECT_EQ(policy->decide_path(Kind::kRun, "/usr/bin/git").verdict, Verdict::kDeny);
+  EXPECT_TRUE(verdict(Kind::kRun, "/usr/bin/git")) << "what it may read it may run";
+  EXPECT_FALSE(verdict(Kind::kRun, "/home/me/notes.txt"));
+  EXPECT_EQ(policy->private_home(), "/home/me");
+}
+
+// Where installers put toolchains; beside many of them lie tokens.
+TEST_F(ShippedTest, BaselineReadsToolchainsAndNotTheTokensBesideThem) {
+  const auto policy = compile(inputs());
+  ASSERT_TRUE(policy);
+  for (const char* path :
+       {"/home/me/.rustup/toolchains/stable/bin/rustc", "/home/me/.cargo/bin/cargo",
+        "/home/me/.cargo/registry/src/x/lib.rs", "/home/me/.pyenv/shims/python",
+        "/home/me/.volta/bin/node", "/home/me/go/pkg/mod/x", "/home/me/.local/bin/tool",
+        "/home/me/.m2/repository/a.jar", "/home/me/.gradle/caches/x", "/home/me/.bun/bin/bun",
+        "/home/me/.local/share/pnpm/pnpm", "/home/me/.cache/ms-playwright/chromium/chrome",
+        "/etc/java-17-openjdk/security/java.security", "/etc/manpath.config"}) {
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kAllow) << path;
+    EXPECT_EQ(policy->decide_path(Kind::kRun, path).verdict, Verdict::kAllow) << path;
+    EXPECT_EQ(policy->decide_path(Kind::kWrite, path).verdict, Verdict::kDeny) << path;
+  }
+  for (const char* path :
+       {"/home/me/.cargo/credentials.toml", "/home/me/.npmrc", "/home/me/.pypirc",
+        "/home/me/.m2/settings.xml", "/home/me/.gradle/gradle.properties",
+        "/home/me/.gem/credentials", "/home/me/.config/gh/hosts.yml",
+        "/home/me/.docker/config.json", "/home/me/.terraform.d/x", "/home/me/.foundry/keystores/x",
+        "/home/me/.dotnet/corefx/cryptography/x509stores/my/x", "/home/me/.stack/upload/x",
+        "/home/me/.pub-cache/credentials.json", "/home/me/.yarnrc.yml",
+        "/home/me/.config/composer/auth.json", "/home/me/.local/share/uv/credentials/x",
+        "/home/me/.conan2/credentials.json", "/home/me/.gradle/init.gradle"})
+    EXPECT_EQ(policy->decide_path(Kind::kRead, path).verdict, Verdict::kDeny) << path;
 }
 
 // The kernel decides about whole trees, which is what makes a compartment cheap: no block of the

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/path.h"
@@ -11,14 +12,33 @@
 namespace bulkhead {
 namespace {
 
+// Tools that look for newer versions of themselves wait for a network that is not there, and every
+// run would end with a line about it. Both are the tools' own words for it: npm's, and that of the
+// package update-notifier, which many others use.
+void spare_update_checks(const Policy& policy, std::vector<std::string>& environment) {
+  const bool connects =
+      std::any_of(policy.rules().begin(), policy.rules().end(), [](const Rule& rule) {
+        return rule.verdict == Verdict::kAllow &&
+               (rule.kinds & 1U << static_cast<unsigned>(Kind::kConnect)) != 0;
+      });
+  if (connects || policy.otherwise() == Otherwise::kAsk) return;
+  for (const std::string_view setting :
+       {"npm_config_update_notifier=false", "NO_UPDATE_NOTIFIER=1"}) {
+    const std::string_view name = setting.substr(0, setting.find('=') + 1);
+    if (std::none_of(environment.begin(), environment.end(),
+                     [name](const std::string& each) { return each.starts_with(name); }))
+      environment.emplace_back(setting);
+  }
+}
+
 Result<HomeStore> open_home(const Session& session, const PlanWishes& wishes) {
   HomeStore home;
   const std::string& state = session.inputs.variables.state;
   // An audit records what a program would do in the machine's, unless told otherwise.
   if (session.policy->private_home().empty() || (wishes.audit && !wishes.private_home)) return home;
   if (!wishes.private_home) {
-    home.path = store_of(state, session.subject);
-    if (!wishes.dry) BULKHEAD_CHECK(make_store_of(state, session.subject));
+    home.path = store_of(state, session.home_owner);
+    if (!wishes.dry) BULKHEAD_CHECK(make_store_of(state, session.home_owner));
   } else if (wishes.private_home->empty()) {
     home.path = state + "/homes/run";
     if (wishes.dry) return home;
@@ -71,6 +91,7 @@ Result<Planned> plan_session(const Session& session, const std::vector<std::stri
   request.serve_every_call = wishes.serve_every_call;
   request.dry = wishes.dry;
   request.environment = grant_environment(*session.policy, variables, wishes.audit);
+  if (!wishes.audit) spare_update_checks(*session.policy, request.environment.passed);
   BULKHEAD_TRY(request.home, open_home(session, wishes));
   const Variables& places = session.inputs.variables;
   request.state = places.state;

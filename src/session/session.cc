@@ -20,11 +20,14 @@
 #include "policy/pattern.h"
 #include "policy/shipped.h"
 #include "policy/units.h"
+#include "session/search_path.h"
 
 namespace bulkhead {
 namespace {
 
 constexpr size_t kMaxManifest = 1 << 20;
+// Caches of compilers and package managers last in there: more than one program alone takes.
+constexpr uint64_t kMostOfWorkspaceHome = uint64_t{8} << 30U;
 constexpr double kLeastCores = 0.01;  // as for a manifest: less is no quota that a cgroup takes
 
 Extra flag(Kind kind, std::string text, std::string name) {
@@ -186,6 +189,24 @@ bool uses(const PolicyInputs& inputs, std::string_view variable) {
   return uses(inputs.manifest, variable) || (inputs.baseline && uses(*inputs.baseline, variable));
 }
 
+// Whether the baseline's private home can be had here: a program that was granted the home folder
+// itself works in the machine's, and where there is no home folder none can be replaced.
+bool may_have_own_home(const PolicyInputs& inputs) {
+  const std::string& home = inputs.variables.home;
+  struct stat status = {};
+  if (home.size() < 2 || stat(home.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return false;
+  const auto holds_home = [&home](const std::string& path) { return is_within(home, path); };
+  const auto& workspaces = inputs.variables.workspace;
+  if (std::any_of(workspaces.begin(), workspaces.end(), holds_home)) return false;
+  return std::none_of(inputs.extras.begin(), inputs.extras.end(), [&](const Extra& extra) {
+    if (extra.verdict != Verdict::kAllow || extra.kind > Kind::kRun) return false;
+    if (extra.entry.text == "${home}") return true;
+    const auto parsed = parse_pattern(extra.entry.text);
+    return parsed.ok() && parsed->variable.empty() && parsed->pattern.is_concrete() &&
+           holds_home(parsed->pattern.path());
+  });
+}
+
 Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const Session& session,
                                             bool example) {
   std::vector<std::string> found;
@@ -342,6 +363,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.manifest.otherwise = options.otherwise == "ask" ? Otherwise::kAsk : Otherwise::kDeny;
   if (request.nobody_answers) inputs.manifest.otherwise = Otherwise::kDeny;
   if (options.private_home) inputs.manifest.files.private_home = true;
+  const bool by_baseline = options.manifest.empty() && !options.private_home;
   BULKHEAD_CHECK(set_limits(options, inputs.manifest.limits));
 
   BULKHEAD_CHECK(set_variables(options, request.example_workspace, session));
@@ -355,6 +377,11 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     if (!made.ok()) return unwritable_state(session.places, made.error());
   }
 
+  if (options.manifest.empty())
+    for (const std::string& tree : toolchains_in(inputs.search_path, inputs.variables))
+      inputs.baseline->files.read.push_back(
+          Entry{quote_path(tree), {.file = "PATH", .line = 0, .column = 0, .field = ""}});
+
   BULKHEAD_TRY(inputs.extras, extras_of(options, session));
   if (session.program) {
     // Naming a program on the command line grants running it, and reading it where it is a script.
@@ -367,6 +394,12 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     BULKHEAD_TRY(auto remembered, store.load(session.answers_for, inputs.manifest.digest));
     inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
   }
+  if (by_baseline && !may_have_own_home(inputs)) inputs.manifest.files.private_home = false;
+  if (by_baseline && !inputs.manifest.limits.home)
+    inputs.manifest.limits.home = kMostOfWorkspaceHome;
+  session.home_owner = options.manifest.empty()
+                           ? fmt::format("{}", fmt::join(inputs.variables.workspace, ":"))
+                           : session.subject;
   BULKHEAD_TRY(inputs.sets, load_sets(session.places, sets_named(inputs)));
   // Except where a grant names them: then they are the machine's own, and nothing but that grant
   // holds in them.

@@ -32,6 +32,8 @@ struct Session {
   std::string folder;              // the working folder, canonical
   std::string subject;             // extension id, else the program's
   std::string answers_for;         // whose answers are remembered: extension id, else the program's
+  std::string home_owner;          // who keeps the private home: `subject`, or without a manifest the
+                                   // workspace's folders, joined by ":"
 };
 
 struct SessionRequest {

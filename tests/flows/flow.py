@@ -153,7 +153,7 @@ class Flow(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.home = self.folder("home")
         self.project = self.folder("project")
-        self.secret = self.file("home/secret.txt", "the secret\n")
+        self.secret = self.file("kept/secret.txt", "the secret\n")
         self.environment = {
             "HOME": self.home,
             "PATH": "/usr/local/bin:/usr/bin:/bin",

@@ -70,7 +70,7 @@ class Own(Flow):
             ln ~/there ~/src/project/linked; echo $?; stat -c %n ~/src/.prettierrc""", "--read", notes)
         out = done.stdout.split("\n")
         self.assertEqual(out[:2], ["granted", "made"])
-        self.assertEqual(set(out[2:-4]), {".cache", ".config", ".local", "notes.txt", "src"}, done)
+        self.assertEqual(set(out[2:-4]), {".cache", ".config", ".local", "notes.txt", "src", "around"}, done)
         self.assertEqual(out[-4:], ["made", "1", f"{self.home}/src/.prettierrc", ""], done.stderr)
         self.assertTrue(os.path.exists(self.work))
         self.assertFalse(os.path.exists(f"{self.work}/file"))

@@ -141,8 +141,10 @@ class Explaining(Flow):
         self.assertEqual(self.bulkhead("explain", "connect", "example.com:443").returncode, 1)
         self.assertEqual(self.bulkhead("explain", "--connect", "example.com:443", "connect",
                                        "example.com:443").returncode, 0)
-        self.assertEqual(self.bulkhead("explain", "run", "cat").returncode, 1)
-        self.assertEqual(self.bulkhead("explain", "--run", "cat", "run", "cat").returncode, 0)
+        self.assertEqual(self.bulkhead("explain", "run", "cat").returncode, 0)  # what may be read may run
+        program = self.file("elsewhere/tool", "#!/bin/sh\n", 0o755)
+        self.assertEqual(self.bulkhead("explain", "run", program).returncode, 1)
+        self.assertEqual(self.bulkhead("explain", "--run", program, "run", program).returncode, 0)
         self.assertEqual(self.bulkhead("explain", "environment", "PATH").returncode, 0)
         self.assertEqual(self.bulkhead("explain", "environment", "AWS_SECRET_ACCESS_KEY").returncode, 1)
 
@@ -457,7 +459,7 @@ class Logging(Flow):
         self.assertIn("no entry", done.stderr)
 
     def test_table_fits(self):
-        self.bulkhead("run", "--", "cat", self.secret)
+        self.bulkhead("run", "--", "cat", self.file("elsewhere/secret.txt"))
         for width, rule in ((100, True), (99, False), (70, False), (40, False)):
             done = self.bulkhead("log", env={"COLUMNS": str(width)})
             self.assertEqual(done.returncode, 0)

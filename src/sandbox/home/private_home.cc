@@ -110,7 +110,10 @@ void remove_old_places(int store, const PrivateHome& home) {
 std::optional<PathPattern> granted_pattern(const Rule& rule) {
   if (rule.verdict != Verdict::kAllow || rule.group == "scratch" || (rule.kinds & kContent) == 0)
     return std::nullopt;
-  auto parsed = parse_pattern(rule.resolved);
+  // "/a/." grants a folder's names and not what is in it; its place is needed all the same.
+  std::string_view text = rule.resolved;
+  if (text.ends_with("/.")) text.remove_suffix(2);
+  auto parsed = parse_pattern(text);
   if (!parsed.ok() || !parsed->variable.empty()) return std::nullopt;
   return std::move(parsed->pattern);
 }
