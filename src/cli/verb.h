@@ -42,6 +42,7 @@ Action add_check(CommandLine& line);
 Action add_review(CommandLine& line);
 Action add_unblock(CommandLine& line);
 Action add_shim(CommandLine& line);
+Action add_home(CommandLine& line);
 Action add_log(CommandLine& line);
 Action add_doctor(CommandLine& line);
 Action add_completion(CommandLine& line);

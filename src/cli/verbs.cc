@@ -23,6 +23,7 @@ constexpr std::array kVerbs = {
     Verb{"review", "what an extension could do, and whether you agreed to it", nullptr, add_review},
     Verb{"unblock", "lift a group of the blocklist for one workspace", nullptr, add_unblock},
     Verb{"shim", "have commands such as npm always run in a compartment", nullptr, add_shim},
+    Verb{"home", "the home folders that programs have for themselves", nullptr, add_home},
     Verb{"log", "what was allowed and denied", nullptr, add_log},
     Verb{"doctor", "what this machine can enforce", nullptr, add_doctor},
     Verb{"completion", "completion for bash, zsh or fish", nullptr, add_completion},

@@ -166,6 +166,41 @@ void remove_orphaned_stores(const std::string& state) {
   }
 }
 
+std::vector<KeptHome> kept_homes(const std::string& state) {
+  constexpr uint64_t kMostCounted = 1'000'000;
+  std::vector<KeptHome> found;
+  std::error_code error;
+  for (fs::directory_iterator each(homes_in(state), error), end; !error && each != end;
+       each.increment(error)) {
+    const std::string folder = each->path().string();
+    if (is_passing(folder) || !is_own_folder(folder)) continue;
+    const auto whose = read_file(folder + "/whose", kMostWhose);
+    if (!whose.ok()) continue;
+    const std::vector<std::string> lines = lines_of(*whose);
+    KeptHome home;
+    home.store = folder + "/home";
+    struct stat status {};
+    if (lines.empty() || ::lstat(home.store.c_str(), &status) != 0) continue;
+    home.subject = lines.front();
+    home.size = size_of_content(home.store, kMostCounted);
+    home.used = status.st_mtime;
+    found.push_back(std::move(home));
+  }
+  std::sort(found.begin(), found.end(),
+            [](const KeptHome& a, const KeptHome& b) { return a.subject < b.subject; });
+  return found;
+}
+
+Status clear_home(const KeptHome& home) {
+  const Fd lock = locked(home.store);
+  if (!lock)
+    return Error{fmt::format("the home of {} is in use: end what runs there first",
+                             escape_for_display(home.subject)),
+                 EBUSY};
+  empty_store(home.store);
+  return {};
+}
+
 Result<PassingStore> PassingStore::make(const std::string& state) {
   const std::string homes = homes_in(state);
   BULKHEAD_CHECK(make_directories(homes, 0700));
