@@ -20,6 +20,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "policy/explain.h"
+#include "policy/lifts.h"
 #include "policy/lint.h"
 #include "sandbox/limits/outcome.h"
 #include "session/inside.h"
@@ -117,8 +118,15 @@ std::string summary_of(const RunOptions& options, const Told& told) {
   if (options.json)
     return to_line(summary_json(refusals(policy, told.denied), told.row, told.report, told.denied));
   if (options.quiet) return {};
-  return summary_text(refusals(policy, told.denied), told.row, terminal_width(STDERR_FILENO),
-                      wants_colour(STDERR_FILENO)) +
+  std::vector<Refusal> refused = refusals(policy, told.denied);
+  const auto* exited = std::get_if<Exited>(&told.report.outcome);
+  if (exited != nullptr && exited->code == 0 && !options.audit)
+    refused = noteworthy(std::move(refused));
+  else
+    std::erase_if(refused, [](const Refusal& each) { return each.weight == Weight::kNothing; });
+  return summary_text(folded(policy, std::move(refused)), told.row,
+                      liftable_groups(told.session.inputs.blocklists),
+                      {terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO)}) +
          withheld_text(policy, told.denied, told.report.outcome);
 }
 

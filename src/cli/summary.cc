@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <system_error>
-#include <utility>
+#include <set>
 
 #include "base/path.h"
 #include "cli/table.h"
-#include "policy/executable_trees.h"
 #include "policy/explain.h"
 #include "policy/judge.h"
 #include "vscode/json_string.h"
@@ -32,20 +29,6 @@ std::string_view outcome_name(const Outcome& outcome) {
   return std::visit(Name{}, outcome);
 }
 
-// What a run cannot be granted any more: only `--write` takes a name that is not there. A program
-// in the compartment's own /tmp never was there outside, and is granted with that.
-bool is_gone(const Policy& policy, const Event& event) {
-  if (event.kind == Kind::kRun && !own_tree_of(policy, event.resource).empty()) return false;
-  std::error_code error;
-  return (event.kind == Kind::kRead || event.kind == Kind::kRun) &&
-         std::filesystem::symlink_status(event.resource, error).type() ==
-             std::filesystem::file_type::not_found;
-}
-
-bool is_remembered(const Event& event) {
-  return event.rule.starts_with(fmt::format("{}:", label(Rule::Source::kRemembered)));
-}
-
 // What the address is called, or which address the name has, where both are known.
 std::string other_end(const Event& event) {
   const size_t space = event.detail.find(' ');
@@ -60,70 +43,73 @@ bool is_system_library(const Event& event) {
          (is_within(event.resource, "/usr/lib") || is_within(event.resource, "/lib"));
 }
 
-// A person has just said so: how to allow it is not what they want to read.
-bool is_answered_never(const Event& event) {
-  return event.asked && event.rule.ends_with("(answered: never)");
-}
-
 }  // namespace
 
-std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
-  std::map<std::pair<Kind, std::string>, Event> merged;
-  for (const Event& event : denied) {
-    if (is_routine(event)) continue;
-    const auto [at, added] = merged.try_emplace({event.kind, event.resource}, event);
-    if (!added) at->second.count += event.count;
-  }
-  std::vector<Refusal> found;
-  found.reserve(merged.size());
-  for (auto& [key, event] : merged) found.push_back({std::move(event), "", "", ""});
-  std::stable_sort(found.begin(), found.end(), [](const Refusal& a, const Refusal& b) {
-    return a.event.count > b.event.count;
-  });
-  for (Refusal& refusal : found) {
-    const bool final = refusal.event.rule == kPlanted || refusal.event.rule == kUnseenBlocked;
-    if (refusal.event.kind != Kind::kSystem && !final && !is_answered_never(refusal.event) &&
-        !is_gone(policy, refusal.event))
-      refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
-    refusal.reason = refusal.event.rule;
-    if (!is_remembered(refusal.event)) continue;
-    const Explanation why = explain(policy, refusal.event.kind, refusal.event.resource);
-    for (const ChangeStep& step : why.steps)
-      if (step.source == Rule::Source::kRemembered) refusal.answer = place(step.where);
-  }
-  return found;
-}
+namespace {
 
-std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
-                         bool colour) {
-  if (refusals.empty()) return "";
+std::string first_line(const std::vector<Refusal>& refusals, const Run& run) {
   uint64_t total = 0;
   bool own_home = false;
   for (const Refusal& refusal : refusals) {
     total += refusal.event.count;
     own_home = own_home || is_own_home(refusal.event.rule);
   }
-  std::string out = paint(fmt::format("bulkhead: {} {} denied{}{}", total,
-                                      total == 1 ? "access was" : "accesses were",
-                                      own_home ? ", or found its own home folder" : "",
-                                      run.audit ? " by the policy, and let pass (--audit)" : ""),
-                          Colour::kBold, colour) +
-                    "\n";
+  return fmt::format("bulkhead: {} {} denied{}{}", total,
+                     total == 1 ? "access was" : "accesses were",
+                     own_home ? ", or found its own home folder" : "",
+                     run.audit ? " by the policy, and let pass (--audit)" : "");
+}
+
+std::string resource_text(const Refusal& refusal) {
+  if (refusal.folded < 2) return refusal.event.resource + other_end(refusal.event);
+  return fmt::format("{} ({} paths in it)", refusal.event.resource, refusal.folded);
+}
+
+// Each flag once, in the order of the rows; "--unblock GROUP" where a workspace may lift it.
+std::string granting_flags(const std::vector<Refusal>& refusals) {
+  std::vector<std::string> flags;
+  for (const Refusal& refusal : refusals)
+    if (!refusal.flag.empty() && std::find(flags.begin(), flags.end(), refusal.flag) == flags.end())
+      flags.push_back(refusal.flag);
+  std::string out;
+  for (const std::string& flag : flags) out += " " + escape_quoted(flag);
+  return out;
+}
+
+std::string lifting_lines(const std::vector<Refusal>& refusals,
+                          const std::vector<std::string>& liftable) {
+  std::set<std::string> groups;
+  for (const Refusal& refusal : refusals)
+    if (std::find(liftable.begin(), liftable.end(), refusal.group) != liftable.end())
+      groups.insert(refusal.group);
+  std::string out;
+  for (const std::string& group : groups)
+    out += fmt::format(
+        "  to let this project's programs write that from now on: bulkhead unblock {}\n", group);
+  return out;
+}
+
+}  // namespace
+
+std::string summary_text(const std::vector<Refusal>& refusals, const Run& run,
+                         const std::vector<std::string>& liftable, const SummaryStyle& style) {
+  if (refusals.empty()) return "";
+  std::string out = paint(first_line(refusals, run), Colour::kBold, style.colour) + "\n";
   Table table({{"", true}, {""}, {"", false, 12}, {"", false, 8}});
-  std::string flags;
   const size_t shown = refusals.size() > kMostLines ? kMostLines - 1 : refusals.size();
   for (size_t i = 0; i < shown; ++i) {
     const Refusal& refusal = refusals[i];
-    if (!refusal.flag.empty()) flags += " " + escape_quoted(refusal.flag);
     table.add({{fmt::format("{}×", refusal.event.count)},
                {std::string(label(refusal.event.kind))},
-               {refusal.event.resource + other_end(refusal.event)},
+               {resource_text(refusal)},
                {refusal.flag.empty() ? refusal.reason : "", Colour::kDim}});
   }
-  out += table.to_string(width, colour, false, 2);
+  out += table.to_string(style.width, style.colour, false, 2);
   if (shown < refusals.size()) out += fmt::format("  and {} more\n", refusals.size() - shown);
   // Whole, however wide: it is there to be copied.
-  if (!flags.empty()) out += "  to grant:" + paint(flags, Colour::kGreen, colour) + "\n";
+  if (const std::string flags = granting_flags(refusals); !flags.empty())
+    out += "  to grant:" + paint(flags, Colour::kGreen, style.colour) + "\n";
+  out += lifting_lines(refusals, liftable);
   if (std::any_of(refusals.begin(), refusals.end(),
                   [](const Refusal& refusal) { return is_system_library(refusal.event); }))
     out +=

@@ -5,25 +5,22 @@
 #include <vector>
 
 #include "base/nlohmann.h"
+#include "cli/refusal.h"
 #include "policy/policy.h"
 #include "sandbox/run/supervisor.h"
 #include "trace/journal.h"
 
 namespace bulkhead {
 
-struct Refusal {
-  Event event;
-  std::string flag;    // what would grant it; empty where nothing can
-  std::string reason;  // why not, or the rule
-  std::string answer;  // where the remembered answer stands that said no; empty: none did
+// What a run's last words are made of.
+struct SummaryStyle {
+  size_t width = 0;  // 0: no fitting
+  bool colour = false;
 };
-
-// Merged by kind and resource, the most frequent first. Without variables: see withheld_text().
-std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied);
-
-// "" where nothing was denied. `width` 0: no fitting.
-std::string summary_text(const std::vector<Refusal>& refusals, const Run& run, size_t width,
-                         bool colour);
+// "" where nothing was denied. `liftable`: names of groups that `bulkhead unblock` lifts for a
+// workspace.
+std::string summary_text(const std::vector<Refusal>& refusals, const Run& run,
+                         const std::vector<std::string>& liftable, const SummaryStyle& style);
 // A line about the variables that the program did not get, for each way to pass them. "" where it
 // ended well, and where nothing else was denied: there are always some, and grep's exit code 1 is
 // no failure.

@@ -400,13 +400,18 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource, 
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource) {
   const Decision decision = decide(policy, kind, resource);
   const bool stuck = kind == Kind::kRun && !can_start(policy, resource);
-  if (!stuck && (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule)) return {};
+  // The rule that keeps the names in folders above the workspace blocks nothing: it grants less.
+  const bool listing = policy.rule(decision.rule).kinds == 0 && kind == Kind::kRead;
+  if (!stuck && !listing &&
+      (decision.verdict == Verdict::kAllow || decision.rule != kOtherwiseRule))
+    return {};
   if (entry_for(kind, resource).empty()) return {};
   if (kind == Kind::kRun)
     if (const std::string own = own_tree_of(policy, resource); !own.empty())
       return flag_for(kind, own);
   // Its mode or its name was refused; a flag would grant all that is in it.
   if (writes(kind) && is_folder(resource)) return {};
+  if (listing) return fmt::format("{} {}", flag_of(kind), shell_word(names_alone(resource)));
   return flag_for(kind, resource);
 }
 

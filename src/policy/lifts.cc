@@ -85,6 +85,15 @@ std::string why_no_lift(const BlockGroup& group) {
       group.name, group.name);
 }
 
+std::vector<std::string> liftable_groups(std::span<const Blocklist> blocklists) {
+  std::vector<std::string> names;
+  for (const Blocklist& blocklist : blocklists)
+    if (blocklist.source == Blocklist::Source::kBuiltin)
+      for (const BlockGroup& group : blocklist.groups)
+        if (why_no_lift(group).empty()) names.push_back(group.name);
+  return names;
+}
+
 Result<Lifts> LiftStore::load() const {
   BULKHEAD_TRY(const std::optional<std::string> bytes, read_users_own(file_));
   if (!bytes) return Lifts();

@@ -27,6 +27,9 @@ bool is_of_workspace(std::string_view entry);
 // Empty, or why the group cannot be lifted for a workspace.
 std::string why_no_lift(const BlockGroup& group);
 
+// The names of the built-in groups that can be lifted for a workspace.
+std::vector<std::string> liftable_groups(std::span<const Blocklist> blocklists);
+
 class LiftStore {
  public:
   using Groups = std::set<std::string>;

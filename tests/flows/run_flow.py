@@ -117,7 +117,7 @@ class Passing(Flow):
         # A program that makes its standard error O_NONBLOCK, and fills it, would keep its denials from the person.
         code = f"""
 import os
-try: open({self.secret!r})
+try: open({self.file("home/.ssh/id_rsa", "key")!r})
 except OSError: pass
 os.set_blocking(2, False)
 for size in (4096, 1):
@@ -132,7 +132,7 @@ for size in (4096, 1):
                 started.wait(2)
             said = started.communicate(timeout=flow.TIMEOUT)[1]
         self.assertEqual(started.returncode, 0)
-        self.assertRegex(said, rf"1×\s+read\s+{re.escape(self.secret)}")
+        self.assertRegex(said, rf"1×\s+read\s+{re.escape(self.home)}/.ssh/id_rsa")
 
     def test_no_descriptor_leaks_in(self):
         with open(self.secret, encoding="utf-8") as leaked:
@@ -377,17 +377,48 @@ class Refusing(Flow):
         self.assertNotIn("bulkhead: ", done.stderr)
 
     def test_summary_fits_and_ends(self):
-        many = "; ".join(f"read x < {self.home}/f{i}" for i in range(30))
+        many = "; ".join(f"read x < {self.root}/apart{i}/file" for i in range(30))
         for i in range(30):
-            self.file(f"home/f{i}")
-        done = self.run_program("--", "bash", "-c", many + "; true", env={"COLUMNS": "70"})
+            self.file(f"apart{i}/file")
+        done = self.run_program("--", "bash", "-c", many + "; false", env={"COLUMNS": "70"})
         summary = done.stderr[done.stderr.index("bulkhead: "):].splitlines()
         self.assertLessEqual(len(summary), 14)
         self.assertIn("and 21 more", summary[-3])
         for line in summary[1:-3]:
             self.assertLessEqual(len(line), 70)
         # What is there to be copied is never shortened.
-        self.assertIn(f"--read {self.home}/f0", summary[-2])
+        self.assertIn(f"--read {self.root}/apart0/file", summary[-2])
+
+    def test_what_the_blocklist_keeps_stands_first(self):
+        # A program that is refused much, and often, does not push what matters out of sight.
+        key = self.file("home/.ssh/id_rsa", "key")
+        many = "; ".join(f"read x < {self.root}/apart{i}/file" for i in range(20) for _ in range(3))
+        for i in range(20):
+            self.file(f"apart{i}/file")
+        done = self.run_program("--", "bash", "-c", f"{many}; read x < {key}; exit 1")
+        self.assertRegex(done.stderr, rf"bulkhead: [^\n]*\n +1×\s+read\s+{re.escape(key)} ")
+
+    def test_paths_of_one_folder_are_told_as_that(self):
+        for i in range(30):
+            self.file(f"apart/many/f{i}")
+        script = f"for f in {self.root}/apart/many/*; do cat $f; done"
+        done = self.run_program("--", "bash", "-c", "; ".join(f"cat {self.root}/apart/many/f{i}" for i in range(30)))
+        self.assertRegex(done.stderr, rf"30×\s+read\s+{re.escape(self.root)}/apart/many \(30 paths in it\)\n"
+                                      rf"  to grant: --read {re.escape(self.root)}/apart/many\n")
+        done = self.run_program("--read", f"{self.root}/apart/many", "--", "bash", "-c", script)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_who_ends_well_is_told_of_what_matters_alone(self):
+        key = self.file("home/.ssh/id_rsa", "key")
+        done = self.run_program("--", "sh", "-c", f"cat {self.secret} 2>/dev/null; ls {self.root} 2>/dev/null; true")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.journal("--denied", "--kind", "read")[0]["resource"], self.secret)
+        done = self.run_program("--", "sh", "-c", f"cat {self.secret} {key} 2>/dev/null; true")
+        self.assertIn(key, done.stderr)
+        self.assertNotIn(self.secret, done.stderr)
+        elsewhere = self.folder("elsewhere")
+        done = self.run_program("--", "bash", "-c", f"echo x > {elsewhere}/new; true")
+        self.assertIn(f"to grant: --write {elsewhere}/new", done.stderr)
 
     def test_summary_fits_a_narrow_terminal(self):
         done = self.run_program("--", "cat", self.secret, self.file("home/.ssh/id_rsa", "key"), env={"COLUMNS": "40"})
@@ -435,6 +466,7 @@ class Refusing(Flow):
             done = self.run_program("--", "true", cwd=folder)
             self.assertEqual(done.returncode, 125)
             self.assertIn("--workspace", done.stderr)
+        self.file("home/secret.txt", "the secret\n")
         done = self.run_program("--workspace", self.home, "--", "cat", "secret.txt", cwd=self.home)
         self.assertEqual((done.returncode, done.stdout), (0, "the secret\n"), done.stderr)
 
