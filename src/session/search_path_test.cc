@@ -20,11 +20,11 @@ class ToolchainsInPath : public ::testing::Test {
   void SetUp() override {
     root_ = canonical_or_same(::testing::TempDir()) + "/toolchains-in-path";
     fs::remove_all(root_);
-    for (const char* each : {"home/work/project/bin", "home/node/bin", "home/node/lib",
-                             "home/scripts", "home/bin", "home/lib", "opt/tool/bin"})
+    for (const char* each : {"person/work/project/bin", "person/node/bin", "person/node/lib",
+                             "person/scripts", "person/bin", "person/lib", "opt/tool/bin"})
       fs::create_directories(root_ + "/" + each);
-    variables_.home = root_ + "/home";
-    variables_.workspace = {root_ + "/home/work/project"};
+    variables_.home = root_ + "/person";
+    variables_.workspace = {root_ + "/person/work/project"};
   }
   void TearDown() override { fs::remove_all(root_); }
   std::vector<std::string> found(const std::string& folder) {
@@ -36,26 +36,26 @@ class ToolchainsInPath : public ::testing::Test {
 };
 
 TEST_F(ToolchainsInPath, AreItsFoldersAndWhatTheyLoad) {
-  EXPECT_THAT(found("home/node/bin"), ElementsAre(root_ + "/home/node"));
-  EXPECT_THAT(found("home/scripts"), ElementsAre(root_ + "/home/scripts"));
+  EXPECT_THAT(found("person/node/bin"), ElementsAre(root_ + "/person/node"));
+  EXPECT_THAT(found("person/scripts"), ElementsAre(root_ + "/person/scripts"));
   EXPECT_THAT(found("opt/tool/bin"), ElementsAre(root_ + "/opt/tool/bin")) << "no lib beside it";
-  EXPECT_THAT(found("home/scripts/../node/bin"), ElementsAre(root_ + "/home/node"));
+  EXPECT_THAT(found("person/scripts/../node/bin"), ElementsAre(root_ + "/person/node"));
   EXPECT_THAT(toolchains_in({"/usr/bin", "/bin", "/usr/local/bin"}, variables_), IsEmpty());
 }
 
 TEST_F(ToolchainsInPath, AreNoHomesAndNothingThatHoldsOne) {
-  EXPECT_THAT(found("home"), IsEmpty());
-  EXPECT_THAT(found("home/bin"), ElementsAre(root_ + "/home/bin"))
+  EXPECT_THAT(found("person"), IsEmpty());
+  EXPECT_THAT(found("person/bin"), ElementsAre(root_ + "/person/bin"))
       << "~/lib does not make ~ a tool";
   EXPECT_THAT(found(""), IsEmpty());
-  EXPECT_THAT(found("home/work"), IsEmpty()) << "it holds the workspace";
+  EXPECT_THAT(found("person/work"), IsEmpty()) << "it holds the workspace";
   EXPECT_THAT(toolchains_in({"/", "/tmp", "/etc"}, variables_), IsEmpty());
 }
 
 TEST_F(ToolchainsInPath, AreNotWhereOthersMayWrite) {
-  ASSERT_EQ(::chmod((root_ + "/home/scripts").c_str(), 0777), 0);
-  EXPECT_THAT(found("home/scripts"), IsEmpty());
-  EXPECT_THAT(found("home/missing"), IsEmpty());
+  ASSERT_EQ(::chmod((root_ + "/person/scripts").c_str(), 0777), 0);
+  EXPECT_THAT(found("person/scripts"), IsEmpty());
+  EXPECT_THAT(found("person/missing"), IsEmpty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """bulkhead run --private: a home folder of its own."""
 
+import json
 import os
 import subprocess
 import time
@@ -132,6 +133,58 @@ class Own(Flow):
         self.assertNotIn("blocked\n", said)
         with open(f"{place}/.env", encoding="utf-8") as file:
             self.assertEqual(file.read(), "blocked\n")
+
+
+class OfAWorkspace(Flow):
+    """Without a manifest and without --private."""
+
+    def test_it_lasts_for_the_workspace_alone(self):
+        other = self.folder("other")
+        for folder, expected in ((self.project, ""), (self.project, "x\n"), (other, ""), (self.project, "x\nx\n")):
+            done = self.run_program("--", "sh", "-c", "mkdir -p ~/.cache/t; cat ~/.cache/t/f 2>/dev/null; echo x >> ~/.cache/t/f", cwd=folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, expected, ""))
+        self.assertFalse(os.path.exists(f"{self.home}/.cache/t"))
+
+    def test_it_is_listed_and_cleared(self):
+        self.assertIn("No program has", self.bulkhead("home").stdout)
+        self.run_program("--", "sh", "-c", "head -c 5000 /dev/zero > ~/big")
+        self.assertIn(self.project, self.bulkhead("home").stdout)
+        listed = json.loads(self.bulkhead("home", "--json").stdout)["homes"]
+        self.assertEqual([each["owner"] for each in listed], [self.project])
+        self.assertGreaterEqual(listed[0]["bytes"], 5000)
+        run = subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "echo up; read x"], cwd=self.project, env=self.environment,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.assertEqual(run.stdout.readline(), b"up\n")
+        done = self.bulkhead("home", "--clear")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("in use", done.stderr)
+        run.communicate(b"\n", timeout=flow.TIMEOUT)
+        done = self.bulkhead("home", "--clear")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.run_program("--", "sh", "-c", "ls ~/big 2>/dev/null").stdout, "")
+        self.assertEqual(self.bulkhead("home", "--clear", "/nonexistent").returncode, 125)
+
+    def test_toolchains_are_there_and_stay_as_they_are(self):
+        tool = self.file("home/.cargo/bin/tool", "#!/bin/sh\necho tool\n", 0o755)
+        token = self.file("home/.cargo/credentials.toml", "token")
+        extra = self.file("home/tools/node/bin/extra", "#!/bin/sh\ncat $(dirname $0)/../lib/text\n", 0o755)
+        self.file("home/tools/node/lib/text", "loaded\n")
+        path = f"{self.home}/.cargo/bin:{self.home}/tools/node/bin:{self.environment['PATH']}"
+        done = self.run_program("--", "sh", "-c", "tool; extra", env={"PATH": path})
+        self.assertEqual((done.stdout, done.stderr), ("tool\nloaded\n", ""))
+        for script in (f"echo x >> {tool}", f"rm {extra}", f"cat {token}", f"mv {self.home}/.cargo/bin {self.home}/gone"):
+            done = self.run_program("--", "sh", "-c", script, env={"PATH": path})
+            self.assertNotEqual(done.returncode, 0, script)
+        with open(tool, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "#!/bin/sh\necho tool\n")
+
+    def test_the_home_folder_itself_may_be_granted(self):
+        self.file("home/notes.txt", "notes\n")
+        done = self.run_program("--read", self.home, "--", "cat", f"{self.home}/notes.txt")
+        self.assertEqual((done.returncode, done.stdout), (0, "notes\n"))
+        done = self.run_program("--", "true", env={"HOME": "/nonexistent/home", "XDG_STATE_HOME": self.folder("state"),
+                                                   "XDG_CONFIG_HOME": self.folder("config")})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Refused(Flow):

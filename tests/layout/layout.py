@@ -33,7 +33,7 @@ SOURCE = (".cc", ".h", ".c")
 # nobody.
 NOBODY = "user|me|alice|bob|u|test|you|somebody|someone|other"
 MACHINE_PATH = re.compile(r"(?<![\w.$}/-])(/work/(main|shared|\.)|/tmp/brief|/Users/\w|"
-                          rf"/home/(?!({NOBODY})\b|[.*$<\"'`]|\s|$))")
+                          rf"/home/(?!({NOBODY}|linuxbrew)\b|[.*$<\"'`]|\s|$))")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 LOCK_URL = re.compile(r'"resolved"|registry|"(?:version|integrity)": "https?:')
