@@ -73,6 +73,7 @@ int host(const std::string& launch_file, const std::vector<std::string>& command
   options.whole = variable("BULKHEAD_WHOLE");
   options.identity = variable("BULKHEAD_IDENTITY");
   options.trace = variable("BULKHEAD_TRACE") == "1";
+  options.review_all = variable("BULKHEAD_REVIEW_ALL") == "1";
   const auto code = run_extension_host(std::move(options));
   return code.ok() ? *code : fail(mark, code.error());
 }

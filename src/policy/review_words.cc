@@ -30,6 +30,7 @@ constexpr std::array kReaches = {
     VscodeReach{"authentication", false, false, "it acts there in your name"},
     VscodeReach{"clipboard", false, false, "what you copied may be a password"},
     VscodeReach{"terminal-read", false, false, "output can hold passwords and tokens"},
+    VscodeReach{"typing", false, false, "also in files that it may not read"},
     VscodeReach{"machine-id", false, false,
                 "who gets it from several extensions knows that they are yours"},
     VscodeReach{"settings-shared", false, false, "such settings can hold passwords and tokens"},

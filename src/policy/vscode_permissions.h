@@ -43,6 +43,7 @@ inline constexpr std::array kVscodePermissions = {
     VscodePermission{"terminal-read", "read what terminals show"},
     VscodePermission{"testing", "define and run tests"},
     VscodePermission{"tunnels", "forward ports of this machine"},
+    VscodePermission{"typing", "be given every key that you type in editors, and what you paste"},
     VscodePermission{"webview",
                      "show pages with scripts of its own, which reach the hosts that it may"},
     VscodePermission{"webview-network", "show such pages that reach any host"},

@@ -119,7 +119,13 @@ struct Arbiter::State {
     asker->on_late([this](const Question& question, Answer answer) {
       questions.settle(question, answer);
       keep(question, answer);
+      tell_settled();
     });
+  }
+
+  void tell_settled() {
+    const std::lock_guard guard(settled_mutex);
+    if (settled) settled();
   }
 
   // Records the access, at the cost of a lookup where the same one was recorded lately. The result
@@ -257,6 +263,8 @@ struct Arbiter::State {
   static constexpr std::chrono::seconds kLent{20};
   std::mutex lent_mutex;
   std::map<std::string, std::chrono::steady_clock::time_point, std::less<>> lent;
+  std::mutex settled_mutex;
+  std::function<void()> settled;
   KeyedHash hash;
   RecentEvents recent;
   RecentPrograms programs;
@@ -402,6 +410,19 @@ bool Arbiter::grants(std::string_view permission) const {
 
 void Arbiter::answer(Kind kind, std::string_view resource, Answer answer) {
   state_->questions.set(kind, std::string(resource), answer);
+  state_->tell_settled();
+}
+
+bool Arbiter::still_asked(Kind kind, std::string_view resource) const {
+  const auto known = state_->questions.known(kind, std::string(resource));
+  return state_->asker != nullptr && known && !known->too_many && known->answer == Answer::kLater;
+}
+
+bool Arbiter::any_still_asked() const { return state_->questions.any_late(); }
+
+void Arbiter::on_settled(std::function<void()> settled) {
+  const std::lock_guard guard(state_->settled_mutex);
+  state_->settled = std::move(settled);
 }
 
 void Arbiter::stop_asking() { state_->questions.stop(); }

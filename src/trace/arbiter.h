@@ -94,6 +94,13 @@ class Arbiter final : public Judge {
   // of this kind and resource, and takes the place of an earlier one.
   void answer(Kind kind, std::string_view resource, Answer answer);
 
+  // Whether this was refused for now, and is still before a person; and whether anything is.
+  bool still_asked(Kind kind, std::string_view resource) const;
+  bool any_still_asked() const;
+  // Called whenever a person has answered what was refused for now, or anything unasked: from any
+  // thread, which it must not hold up. After on_settled(nullptr) has returned it is called no more.
+  void on_settled(std::function<void()> settled);
+
   const Policy& policy() const override { return *policy_; }
   Enforcement enforcement() const override { return enforcement_; }
   // After this, every open and future question is answered kNobody (the compartment is ending).

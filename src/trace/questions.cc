@@ -130,6 +130,12 @@ void Questions::settle(const Question& question, Answer answer) {
   close(key, open, answer);
 }
 
+bool Questions::any_late() const {
+  const std::lock_guard guard(mutex_);
+  return std::any_of(open_.begin(), open_.end(),
+                     [](const auto& each) { return each.second->late; });
+}
+
 void Questions::set(Kind kind, const std::string& resource, Answer answer) {
   const std::lock_guard guard(mutex_);
   if (answers_.size() < bounds_.answered || answers_.contains({kind, resource}))

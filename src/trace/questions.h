@@ -49,6 +49,8 @@ class Questions {
   // The answer to a question that who put it has gone on without. "Once" is for those who still
   // wait and, if there is none, for the next attempt at the same.
   void settle(const Question& question, Answer answer);
+  // Whether any question is before a person whose asker has gone on.
+  bool any_late() const;
   // What holds for the run from now on, whatever was answered before.
   void set(Kind kind, const std::string& resource, Answer answer);
   // Somebody was told "too many" for this question, and made do with it.

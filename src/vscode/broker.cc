@@ -56,15 +56,19 @@ Broker::Broker(const ApiTable& table, Arbiter& arbiter, BrokerOptions options)
     : table_(table),
       arbiter_(arbiter),
       options_(std::move(options)),
-      foreign_settings_(options_.setting_families) {}
+      foreign_settings_(options_.setting_families) {
+  arbiter_.on_settled([this] { release(); });
+}
 
 Broker::~Broker() { stop(); }
 
 void Broker::stop() {
+  arbiter_.on_settled(nullptr);
   std::vector<Asking> threads;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    settled_changed_.notify_all();
     threads.swap(asking_);
   }
   if (!threads.empty()) arbiter_.stop_asking();
@@ -110,19 +114,20 @@ Broker::Ruling Broker::judge(const RpcRequest& request, bool may_block) {
     if (!ruling.passes()) return ruling;
   }
   const bool kept = is_kept(request.method);
-  if (rule->checks.empty() && !kept) return Ruling::pass();
+  Ruling passed = Ruling::pass();
+  passed.permission = rule->permission;
+  if (rule->checks.empty() && !kept) return passed;
   const Json arguments = arguments_of(request, [&](size_t i) {
     return kept || std::any_of(rule->checks.begin(), rule->checks.end(), [&](const Check& each) {
              return each.kind == ArgumentKind::kCommand || each.argument == i;
            });
   });
   if (!arguments.is_array()) return refuse("its arguments cannot be read");
-  Ruling passed = Ruling::pass();
   for (const Check& each : rule->checks) {
     Ruling ruling = check(each, at(arguments, each.argument), arguments, asked);
-    if (rule->unasked && ruling.way == Ruling::Way::kAsk) return drop(ruling, method);
+    if (rule->unasked && ruling.waits()) return drop(ruling, method);
     if (!ruling.passes()) return ruling;
-    if (!ruling.document.is_null()) passed = std::move(ruling);
+    if (!ruling.document.is_null()) passed.document = std::move(ruling.document);
   }
   return passed;
 }
@@ -282,6 +287,7 @@ void Broker::note_passed(const RpcRequest& request) {
   }
   note_provider(request);
   if (request.method == "$handleProgressChunk") learn_questions(request);
+  if (request.method == "$unregisterCommand") let_go(text_of(argument_of(request, 0)));
   if (request.method == "$dispose") {  // its number may be given again
     const std::string handle = handle_of(argument_of(request, 0));
     const std::lock_guard lock(mutex_);
@@ -405,14 +411,18 @@ Status Broker::from_host(Bytes body, Outbox& outbox) {
     return Error{"the extension host used the number of an earlier request again"};
   last_number_ = request->number;
   Ruling ruling = judge(*request, false);
-  if (ruling.way != Ruling::Way::kAsk) {
+  const bool behind = ruling.passes() && stands_behind(ruling.permission);
+  if (!behind && !ruling.waits()) {
     act(*request, body, ruling, outbox);
     return {};
   }
   forget(request->number);  // others need not wait for a person
-  const bool waits = wait_for_person(body, [this, &outbox](const RpcRequest& waiting, Bytes held) {
-    act(waiting, held, judge(waiting, true), outbox);
-  });
+  const bool waits =
+      !ruling.permission.empty()
+          ? hold(*request, body, ruling.permission, outbox)
+          : wait_for_person(body, [this, &outbox](const RpcRequest& waiting, Bytes held) {
+              act(waiting, held, judge(waiting, true), outbox);
+            });
   if (!waits) act(*request, body, Ruling::deny("bulkhead: too many open questions"), outbox);
   return {};
 }

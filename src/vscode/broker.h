@@ -14,6 +14,8 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -177,6 +179,7 @@ class Broker final : public MessageJudge {
   // One of its words is the name of a built-in extension that runs in this host. Under mutex_.
   bool is_of_own_builtin(std::string_view command) const;
   bool runs_own(const std::string& command);
+  bool is_nobodys(const std::string& command) const;
   bool wakes_own(const std::string& command);
   bool shows_own_view(const std::string& command);
   bool owns_context(const std::string& key) const;
@@ -197,6 +200,14 @@ class Broker final : public MessageJudge {
   std::optional<std::vector<uint8_t>> as_its_own(const RpcRequest& request);
   std::optional<std::vector<uint8_t>> without_claims(const RpcRequest& request);
   bool wait_for_person(Bytes body, std::function<void(const RpcRequest&, Bytes)> decide);
+  bool stands_behind(const std::string& permission) const;
+  bool hold(const RpcRequest& request, Bytes body, const std::string& permission, Outbox& outbox);
+  struct Line;
+  void work_off(const std::string& permission, Outbox& outbox);
+  void start_on(const std::string& permission, Line& line);
+  void release();
+  void let_go(const std::string& command);
+  bool wait_for_answer(uint64_t settled);
   bool granted(std::string_view permission) const;
 
   // Allowed to the compartment because it has a file of its own by that name.
@@ -276,6 +287,7 @@ class Broker final : public MessageJudge {
   static Disarm::Strings strings_of(Awaited awaited, bool is_error);
   std::optional<Awaited> take_awaited(uint32_t number);
   void pass_reply(const RpcMessage& message, Bytes body, Outbox& outbox);
+  bool is_undecided(const RpcReply& reply) const;
   Cleaned cleaned_reply(const RpcReply& reply, Awaited awaited);
   size_t clean_answer(Json& value, Awaited awaited, bool* unfit);
   size_t refuse_folder(Json& value);
@@ -359,6 +371,22 @@ class Broker final : public MessageJudge {
     std::jthread thread;
   };
   std::vector<Asking> asking_;
+  struct Held {
+    uint32_t number = 0;
+    std::vector<uint8_t> body;
+    std::string registers = {};  // a command
+    bool answered = false;       // that it is not decided yet
+  };
+  struct Line {
+    std::deque<Held> held;
+    bool at_work = false;  // a thread of asking_ is on it
+    Outbox* outbox = nullptr;
+  };
+  std::map<std::string, Line> lines_;  // by the permission that is waited for
+  uint64_t settled_ = 0;               // answers of people that came late
+  std::condition_variable settled_changed_;
+  std::set<uint32_t> late_;  // passed on when the host had its answer: the workbench's goes nowhere
+  bool takes_keys_ = false;  // somebody has let it
   bool stopping_ = false;
 };
 

@@ -72,6 +72,7 @@ struct Broker::Argument {
 
   Ruling command() const;
   Ruling command_id() const;
+  Ruling keys() const;
   Ruling setting() const;
   Ruling tool() const { return broker.decide_tool(member("toolId"), asked); }
   Ruling progress() const { return broker.decide_progress(value, asked); }
@@ -436,14 +437,44 @@ Broker::Ruling Broker::Argument::command() const {
   return broker.decide_command(value, arguments, asked);
 }
 
+// What VS Code runs for each key that writes: whoever has it is given them, in every editor. It is
+// not among the host's own, for with arguments of a host's it writes.
+static bool takes_keys(const std::string& command) {
+  static const std::set<std::string> kKeys = {
+      "type", "replacePreviousChar", "compositionType", "compositionStart", "compositionEnd", "cut",
+      "paste"};
+  return kKeys.contains(command);
+}
+
+// One question for all of them, and one answer.
+Broker::Ruling Broker::Argument::keys() const {
+  {
+    const std::lock_guard lock(broker.mutex_);
+    if (broker.takes_keys_) return Ruling::pass();
+  }
+  Asked whole = asked.about(asked.method + " type");
+  whole.given.clear();
+  Ruling ruling = broker.decide_permission("typing", whole);
+  const std::lock_guard lock(broker.mutex_);
+  broker.takes_keys_ = ruling.passes();
+  return ruling;
+}
+
 Broker::Ruling Broker::Argument::command_id() const {
   const std::string command = word();
   if (command.empty()) return refuse("is no name");
+  if (takes_keys(command)) return keys();
   const std::lock_guard lock(broker.mutex_);
   const bool is_builtins = broker.is_of_own_builtin(command);
   const bool is_declared = broker.declared_.contains(command);
+  // VS Code makes one that opens a view, by the view's name; its extension may have a better one.
+  constexpr std::string_view kOpen = ".open";
+  const std::string view =
+      command.ends_with(kOpen) ? command.substr(0, command.size() - kOpen.size()) : std::string();
+  const bool opens_own_view = is_declared && broker.own_views_.contains(view) &&
+                              !broker.others_parts_.contains(view) && !is_editors_family(command);
   if ((broker.options_.commands.has(command) && !is_builtins) ||
-      broker.existing_commands_.contains(command) ||
+      (broker.existing_commands_.contains(command) && !opens_own_view) ||
       (broker.others_declared_.contains(command) && !is_declared))
     return refuse(command, "takes over a command of the editor or of another extension");
   // Whoever comes last has it, and what is not declared may come late. That it declares another of

@@ -92,6 +92,16 @@ bool Broker::runs_own(const std::string& command) {
          (declared_.contains(command) || !others_declared_.contains(command));
 }
 
+// There is no such command, nor one of its family that somebody else may register: there is nothing
+// to ask about. What begins with "_" is not declared, and may come late.
+bool Broker::is_nobodys(const std::string& command) const {
+  if (command.starts_with('_') || is_editors_family(command) || options_.commands.has(command))
+    return false;
+  const std::lock_guard lock(mutex_);
+  return !existing_commands_.contains(command) && !others_declared_.contains(command) &&
+         !declared_.contains(command) && !others_families_.contains(command_family(command));
+}
+
 // A command for which an extension of this host is activated, and which it registers then: of one
 // that another depends on, or of the TypeScript that a plug-in has brought in.
 bool Broker::wakes_own(const std::string& command) {
@@ -121,6 +131,8 @@ Broker::Ruling Broker::decide_command(const Json& value, const Json& arguments,
   const std::string detail = asked.method + " " + command;
   if (needs == "refuse")
     return refuse(asked.about(detail), command, "extensions in a compartment cannot run it");
+  if (needs == CommandTable::kForeign && is_nobodys(command))
+    return Ruling::deny("command '" + command + "' not found");
   if (needs != "free") {
     Ruling ruling = decide_permission(needs, asked.about(detail));
     if (!ruling.passes()) return ruling;

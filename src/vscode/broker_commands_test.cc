@@ -16,8 +16,12 @@ TEST_F(BrokerTest, CommandsAreJudgedByNameAndByTheirResources) {
                    {"workbench.action.tasks.runTask", Json::array(), false}),
               HasSubstr("tasks"));
   EXPECT_THAT(
-      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
+      call("MainThreadCommands", "$executeCommand", {"other.command", Json::array(), false}),
       HasSubstr("commands-foreign"));
+  EXPECT_THAT(
+      call("MainThreadCommands", "$executeCommand", {"somebody.else", Json::array(), false}),
+      HasSubstr("not found"))
+      << "nobody has it";
   EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.command", Json::array(), false}),
               HasSubstr("cannot run"));
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.hello"}), "passed");
@@ -73,12 +77,16 @@ TEST_F(BrokerTest, ACommandThatShowsASettingWritesNone) {
             std::string::npos);
 }
 
-// Whoever is not in the table is asked about, however it is called.
+// Whoever is not in the table is asked about, however it is called, or not found.
 TEST_F(BrokerTest, ACommandIsKnownByItsWholeName) {
-  for (const char* command : {"cursorMoveBy", "cursorMove.", "editor.action.commentLine2",
-                              "workbench.action.openSettingsJson2", "vscode.openX"})
+  for (const char* command :
+       {"editor.action.commentLine2", "workbench.action.openSettingsJson2", "vscode.openX"})
     EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {command, Json::array(), false}),
                 HasSubstr("commands-foreign"))
+        << command;
+  for (const char* command : {"cursorMoveBy", "cursorMove."})
+    EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {command, Json::array(), false}),
+                HasSubstr("not found"))
         << command;
   EXPECT_THAT(call("MainThreadCommands", "$executeCommand", {"bad.new", Json::array(), false}),
               HasSubstr("cannot run"));
@@ -104,8 +112,9 @@ TEST_F(BrokerTest, ACommandThatItsOwnHostIsWokenForIsItsOwn) {
   EXPECT_THAT(runs("_mine.configurePlugin"), HasSubstr("commands-foreign"));
   arrives(true);
   EXPECT_EQ(runs("_mine.configurePlugin"), "passed");
-  for (const char* others : {"mine.theirs", "mine.taken", "somebody.else", "_mine.other"})
+  for (const char* others : {"mine.theirs", "mine.taken", "_mine.other"})
     EXPECT_THAT(runs(others), HasSubstr("commands-foreign")) << others;
+  EXPECT_THAT(runs("somebody.else"), HasSubstr("not found"));
   EXPECT_THAT(runs("mine.tabled"), HasSubstr("cannot run")) << "the editor's own";
 }
 
@@ -319,12 +328,19 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"cloud.token"}), "passed")
       << "both declare it: the first has it";
   // What nobody declares may still be somebody's, who comes later.
-  for (const char* theirs : {"cloud.late", "Cloud.late", "git.late", "_git.late", "__git.late"})
+  for (const char* theirs : {"cloud.late", "Cloud.late", "git.late", "_git.late", "__git.late",
+                             "extension.js-debug.late", "Extension.js-debug.late"})
     EXPECT_THAT(call("MainThreadCommands", "$registerCommand", {theirs}), HasSubstr("family"))
         << theirs;
-  for (const char* free :
-       {"mine.late", "me.late", "fresh.late", "late", "_cloud.late", "_mine.late", "_"})
+  for (const char* free : {"mine.late", "me.late", "fresh.late", "late", "_cloud.late",
+                           "_mine.late", "_", "extension.mine-debug.late", "extension.vim_escape"})
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
+}
+
+// VS Code has a command of that name for each view: whose view it is may have a better one.
+TEST_F(BrokerTest, ADeclaredCommandMayOpenItsOwnView) {
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.view.open"}), "passed");
+  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"cloud.view.open"}), "passed");
 }
 
 // What every extension is granted for a workspace holds in the folder that is opened.

@@ -48,10 +48,11 @@ Broker::Ruling Broker::decide_permission(std::string_view permission, const Aske
         return decide_permission("webview-network", asked);
       return Ruling::pass();
     case Arbiter::Ruling::kWouldAsk:
-      return Ruling::ask();
+      return Ruling::ask(permission);
     case Arbiter::Ruling::kDeny:
       break;
   }
+  if (arbiter_.still_asked(Kind::kVscode, permission)) return Ruling::later(permission);
   return Ruling::deny(fmt::format("bulkhead: this extension has no permission \"{}\"", permission));
 }
 
@@ -114,7 +115,9 @@ Broker::Ruling Broker::decide_file(Kind kind, const Json& uri, const Asked& aske
       break;
   }
   return Ruling::deny(
-      fmt::format("bulkhead: this extension may not {} {}", label(kind), *canonical),
+      arbiter_.still_asked(kind, *canonical)
+          ? std::string(kNotYet)
+          : fmt::format("bulkhead: this extension may not {} {}", label(kind), *canonical),
       "NoPermissions");
 }
 

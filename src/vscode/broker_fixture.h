@@ -244,6 +244,7 @@ class BrokerTest : public ::testing::Test {
     auto table = ApiTable::parse(ManifestBytes::of("table.json", rules.dump()));
     ASSERT_TRUE(table.ok()) << table.error().message;
     table_ = std::make_unique<ApiTable>(std::move(*table));
+    broker_.reset();  // it hears of the arbiter's answers
     arbiter_ =
         std::make_unique<Arbiter>(*policy, &refusals_, asker, Enforcement::kEnforce, nullptr);
     BrokerOptions options;
@@ -266,7 +267,8 @@ class BrokerTest : public ::testing::Test {
                                        "commands": [{"command": "mine.declared"}, {"command": "editor.own"},
                                         {"command": "workbench.later"}, {"command": "cloud.token"},
                                         {"command": "git.undeclared"}, {"command": "_mine.hidden"},
-                                        {"command": "classified.here"}, {"command": "mine.taken"}],
+                                        {"command": "classified.here"}, {"command": "mine.taken"},
+                                        {"command": "mine.view.open"}, {"command": "cloud.view.open"}],
                                        "viewsContainers": {"activitybar": [{"id": "mine"}, {"id": "cloud"}]},
                                        "views": {"explorer": [{"id": "mine.view"}, {"id": "cloud.view"}, {"id": "workbench.scm"}]},
                                        "authentication": [{"id": "mine.login"}, {"id": "cloud"}],
@@ -283,14 +285,14 @@ class BrokerTest : public ::testing::Test {
                                        "configuration": {"properties": {"cloud.token": {}, "shared.url": {}}}}},
                                     {"identifier": {"value": "me.mine-too"}, "contributes": {"chatContext": [{"id": "issues"}]}},
                                     {"identifier": {"value": "vscode.git"}, "isBuiltin": true, "contributes":
-                                      {"commands": [{"command": "git.commit", "enablement": "!gitWord && mineCount"}], "views": {"scm": {"id": "vscode.git.view"}},
+                                      {"commands": [{"command": "git.commit", "enablement": "!gitWord && mineCount"}, {"command": "extension.js-debug.start"}], "views": {"scm": {"id": "vscode.git.view"}},
                                        "configuration": {"properties": {"git.path": {}}}}}])")}}}}
                                  .dump();
     ASSERT_TRUE(broker_->from_workbench(bytes(init), sent_).ok());
     ASSERT_EQ(sent_.host.size(), 1U);
     EXPECT_EQ(std::string(sent_.host[0].begin(), sent_.host[0].end()),
               init);  // what it must not have was taken out before
-    begin({"editor.own", "other.command", "mine.taken"});
+    begin({"editor.own", "other.command", "mine.taken", "mine.view.open", "cloud.view.open"});
     deliver("$setVisibleChannel", "[]");
     sent_ = {};
   }

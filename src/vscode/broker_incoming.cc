@@ -360,6 +360,9 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
       return Error{"the extension host answers nothing that it is asked"};
     return {};
   }
+  if (const auto* signal = std::get_if<RpcSignal>(&message);
+      signal != nullptr && knows(late_, signal->number))
+    return {};
   if (const auto* reply = std::get_if<RpcReply>(&message)) {
     forget(reply->number);
     note_registered(*reply);
@@ -371,6 +374,7 @@ Status Broker::from_workbench(Bytes body, Outbox& outbox) {
         found = search->second;
         searches_.erase(search);
       }
+      if (late_.erase(reply->number) > 0) return {};
     }
     if (found && !reply->json.empty() && reply->type != RpcType::kReplyError) {
       give_found(*reply, *found, outbox);

@@ -299,7 +299,12 @@ Json nowhere() {
   return {{"$mid", 1}, {"scheme", "bulkhead"}, {"authority", "refused"}, {"path", "/"}};
 }
 
-std::string command_family(const std::string& id) { return lower_case(id.substr(0, id.find('.'))); }
+std::string command_family(const std::string& id) {
+  // Many packages begin with "extension.", as a template had it. So does the editor's own debugger.
+  constexpr std::string_view kAnybodys = "extension.";
+  const std::string name = lower_case(id);
+  return name.substr(0, name.find('.', name.starts_with(kAnybodys) ? kAnybodys.size() : 0));
+}
 
 bool is_editors_family(const std::string& id) {
   const std::string family = command_family(id);

@@ -27,6 +27,10 @@ inline constexpr size_t kWaitingOverhead = 128;
 // The number of our own request; a host counts its own from 1 and never comes here.
 inline constexpr uint32_t kOwnRequest = 0xfffffff0U;
 
+// What a call is answered while the question about it is before a person.
+inline constexpr std::string_view kNotYet =
+    "bulkhead: not decided yet: a question about it is open in this window";
+
 inline constexpr const char* kTakesOurPage = "closes or moves a page of Bulkhead's";
 
 inline const Json kNull;
@@ -137,7 +141,7 @@ void strip_marks(Json& object, std::initializer_list<const char*> members);
 // In place of a resource that others would read.
 Json nowhere();
 
-// The first word of a command's or view's id.
+// The first word of a command's or view's id; where that is "extension", the first two.
 std::string command_family(const std::string& id);
 
 // Ids of commands and views that are the editor's or ours, also where they are registered later.
@@ -181,22 +185,33 @@ struct Broker::Effort {
 };
 
 struct Broker::Ruling {
-  enum class Way : uint8_t { kPass, kQuiet, kDeny, kAsk };
+  // kAsk: a person is to be asked. kLater: one has been, and has not answered.
+  enum class Way : uint8_t { kPass, kQuiet, kDeny, kAsk, kLater };
   Way way = Way::kPass;
   std::string error_name = "Error";
   std::string message;
   Json document;  // the URI for which it passes, where that is not among the arguments
+  // Of the question, or by which it passes; empty where that is about a file.
+  std::string permission;
 
   static Ruling pass() { return {}; }
-  static Ruling ask() { return {Way::kAsk, {}, {}, {}}; }
+  static Ruling ask(std::string_view permission = {}) {
+    return {Way::kAsk, {}, {}, {}, std::string(permission)};
+  }
+  // As VS Code says that something was left off, of which people are not told.
+  static Ruling later(std::string_view permission) {
+    return {
+        Way::kLater, "Canceled", std::string(broker_parts::kNotYet), {}, std::string(permission)};
+  }
   // Answered with success: with nothing, or this JSON.
   static Ruling quiet(std::string instead = {}) {
-    return {Way::kQuiet, {}, std::move(instead), {}};
+    return {Way::kQuiet, {}, std::move(instead), {}, {}};
   }
   static Ruling deny(std::string message, std::string name = "Error") {
-    return {Way::kDeny, std::move(name), std::move(message), {}};
+    return {Way::kDeny, std::move(name), std::move(message), {}, {}};
   }
   bool passes() const { return way == Way::kPass; }
+  bool waits() const { return way == Way::kAsk || way == Way::kLater; }
 };
 
 }  // namespace bulkhead

@@ -378,9 +378,24 @@ Disarm::Strings Broker::strings_of(Awaited awaited, bool is_error) {
   }
 }
 
+// A command failed for want of what a person is being asked about: a dialog about the error would
+// stand before the question. As VS Code says that it was left off, of which nobody is told.
+bool Broker::is_undecided(const RpcReply& reply) const {
+  if (reply.type != RpcType::kReplyError) return false;
+  const auto says = [&](std::string_view words) {
+    return reply.json.find(words) != std::string_view::npos;
+  };
+  if (says(kNotYet)) return true;
+  constexpr std::string_view kRefused[] = {"EACCES", "EPERM", "ENOTFOUND", "EAI_AGAIN",
+                                           "ECONNREFUSED"};
+  return std::any_of(std::begin(kRefused), std::end(kRefused), says) && arbiter_.any_still_asked();
+}
+
 Broker::Cleaned Broker::cleaned_reply(const RpcReply& reply, Awaited awaited) {
   const std::string_view json = reply.json;
   if (json.empty()) return {};
+  if (awaited == Awaited::kResult && is_undecided(reply))
+    return {Cleaned::How::kChanged, error_reply(reply.number, "Canceled", "Canceled")};
   if (names_prototype(json)) {
     arbiter_.note_refusal(Kind::kVscode, "__proto__",
                           "an answer that would change the workbench's own objects",

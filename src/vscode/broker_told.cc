@@ -306,8 +306,21 @@ void Broker::pass_asked(const RpcRequest& request, const ToldRule& rule, Bytes b
   }
   const std::string method = fmt::format("{}.{}", actor_of(request), request.method);
   const Asked asked{method, 0, may_block, may_block ? text_of_arguments(request) : ""};
-  const Ruling ruling = decide_permission(rule.permission, asked);
-  if (ruling.way == Ruling::Way::kAsk &&
+  const auto settled = [this] {
+    const std::lock_guard lock(mutex_);
+    return settled_;
+  };
+  uint64_t before = settled();
+  Ruling ruling = decide_permission(rule.permission, asked);
+  // A person has pressed F5, and nothing but that waits.
+  while (may_block && rule.way == ToldRule::Way::kConfiguration &&
+         ruling.way == Ruling::Way::kLater && wait_for_answer(before)) {
+    before = settled();
+    ruling = decide_permission(rule.permission, asked);
+  }
+  if ((ruling.way == Ruling::Way::kAsk ||
+       (ruling.way == Ruling::Way::kLater && rule.way == ToldRule::Way::kConfiguration &&
+        !may_block)) &&
       wait_for_person(body, [this, &rule, &outbox](const RpcRequest& waiting, Bytes held) {
         pass_asked(waiting, rule, held, true, outbox);
       }))

@@ -301,6 +301,15 @@ ReviewReason Confinement::reason() const {
   return gravest;
 }
 
+bool Confinement::is_usual() const {
+  const ReviewReason why = reason();
+  if (why != ReviewReason::kNew && why != ReviewReason::kChanged) return false;
+  const bool organised = std::any_of(
+      inputs.blocklists.begin(), inputs.blocklists.end(),
+      [](const Blocklist& each) { return each.source == Blocklist::Source::kOrganisation; });
+  return !organised && brief.notable.empty();
+}
+
 Result<Confinement> confine(const ConfinementRequest& request) {
   Confinement confinement;
   BULKHEAD_TRY(Members members, gather(request, confinement.extensions));

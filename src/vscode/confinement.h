@@ -31,6 +31,9 @@ struct Confinement {
   std::string digest;                // of what a person would agree to now
 
   ReviewReason reason() const;  // the gravest of the extensions'
+  // There is nothing in it for a person to decide: what extensions usually get, for the first time
+  // or in another version. An organisation with a policy has each one reviewed all the same.
+  bool is_usual() const;
 };
 
 struct ConfinementRequest {

@@ -123,6 +123,47 @@ TEST_F(ConfinementTest, TellsWhichSettingsOthersDeclareToo) {
               Contains(HasSubstr("settings that it and other extensions declare")));
 }
 
+TEST_F(ConfinementTest, AsksOnlyWhereThereIsSomethingToDecide) {
+  const Json other = install("other", Json::object());
+  const auto confinement = [&](const Json& more, const Json& manifest = nullptr) {
+    const auto data = this->data(install("tool", more, manifest), other);
+    EXPECT_TRUE(data.ok());
+    auto made = confined(*data);
+    EXPECT_TRUE(made.ok());
+    return std::move(made).value();
+  };
+  const auto manifest = [](const Json& permissions, const Json& network) {
+    return Json{{"manifest", 1},
+                {"extension", "acme.tool"},
+                {"files", {{"read", {"${workspace}", "@system"}}}},
+                {"network", network},
+                {"vscode", permissions}};
+  };
+  const Confinement plain = confinement(Json::object());
+  EXPECT_TRUE(plain.is_usual()) << "it has no manifest";
+  EXPECT_TRUE(confinement(Json::object(), manifest({"@editor"}, Json::array())).is_usual());
+  EXPECT_FALSE(confinement(Json::object(), manifest({"terminal"}, Json::array())).is_usual());
+  EXPECT_FALSE(confinement(Json::object(), manifest({"typing"}, Json::array())).is_usual());
+  EXPECT_FALSE(
+      confinement(Json::object(), manifest({"@editor"}, {"api.example.com:443"})).is_usual());
+  // What was started so counts as agreed to: an update is compared with it.
+  fs::remove(folder_ / "tool" / "bulkhead.json");
+  ASSERT_TRUE(approve(plain, places_).ok());
+  const Confinement again = confinement(Json::object());
+  EXPECT_EQ(again.reason(), ReviewReason::kNone);
+  EXPECT_FALSE(again.is_usual());
+  EXPECT_TRUE(confinement({{"version", "2.0.0"}}).is_usual()) << "other code, and no more";
+  const Confinement wider =
+      confinement({{"version", "3.0.0"}}, manifest({"@editor"}, {"api.example.com:443"}));
+  EXPECT_EQ(wider.reason(), ReviewReason::kWidened);
+  EXPECT_FALSE(wider.is_usual());
+  // An organisation's policy.
+  fs::remove(folder_ / "tool" / "bulkhead.json");
+  std::ofstream(at("policy.json")) << R"({"blocklist": 1, "groups": []})";
+  places_.organisation = at("policy.json");
+  EXPECT_FALSE(confinement({{"version", "4.0.0"}}).is_usual());
+}
+
 // It would get the built-in's storage and secrets, which VS Code tells apart by ids.
 TEST_F(ConfinementTest, RefusesABuiltInsIdElsewhere) {
   const std::vector<std::string> shipped = {"acme.tool", "vscode.git"};

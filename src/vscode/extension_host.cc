@@ -210,7 +210,8 @@ class Host {
   Fd host_channel_;  // the program's end of its channel
   Fd end_;
   HostIdentity identity_;                // what the compartment is made for
-  bool reviewed_ = false;                // by a person, as it is now
+  bool reviewed_ = false;                // by a person, as it is now, or it is
+  bool unasked_ = false;                 // what needs no review
   std::shared_future<Status> prepared_;  // since start(): whether joined_ is there
   std::thread supervising_;
   std::optional<Result<RunReport>> report_;
@@ -236,12 +237,14 @@ Json Host::hello(const std::string& state) const {
                         {"allowed", each.verdict == Verdict::kAllow},
                         {"remembered", true}});
   }
-  return Json{{"type", "hello"},          {"protocol", 1},
-              {"run", run_id_},           {"pid", ::getpid()},
-              {"extensions", extensions}, {"trace", options_.trace},
-              {"state", state},           {"since", since_},
-              {"workspace", folders_},    {"permits", permits},
-              {"cannot", cannot},         {"grants", grants}};
+  Json message = {{"type", "hello"},          {"protocol", 1},
+                  {"run", run_id_},           {"pid", ::getpid()},
+                  {"extensions", extensions}, {"trace", options_.trace},
+                  {"state", state},           {"since", since_},
+                  {"workspace", folders_},    {"permits", permits},
+                  {"cannot", cannot},         {"grants", grants}};
+  if (unasked_) message["unasked"] = confinement_ ? confinement_->brief.usual : "";
+  return message;
 }
 
 Status Host::remember(Kind kind, const std::string& resource, bool grant) {
@@ -392,7 +395,8 @@ Status Host::prepare() {
                              launch_.shipped,
                              options_.command.front()};
   BULKHEAD_TRY(Confinement confinement, confine(request));
-  reviewed_ = confinement.reason() == ReviewReason::kNone;
+  unasked_ = !options_.review_all && confinement.is_usual();
+  reviewed_ = unasked_ || confinement.reason() == ReviewReason::kNone;
 
   Run row;
   row.id = run_id_;
@@ -467,6 +471,8 @@ Result<std::unique_ptr<Broker>> Host::admit(InitialData& data) {
         "for; the host starts again"};
   }
   BULKHEAD_CHECK(prepared_.get());
+  // Told once, and what an update widens is compared with it.
+  if (unasked_) BULKHEAD_CHECK(approve(*confinement_, places_));
   tell_review(data);
   if (!reviewed_) data.remove_extensions();
   if (!joined_->arbiter().grants("machine-id")) data.replace_ids(confinement_->subject);

@@ -25,10 +25,11 @@ struct ExtensionHostOptions {
   std::string window;                // which window it belongs to; [0-9a-z]+
   std::string folder;                // the workspace's folder, or
   std::string workspace;             // its .code-workspace file; both empty: an empty window
-  std::string whole;     // the folder that a person named to be granted, whatever it holds
-  std::string identity;  // what it is for, as InitialData::parse takes it; empty: not known yet
-  std::string mark;      // seals each line for people: the compartment's own lines have none
-  bool trace = false;    // record instead of enforcing
+  std::string whole;        // the folder that a person named to be granted, whatever it holds
+  std::string identity;     // what it is for, as InitialData::parse takes it; empty: not known yet
+  std::string mark;         // seals each line for people: the compartment's own lines have none
+  bool trace = false;       // record instead of enforcing
+  bool review_all = false;  // a person reads of each extension before it runs
 };
 
 // Blocks until the host has ended. The exit code for the server: 0 where the window closed it.

@@ -8,7 +8,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// contributes.configuration is one object with "properties", or a list of such.
+// contributes.configuration is one object with "properties", or a list of such; old packages have
+// further ones in "allOf".
 void each_setting(const Json& description,
                   const std::function<void(const std::string&, const Json&)>& each) {
   if (!description.is_object()) return;
@@ -16,18 +17,18 @@ void each_setting(const Json& description,
   if (contributes == description.end() || !contributes->is_object()) return;
   const auto configuration = contributes->find("configuration");
   if (configuration == contributes->end()) return;
-  const auto read = [&](const Json& section) {
+  const std::function<void(const Json&)> read = [&](const Json& section) {
+    if (section.is_array())
+      for (const Json& one : section) read(one);
     if (!section.is_object()) return;
+    if (const auto others = section.find("allOf"); others != section.end()) read(*others);
     const auto properties = section.find("properties");
     if (properties == section.end() || !properties->is_object()) return;
     // VS Code takes none that stand for a language.
     for (const auto& [key, value] : properties->items())
       if (!key.empty() && !key.starts_with('[')) each(key, value);
   };
-  if (configuration->is_array())
-    for (const Json& section : *configuration) read(section);
-  else
-    read(*configuration);
+  read(*configuration);
 }
 
 // What VS Code takes for the default of a declared setting.

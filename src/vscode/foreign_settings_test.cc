@@ -63,6 +63,15 @@ TEST(ForeignSettings, AnExtensionOwnsWhatItDeclaresAndTheEditorDoesNot) {
     EXPECT_FALSE(settings.owns(key)) << key;
 }
 
+TEST(ForeignSettings, SectionsInSectionsAreReadAsVsCodeReadsThem) {
+  ForeignSettings settings;
+  settings.keep(Json::parse(R"({"contributes": {"configuration": {"allOf": [
+      {"properties": {"mine.a": {}}}, {"allOf": {"properties": {"mine.b": {}}}}]}}})"));
+  settings.learn(Json::parse(R"({"defaults": {"keys": ["mine.a", "mine.b"]}})"));
+  for (const char* key : {"mine.a", "mine.b"}) EXPECT_TRUE(settings.owns(key)) << key;
+  EXPECT_FALSE(settings.owns("mine.c"));
+}
+
 TEST(ForeignSettings, DeclaringWhatTheEditorKeepsElsewhereOwnsNothing) {
   ForeignSettings settings;
   settings.keep(declares({{"tasks.tasks", Json::object()},

@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { makeFolder } from "./folders.mjs";
 import { diagnose } from "./prepare.mjs";
 import { saidBy } from "./said.mjs";
-import { builtinSettings } from "./settings.mjs";
+import { builtinSettings, reviewSetting } from "./settings.mjs";
 
 const { EDITOR, isNowhere } = createRequire(import.meta.url)("./origins.cjs");
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -229,6 +229,8 @@ const base = `/code-${port}`;
 const environment = { ...process.env, BULKHEAD_LAUNCH: launchFile };
 delete environment.BULKHEAD_TRACE;
 delete environment.BULKHEAD_WHOLE;
+delete environment.BULKHEAD_REVIEW_ALL;
+if (reviewSetting(data)) environment.BULKHEAD_REVIEW_ALL = "1";
 if (values.workspace !== undefined) environment.BULKHEAD_WHOLE = fs.realpathSync(opened);
 if (values.trace) environment.BULKHEAD_TRACE = "1";
 const mark = randomBytes(16).toString("hex");

@@ -156,18 +156,26 @@
   /** For people, of what may be anything. */
   const named = (value) => (typeof value === "string" && value ? value : "nothing that has a name");
   const familyOf = (/** @type {string} */ id) => id.split(".")[0];
+  /** Many packages begin with "extension.", as a template had it: of these the second word says whose it is. The broker has the same. */
+  const commandFamilyOf = (/** @type {string} */ id) => id.split(".").slice(0, id.startsWith("extension.") ? 2 : 1).join(".");
   const has = (object, key) => Object.prototype.hasOwnProperty.call(object, key);
 
   const commandsOf = (/** @type {Description} */ description) =>
     listOf(description.contributes?.commands).map((one) => one?.command).filter((id) => typeof id === "string");
-  const settingsOf = (/** @type {Description} */ description) =>
-    listOf(description.contributes?.configuration).flatMap((section) => Object.keys(section?.properties ?? {}));
-  /** Sections that hold others, as old packages have them, in one list. */
+  /** Those too that keys and a debugger's variables name: packages need not declare what stands in no list. */
+  const namedCommandsOf = (/** @type {Description} */ description) => [
+    ...commandsOf(description),
+    ...[...listOf(description.contributes?.keybindings).map((one) => one?.command),
+      ...listOf(description.contributes?.debuggers).flatMap((one) => Object.values(one?.variables ?? {}))].filter((id) => typeof id === "string" && !id.startsWith("-")),
+  ];
+  /** All sections of settings, those too that stand in others, as old packages have them. What is nested too deep is taken out. */
   const sectionsOf = (configuration, depth = 0) =>
-    listOf(configuration).flatMap((section) => {
-      const { allOf, ...rest } = section && typeof section === "object" ? section : { allOf: undefined };
-      return depth < MAX_DEPTH ? [rest, ...sectionsOf(allOf, depth + 1)] : [];
+    listOf(configuration).filter((section) => section && typeof section === "object").flatMap((section) => {
+      if (depth >= MAX_DEPTH) delete section.allOf;
+      return [section, ...sectionsOf(section.allOf, depth + 1)];
     });
+  const settingsOf = (/** @type {Description} */ description) =>
+    sectionsOf(description.contributes?.configuration).flatMap((section) => Object.keys(section.properties ?? {}));
   /** "a" and "a.b" of "a.b.c". */
   const wholesOf = (/** @type {string} */ key) => key.split(".").slice(0, -1).map((_, i, parts) => parts.slice(0, i + 1).join("."));
 
@@ -273,13 +281,15 @@
       const builtin = others.filter((other) => !isForeign(other));
       const taken = new Set(builtin.flatMap(commandsOf));
       const existing = editorsCommands();
-      this.own = new Set(commandsOf(description).filter((id) =>
-        !taken.has(id) && !existing.has(id) && !has(commands, id) && !id.startsWith("_") && !EDITORS.has(familyOf(id))));
+      const declared = new Set(others.flatMap(commandsOf));
+      const declares = new Set(commandsOf(description));
+      this.own = new Set(namedCommandsOf(description).filter((id) =>
+        !taken.has(id) && !existing.has(id) && !has(commands, id) && !id.startsWith("_") && !EDITORS.has(familyOf(id)) && (declares.has(id) || !declared.has(id))));
       // Built-in extensions have commands that they do not declare: whoever declares one of their family
       // may mean one of those. Where two foreign packages declare the same, it is nobody's.
-      const families = new Set(builtin.flatMap((other) => [...commandsOf(other).map(familyOf), idOf(other).split(".").slice(1).join(".")]));
-      const declared = new Set(others.flatMap(commandsOf));
-      this.shared = new Set([...this.own].filter((id) => declared.has(id) || families.has(familyOf(id))));
+      const families = new Set(builtin.flatMap((other) => [...commandsOf(other).map(commandFamilyOf), idOf(other).split(".").slice(1).join(".")]));
+      const named = new Set(others.flatMap(namedCommandsOf));
+      this.shared = new Set([...this.own].filter((id) => declared.has(id) || (named.has(id) && !declares.has(id)) || families.has(commandFamilyOf(id))));
       const views = new Set(viewsOf(description));
       this.othersViews = new Set(others.filter(isForeign).flatMap(viewsOf).filter((id) => !views.has(id)));
       const settings = new Set(others.flatMap(settingsOf));
@@ -471,7 +481,6 @@
 
   /** @param {Description} description @param {any} contributes @param {Description[]} all @param {ReturnType<typeof editorsSettings>} theirs @param {Set<string>} withheld */
   function disarmContributes(description, contributes, all, theirs, withheld) {
-    if (contributes.configuration) contributes.configuration = sectionsOf(contributes.configuration);
     const names = new Names(description, all, theirs);
     const tell = (what) => void (withheld.size < MAX_TOLD && withheld.add(what.slice(0, 200)));
     const keepIf = (test, what) => (one) => test(one) || (tell(what(one)), false);
@@ -500,7 +509,7 @@
       }
     }
     if (contributes.viewsWelcome) contributes.viewsWelcome = kept(contributes.viewsWelcome, keepIf((one) => !isOurs(one.view) && !names.othersViews.has(one.view), (one) => `words in the view ${named(one.view)}`));
-    for (const { properties } of listOf(contributes.configuration))
+    for (const { properties } of sectionsOf(contributes.configuration))
       for (const key of Object.keys(properties ?? {}))
         if (!names.setting(key)) {
           tell(`the setting ${key}, which is the editor's`);

@@ -181,7 +181,6 @@ test("keys do not run what reaches out of a compartment", () => {
     { command: "editor.action.insertSnippet", args: { snippet: "$CLIPBOARD" } },
     { command: "yours.token" },
     { command: "npm.runScriptFromHover", args: { script: "x" } },
-    { command: "somebody.unknown" },
     { command: "bulkhead.allowAll" },
     { command: "runCommands", args: { commands: [{ command: "workbench.action.terminal.sendSequence", args: text }] } },
     { command: "runCommands", args: { commands: [{ command: "runCommands", args: { commands: ["workbench.action.terminal.new"] } }] } },
@@ -312,7 +311,9 @@ test("what is declared takes the place of no setting of the editor's, nor a part
   const theirs = ["npm", "npm.path", "npm.path.x", "editor", "editor.mine", "editor.tabSize", "files.associations.x", "terminal.later", "tasks.x", "bulkhead.x", "__proto__.x", "mine.__proto__.x"];
   const left = (configuration, rest) => {
     const { contributes, bulkheadWithheld = [] } = disarmed({ configuration, ...rest }, NPM);
-    return [[...contributes.configuration].flatMap(({ properties }) => Object.keys(properties ?? {})), [...bulkheadWithheld], contributes];
+    const names = (section) => [section].flat().flatMap(({ properties, allOf = [] }) => [...Object.keys(properties ?? {}), ...names(allOf)]);
+    assert.equal(Array.isArray(contributes.configuration), Array.isArray(configuration), "as its author wrote it: who reads its own package finds it there");
+    return [names(contributes.configuration), [...bulkheadWithheld], contributes];
   };
   for (const configuration of [declared(...own, ...theirs), [{}, declared(...own, ...theirs)], { title: "x", ...declared(...own), allOf: [{ allOf: declared(...theirs) }] }]) {
     const [kept, withheld] = left(configuration);
@@ -527,7 +528,7 @@ test("nor does the name of a setting, each part of which is a level in the tree 
     configuration: { properties: { [`mine.${deep}`]: {}, [`mine.${"x".repeat(600)}`]: {}, "mine.a.b.c.d.e.f": {} } },
     configurationDefaults: { [`diffEditor.${deep}`]: 1, "[x]": { [`outline.${deep}`]: 1, "editor.tabSize": 2 }, "diffEditor.codeLens": true },
   });
-  assert.deepEqual(Object.keys(contributes.configuration[0].properties), ["mine.a.b.c.d.e.f"]);
+  assert.deepEqual(Object.keys(contributes.configuration.properties), ["mine.a.b.c.d.e.f"]);
   assert.deepEqual(JSON.parse(JSON.stringify(contributes.configurationDefaults)), { "[x]": { "editor.tabSize": 2 }, "diffEditor.codeLens": true });
 });
 
@@ -714,4 +715,26 @@ test("a debugger's variables run its own commands", () => {
   const { contributes } = disarmed({ commands: OWN, debuggers: [{ type: "node", variables: { PickProcess: "workbench.action.terminal.sendSequence", own: "mine.hello" } }, { type: "mine" }] }, NPM, OTHER);
   assert.deepEqual({ ...contributes.debuggers[0].variables }, { own: "mine.hello" });
   assert.match(told.join(), /sendSequence for the variable PickProcess/);
+});
+
+test("a command that keys and a debugger name is its own, also where its first word is a built-in's", () => {
+  const { disarmed, extension } = page();
+  const debug = extension("vscode.js-debug", { commands: [{ command: "extension.js-debug.prettyPrint" }] }, { isBuiltin: true });
+  const { contributes } = disarmed({
+    debuggers: [{ type: "mock", variables: { ask: "extension.mock-debug.getProgramName", theirs: "yours.token", builtin: "extension.js-debug.prettyPrint" } }],
+    keybindings: [
+      { key: "escape", command: "extension.vim_escape", args: 1 },
+      { key: "ctrl+e", command: "yours.token" },
+      { key: "ctrl+a", command: "extension.js-debug.hidden" },
+      { key: "ctrl+b", command: "extension.js-debug.hidden", args: 1 },
+      { key: "ctrl+c", command: "workbench.action.terminal.new" },
+      { key: "ctrl+d", command: "-extension.js-debug.prettyPrint" },
+    ],
+  }, debug, NPM, OTHER);
+  assert.deepEqual(Object.keys(contributes.debuggers[0].variables), ["ask"]);
+  assert.deepEqual([...contributes.keybindings].map(({ key }) => key), ["escape", "ctrl+a"]);
+  // What two only name is no one's: without arguments alone.
+  const other = extension("you.other", { keybindings: [{ key: "x", command: "extension.vim_escape" }] });
+  const shared = disarmed({ keybindings: [{ key: "escape", command: "extension.vim_escape" }, { key: "tab", command: "extension.vim_escape", args: 1 }] }, other);
+  assert.deepEqual([...shared.contributes.keybindings].map(({ key }) => key), ["escape"]);
 });

@@ -46,6 +46,15 @@ const others = (location) => {
   return [
     ...links,
     {
+      name: "extension-kind",
+      what: "an extension with code for Node runs in a compartment, wherever else it would rather run",
+      times: 1,
+      shape: shape(String.raw`getExtensionKind\(NAME\)\{let NAME=this\.deduceExtensionKind\(\1\),NAME=this\.getConfiguredExtensionKind\(\1\);`),
+      // "ui" stands for the browser here, where nothing is held ("web"), or for a machine that there is none of.
+      text: (manifest, deduced, configured) =>
+        `getExtensionKind(${manifest}){if(${manifest}.main)return["workspace"];let ${deduced}=this.deduceExtensionKind(${manifest}),${configured}=this.getConfiguredExtensionKind(${manifest});`,
+    },
+    {
       name: "place-initial",
       what: "extensions present at start are placed",
       times: 1,

@@ -29,6 +29,16 @@ test("every edit fits the installed build, once", () => {
   execFileSync(process.execPath, ["--check", path.join(folder, "edited.mjs")]);
 });
 
+test("what has code for Node runs in a compartment, whichever kind it calls itself", () => {
+  const [, method] = /(getExtensionKind\([\w$]+\)\{.{1,600}?\})getUserConfiguredExtensionKind\(/.exec(edited()) ?? [];
+  const [, web] = /\.push\("workspace"\)\),([\w$]+)&&/.exec(method ?? "") ?? [];
+  const kinds = (/** @type {object} */ manifest, /** @type {string[]} */ said) =>
+    [...vm.runInNewContext(`const ${web}=true;({${method},deduceExtensionKind:()=>["workspace","web"],getConfiguredExtensionKind:()=>said})`, { said }).getExtensionKind(manifest)];
+  for (const said of [["ui"], ["ui", "workspace"], ["web"], []])
+    assert.deepEqual(kinds({ main: "./a", browser: "./b" }, said), ["workspace"]);
+  assert.deepEqual(kinds({ browser: "./b" }, ["ui"]), ["ui", "web"]);
+});
+
 test("no text of a package ends its quotes in a style sheet", () => {
   const raw = /content: '\$\{(?!globalThis)|\x60'\$\{[\w$]+\.replaceAll\(\/'\/g,"\\\\000027"\)/g;
   assert.equal([...source.matchAll(raw)].length, 2);
