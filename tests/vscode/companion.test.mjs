@@ -117,7 +117,7 @@ test("the companion", { timeout: 400_000 }, async (t) => {
     });
     await step("the details of a question, and its dialog", async () => {
       await ask("refused");
-      await keys.answer("refused.txt", "Details…");
+      await keys.answer("refused.txt", "More…");
       await keys.dialog.waitFor({ timeout: PATIENCE });
       await keys.press("Enter"); // as it comes: that was for something else
       assert.equal(await keys.dialog.count(), 1);

@@ -97,15 +97,19 @@ export class Editor {
    * @param {(editor: Editor) => void} [options.before] what happens between the installation and the start
    * @param {string[]} [options.options] further words for `bulkhead code`
    * @param {boolean} [options.predicts] whether the browser connects in advance, as people's do
+   * @param {boolean} [options.reviewAll] whether also what asks for nothing unusual is reviewed
    * @param {boolean} [options.keepsPort] whether it is served again where it was
    * @param {object} [options.kept] what a browser kept of an editor before (storage()), which was served where this one is
    */
-  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, predicts = false, kept, before }) {
+  static async start({ mode, world, extensions, settings = {}, options = [], keepsPort = false, predicts = false, reviewAll = true, kept, before }) {
     const editor = new Editor();
     Object.assign(editor, { mode, world, options, keepsPort, predicts, kept, port: kept?.port });
     editor.data = world.path("data");
     editor.extensions = world.path("extensions");
     world.write("data/data/User/settings.json", JSON.stringify({ ...SETTINGS, ...settings }, null, 1));
+    // Most of the proofs are about what is reviewed.
+    const machine = "data/data/Machine/settings.json";
+    if (reviewAll && world.read(machine) === undefined) world.write(machine, JSON.stringify({ "bulkhead.reviewAll": true }));
     fs.mkdirSync(editor.extensions, { recursive: true, mode: 0o700 });
     for (const folder of extensions) editor.install(folder);
     before?.(editor);

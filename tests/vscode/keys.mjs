@@ -7,6 +7,22 @@ export const THEME = process.env.BULKHEAD_THEME ?? "Light 2026";
 /** A button of ours takes a key after it has stood still: nobody reads a question in less. */
 export const reads = () => new Promise((resolve) => setTimeout(resolve, 700));
 
+/** Answers that stand behind "More…", in the dialog with all that is known of a question. */
+const BEHIND = new Set(["Once", "This Session", "Never"]);
+
+/**
+ * Answers a question as a person does with the pointer.
+ * @param {import("playwright-core").Page} page @param {import("playwright-core").Locator} toast @param {string} answer
+ */
+export async function give(page, toast, answer) {
+  await toast.getByRole("button", { name: BEHIND.has(answer) ? "More…" : answer }).click({ delay: 50 });
+  if (!BEHIND.has(answer)) return;
+  const button = page.locator(".monaco-dialog-box").getByRole("button", { name: answer, exact: true });
+  await button.waitFor({ timeout: PATIENCE });
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // it takes no click before it has stood still
+  await button.click({ delay: 50 });
+}
+
 export class Keys {
   /** @param {import("./editor.mjs").Editor} editor */
   constructor(editor) {
@@ -84,6 +100,9 @@ export class Keys {
     await this.toasts(question).first().waitFor({ timeout: PATIENCE });
     await this.editor.command("Notifications: Show Notifications");
     await this.page.locator(".notifications-center.visible").waitFor({ timeout: PATIENCE });
+    await this.enter(BEHIND.has(button) ? "More…" : button);
+    if (!BEHIND.has(button)) return;
+    await this.dialog.waitFor({ timeout: PATIENCE });
     await this.enter(button);
   }
 

@@ -8,6 +8,7 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 import { Editor, chain, until } from "./editor.mjs";
+import { give } from "./keys.mjs";
 import { World } from "./world.mjs";
 
 const api = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../vscode/api");
@@ -115,7 +116,7 @@ test("a question is answered by a person's click and by nothing else", { timeout
         }
         return buttons.length;
       });
-      assert.ok(pressed >= 4);
+      assert.equal(pressed, 3);
       await new Promise((resolve) => setTimeout(resolve, 500));
       assert.equal(proof("read"), undefined);
     });
@@ -123,7 +124,7 @@ test("a question is answered by a person's click and by nothing else", { timeout
       await question.waitFor({ state: "visible", timeout: 5000 });
       // A script's tries count as clicks nearby.
       await new Promise((resolve) => setTimeout(resolve, 1000));
-      await question.getByRole("button", { name: "Once" }).click({ delay: 50 });
+      await give(editor.page, question, "Once");
       await until("the answer", () => proof("read"));
       assert.equal(proof("read"), "allowed");
     });

@@ -159,3 +159,36 @@ test("reviews one after the other", { timeout: 290_000 }, async (t) => {
     await world.destroy();
   }
 });
+
+test("what asks for nothing unusual starts unasked, which is said once; what asks for more is reviewed", { timeout: 290_000 }, async (t) => {
+  const world = await World.create();
+  let editor;
+  const step = chain(t, () => editor);
+  const start = (/** @type {((one: any) => void) | undefined} */ before) => Editor.start({ mode: "compartments", world, extensions: [], reviewAll: false, before });
+  const said = async () => (await editor.allNotifications()).filter((text) => /what extensions usually get/.test(text));
+  try {
+    editor = await start((one) => {
+      for (const name of NAMES) fs.cpSync(write(world, name), path.join(one.extensions, `proof.${name}-1.0.0`), { recursive: true });
+      const manifest = { manifest: 1, extension: "proof.third", files: { read: ["${workspace}", "${extension}", "@system", "@node"] }, vscode: ["@editor", "terminal"] };
+      fs.writeFileSync(path.join(one.extensions, "proof.third-1.0.0/bulkhead.json"), JSON.stringify(manifest));
+    });
+    const runs = (/** @type {string} */ name) => editor.statusItem(`the ${name} runs`).count();
+    await step("two of three run, and a message says so", async () => {
+      await until("the two", async () => (await runs("first")) + (await runs("second")) === 2);
+      await until("the message", async () => (await said()).length === 1);
+      assert.match((await said())[0], /and 1 more run in compartments of their own/);
+      assert.equal(await runs("third"), 0);
+      await until("the question", async () => (await editor.allNotifications()).some((text) => /The third/.test(text)));
+    });
+    await step("no more the next time", async () => {
+      await editor.end();
+      editor = await start();
+      await until("the two", async () => (await runs("first")) + (await runs("second")) === 2);
+      await until("the question", async () => (await editor.allNotifications()).some((text) => /The third/.test(text)));
+      assert.deepEqual(await said(), []);
+    });
+  } finally {
+    await editor?.end();
+    await world.destroy();
+  }
+});

@@ -61,7 +61,7 @@ const EFFECTS = {
   $resolveTask: ([, task]) => `complete the task ${quoted(task.name, 40)}, which runs outside its compartment`,
   $startDebugging: ([, config]) => `start debugging ${typeof config === "string" ? quoted(config) : shown(config, 160)}`,
   $provideDebugConfigurations: () => "offer ways to debug, which start programs outside its compartment when you choose one",
-  $resolveDebugConfiguration: ([, , config]) => `make up what is debugged as ${quoted(config.type, 40)}, outside its compartment`,
+  $resolveDebugConfiguration: ([, , config]) => `debug what you start as ${quoted(config.type, 40)}, outside its compartment`,
   $openUri: ([uri]) => `open ${address(uri)} outside the editor`,
   $asExternalUri: ([uri]) => `make ${address(uri)} reachable from your browser`,
   $readText: () => "read the clipboard",

@@ -26,7 +26,7 @@ test("a question says what would happen", () => {
     ["$sendText", [1, "make\x0f", false], "type “make\\x0f” into a terminal and run it"],
     ["$sendText", [1, "a\tb", false], "type “a\\x09b” into a terminal"],
     ["$createTerminal", ["id", { name: "Build", hideFromUser: true }], "open a terminal that you do not see “Build”"],
-    ["$updateConfigurationOption", [2, "a.b", "14 (this takes: nothing). “c”"], 'set “a.b” to “14 (this takes: nothing). "c"”'],
+    ["$updateConfigurationOption", [2, "a.b", "14 (Always lets it do nothing). “c”"], 'set “a.b” to “14 (Always lets it do nothing). "c"”'],
     ["$invokeTool", [{ toolId: "shell", parameters: { command: "id" } }], 'run the tool “shell” with {"command":"id"}'],
     ["$openUri", [{ scheme: "https", authority: "a.example", path: "/x", query: "y" }, "https://good.example", {}], "open “https://a.example/x?y” outside the editor"],
     ["$getSession", ["github", ["repo", "user"]], "sign in as you at “github” for “repo user”"],

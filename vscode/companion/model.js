@@ -24,11 +24,19 @@ const TELEMETRY = "known telemetry";
 const UNSEEN_BLOCKED = "yours is blocked, and was not shown: it has a home folder of its own";
 /** A look at what the real home folder has and the compartment's own has not: nobody loses or learns anything by it. */
 const isUnseen = (/** @type {{ kind: string, rule: string }} */ refusal) => refusal.kind === "read" && isInOwnHome(refusal) && refusal.rule !== UNSEEN_BLOCKED;
+/** Tools look for their settings in each folder above, and find those: of what else lies there they are told nothing. Of src/policy/compile_entries.cc. */
+const ABOVE = "the folders above the workspace show only the files that tools read by name";
+/** Registered by itself, and done without: drop() in src/vscode/broker.cc. */
+const UNASKED = "not granted, and not asked about";
 /** A call that VS Code makes by itself for an extension ("MainThread….$watch"), and does without. */
 const isQuiet = (/** @type {{ kind: string, resource: string, rule: string }} */ { kind, resource, rule }) =>
-  QUIET.has(kind) || rule.startsWith(TELEMETRY) || isUnseen({ kind, rule }) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
+  QUIET.has(kind) || rule.startsWith(TELEMETRY) || rule.includes(ABOVE) || rule === UNASKED || isUnseen({ kind, rule }) || (kind === "vscode" && /^MainThread\w+\.\$watch$/.test(resource));
 /** How its rules begin, label() in src/policy/policy.cc. */
 const BLOCKLIST = "built-in blocklist";
+
+/** A key or a hook was tried, or the like. */
+const isAlarming = (/** @type {Refusal} */ refusal) =>
+  refusal.enforced && !isQuiet(refusal) && (refusal.rule === UNSEEN_BLOCKED || refusal.rule.startsWith(BLOCKLIST));
 
 /**
  * @typedef {object} Refusal
@@ -71,8 +79,9 @@ class Compartment {
     /** @type {number | undefined} undefined where the host does not count them */
     this.allowed = undefined;
     this.refused = 0;
-    /** Refusals since the user last looked. */
+    /** Refusals since the user last looked, of those that say something; and of these, what no extension gets. */
     this.unseen = 0;
+    this.alarming = 0;
     /** Refusals beyond the bound. */
     this.further = 0;
     /** @type {Map<string, Refusal>} least recent first */
@@ -88,12 +97,14 @@ class Compartment {
     this.permits = hello.permits;
     this.cannot = hello.cannot;
     this.grants = hello.grants;
+    /** What it usually has: it starts without a review, for the first time or in another version. */
+    this.unasked = hello.unasked;
   }
 
   /** @param {import("./protocol.js").Hello} hello of the same run, after something changed */
   take(hello) {
-    const { extensions, trace, state, since, workspace, permits, cannot, grants } = hello;
-    Object.assign(this, { extensions, trace, state, since, workspace, permits, cannot, grants });
+    const { extensions, trace, state, since, workspace, permits, cannot, grants, unasked } = hello;
+    Object.assign(this, { extensions, trace, state, since, workspace, permits, cannot, grants, unasked });
   }
 
   /** At work, but no longer answering. */
@@ -113,7 +124,7 @@ class Compartment {
 }
 
 /**
- * Events, each with the compartment: "added", "removed", "changed" (what is shown of it),
+ * Events, each with the compartment: "added", "unasked" (it started without a review), "removed", "changed" (what is shown of it),
  * "question" (+ question), "later" (+ question), "withdrawn" (+ question), "review", "refusal" (+ Refusal, whether it is the
  * first of its resource, of its compartment's extensions, of what no extension gets), "stuck", "ended" (+ times within five
  * minutes), "complaint" (+ text).
@@ -156,6 +167,10 @@ class Model extends EventEmitter {
     return [...this.#compartments.values()].reduce((sum, one) => sum + one.unseen, 0);
   }
 
+  get alarming() {
+    return [...this.#compartments.values()].reduce((sum, one) => sum + one.alarming, 0);
+  }
+
   /** @param {number} pid */
   get(pid) {
     return this.#compartments.get(pid);
@@ -171,6 +186,7 @@ class Model extends EventEmitter {
     for (const compartment of this.#compartments.values()) {
       if (compartment.unseen === 0) continue;
       compartment.unseen = 0;
+      compartment.alarming = 0;
       this.emit("changed", compartment);
     }
   }
@@ -182,8 +198,10 @@ class Model extends EventEmitter {
   hello(hello, send) {
     const known = this.#compartments.get(hello.pid);
     if (known && known.run === hello.run) {
+      const before = known.unasked;
       known.take(hello);
       known.send = send;
+      if (before === undefined && known.unasked !== undefined) this.emit("unasked", known);
       known.connected = true;
       if (known.state !== "review") known.review = undefined;
       this.#succeed(known);
@@ -195,6 +213,7 @@ class Model extends EventEmitter {
     this.#compartments.set(hello.pid, compartment);
     this.#succeed(compartment);
     this.emit("added", compartment);
+    if (compartment.unasked !== undefined) this.emit("unasked", compartment);
   }
 
   /**
@@ -350,7 +369,7 @@ class Model extends EventEmitter {
    * @param {string} id
    */
   #isBlocked(compartment, refusal, id) {
-    if (!refusal.enforced || isQuiet(refusal) || !(refusal.rule === UNSEEN_BLOCKED || refusal.rule.startsWith(BLOCKLIST))) return false;
+    if (!isAlarming(refusal)) return false;
     const blocked = this.#blocked.get(compartment.key) ?? new Set();
     this.#blocked.set(compartment.key, blocked);
     if (blocked.has(id)) return false;
@@ -461,7 +480,8 @@ class Model extends EventEmitter {
     compartment.refusals.set(id, refusal);
     if (count === 0) return;
     // What found its own home folder was not refused.
-    if (!isInOwnHome(refusal)) compartment.unseen += count;
+    if (!isInOwnHome(refusal) && !isQuiet(refusal)) compartment.unseen += count;
+    if (isAlarming(refusal)) compartment.alarming += count;
     const known = this.#known.get(compartment.key) ?? new Set();
     this.#known.set(compartment.key, known);
     const told = refusal.enforced && !decision.asked && !isQuiet(refusal) && !known.has(id) && known.size < MAX_REFUSALS;

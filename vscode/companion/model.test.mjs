@@ -85,6 +85,21 @@ test("refusals are counted by what the host counts, also after a reconnect", () 
   assert.equal(model.unseen, 0);
 });
 
+test("what says nothing is not counted, and a key that was tried is for a person to see", () => {
+  const { model, hello, deny, of } = world();
+  hello();
+  model.message(10, deny({ resource: "/", rule: "baseline: @tool-settings: the folders above the workspace show only the files that tools read by name" }));
+  model.message(10, deny({ kind: "status", resource: "/etc" }));
+  assert.deepEqual([model.unseen, model.alarming], [0, 0]);
+  model.message(10, deny());
+  assert.deepEqual([model.unseen, model.alarming], [1, 0]);
+  assert.ok(of("refusal").at(-1)[3].ofExtension, "the first that is told");
+  model.message(10, deny({ resource: "/home/me/.ssh/id_rsa", rule: "built-in blocklist: ${home}/.ssh [ssh-keys]" }));
+  assert.deepEqual([model.unseen, model.alarming], [2, 1]);
+  model.look();
+  assert.deepEqual([model.unseen, model.alarming], [0, 0]);
+});
+
 test("the first refusal of an extension is told once, though its host starts again", () => {
   const { model, hello, deny, of } = world();
   hello();

@@ -135,6 +135,19 @@ class Notices {
       // With a button, because a message without one is cut off after its first line.
       if ((await window.showInformationMessage(wording.serves(compartment.extensions, port), "Show")) === "Show") show(compartment);
     });
+    /** @type {Compartment[]} */
+    let started = [];
+    model.on("unasked", (compartment) => {
+      started.push(compartment);
+      // A window has many: one message.
+      if (started.length === 1)
+        later(async () => {
+          const all = started;
+          started = [];
+          const chosen = await window.showInformationMessage(wording.unasked(all), "What Is Usual?");
+          if (chosen === "What Is Usual?") await window.showInformationMessage("What these extensions get", { modal: true, detail: wording.usual(all) });
+        }, GATHER);
+    });
     model.on("complaint", (compartment, words) => {
       void window.showErrorMessage(wording.complaint(compartment.extensions, words));
     });

@@ -43,9 +43,13 @@ const NONE = { title: "No", answer: "no" };
 /** Who has gone on without an answer is not waiting. */
 const LATE_ANSWERS = ANSWERS.map((one) => (one.answer === "once" ? { ...one, detail: "Allow it the next time that it is tried" } : one));
 const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later) ? LATE_ANSWERS : ANSWERS);
+/** The two that people need; the others stand with all that is known of the question. @type {Button} */
+const ALWAYS = { title: "Always", answer: "always" };
 /** @type {Button} */
-const DETAILS = { title: "Details…", answer: undefined };
+const MORE = { title: "More…", answer: undefined };
 
+/** A call to the editor, or of the editor: most of these come of a person's click or key. @param {Question} question */
+const isAsked = ({ kind }) => kind === "vscode";
 /** The next compartment of the same extensions, as they are now. @param {Compartment} compartment */
 const successor = ({ extensions }) => JSON.stringify(extensions.map(({ id, version }) => `${id.toLowerCase()}@${version}`).sort());
 const about = (/** @type {Question} */ { kind, resource, detail, about: what }) => `${kind}\0${resource}\0${kind === "vscode" ? detail : ""}\0${what}`;
@@ -107,7 +111,9 @@ class Prompts {
   #next(/** @type {Compartment} */ compartment) {
     if (!this.model.has(compartment) || compartment.questions.size === 0) return;
     const host = this.#of(compartment);
-    const live = [...host.open].some((id) => compartment.questions.has(id));
+    const shown = [...host.open].flatMap((id) => compartment.questions.get(id) ?? []);
+    // What a person has just asked for does not wait behind what the extension does by itself.
+    const live = shown.some(isAsked) || (shown.length > 0 && ![...compartment.questions.values()].some(isAsked));
     if (host.waiting || host.listed || live || host.open.size >= MAX_OF_HOST || this.#open >= MAX_OPEN) return;
     const now = this.now();
     host.shown = host.shown.filter((time) => now - time < 60_000);
@@ -135,7 +141,9 @@ class Prompts {
 
   /** The first question of a host with those of its cause: as many as a dialog can list. */
   #group(/** @type {Compartment} */ compartment) {
-    return firstCause(compartment.questions.values(), this.home).slice(0, wording.MAX_LISTED);
+    const open = [...this.#of(compartment).open];
+    const questions = [...compartment.questions.values()].filter(({ id }) => !open.includes(id));
+    return firstCause([...questions.filter(isAsked), ...questions.filter((one) => !isAsked(one))], this.home).slice(0, wording.MAX_LISTED);
   }
 
   /**
@@ -152,9 +160,9 @@ class Prompts {
         more: compartment.questions.size - questions.length,
       });
       // Nobody says yes to what is only counted.
-      const offered = wording.namesAll(questions) ? answersTo(questions) : [NONE];
-      const chosen = await this.window.showWarningMessage(message, ...offered, DETAILS);
-      if (chosen === DETAILS) await this.details(compartment, questions);
+      const offered = wording.namesAll(questions) ? [ALWAYS, NONE] : [NONE];
+      const chosen = await this.window.showWarningMessage(message, ...offered, MORE);
+      if (chosen === MORE) await this.details(compartment, questions);
       else this.#answer(compartment, questions, chosen?.answer ?? "no", chosen !== undefined);
     } finally {
       host.open.delete(question.id);
@@ -262,7 +270,8 @@ class Prompts {
     if (compartment.questions.get(question.id) !== question) return false;
     if (!this.model.answer(compartment, question.id, answer)) return false;
     const host = this.#of(compartment);
-    if (question.later && answer !== "no" && answer !== "never") {
+    // What waits for a permission happens by the answer.
+    if (question.later && question.kind !== "vscode" && answer !== "no" && answer !== "never") {
       host.missed = true;
       const key = `${successor(compartment)}\0${about(question)}`;
       // The compartment that asked has "Once" too, for its next try.

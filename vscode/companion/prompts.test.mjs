@@ -55,6 +55,16 @@ function world({ pids = [10] } = {}) {
   return { clock, model, window, prompts, sent, ask };
 }
 
+/** As a person does: the two answers that most need stand in the notification, the others behind "More…". */
+async function choose(window, title, message = window.messages[0]) {
+  if (["Once", "This Session", "Never"].includes(title) && !message.titles.includes(title)) {
+    message.choose("More…");
+    await turn();
+    message = window.messages.find(({ options }) => options?.modal);
+  }
+  message.choose(title);
+}
+
 test("one notification at a time; the others are counted; each answer goes to its question", async () => {
   const { window, sent, ask } = world();
   for (const id of [1, 2, 3, 4, 5]) ask(id);
@@ -63,7 +73,7 @@ test("one notification at a time; the others are counted; each answer goes to it
     assert.equal(window.messages.length, 1);
     assert.match(window.messages[0].message, new RegExp(`/q${id}\\b`));
     assert.equal(/ more question/.test(window.messages[0].message), id !== 5);
-    window.messages[0].choose(title);
+    await choose(window, title);
     await turn();
     assert.deepEqual(sent.at(-1), [10, id, answer]);
   }
@@ -77,7 +87,7 @@ test("the next question does not come under the second click of a double click",
   ask(1);
   ask(2);
   await turn();
-  slow.messages[0].choose("Once");
+  await choose(slow, "Once");
   await turn();
   assert.equal(slow.messages.length, 0);
   assert.equal(window.messages.length, 1);
@@ -87,7 +97,7 @@ test("details take the answer; closing them and Enter refuse", async () => {
   const { window, sent, ask } = world();
   ask(1);
   await turn();
-  window.messages[0].choose("Details…");
+  window.messages[0].choose("More…");
   await turn();
   assert.equal(window.messages[0].options.modal, true);
   window.messages[0].choose("Always");
@@ -95,7 +105,7 @@ test("details take the answer; closing them and Enter refuse", async () => {
   assert.deepEqual(sent, [[10, 1, "always"]]);
   ask(2);
   await turn();
-  window.messages[0].choose("Details…");
+  window.messages[0].choose("More…");
   await turn();
   // VS Code gives the focus to the first button, and one of its own, "Cancel", to dialogs without a close affordance.
   const [{ titles }] = window.messages;
@@ -105,7 +115,7 @@ test("details take the answer; closing them and Enter refuse", async () => {
   assert.deepEqual(sent.at(-1), [10, 2, "no"]);
   ask(3);
   await turn();
-  window.messages[0].choose("Details…");
+  window.messages[0].choose("More…");
   await turn();
   window.messages[0].choose(undefined);
   await turn();
@@ -142,7 +152,7 @@ test("a host that asks without end gets one notification for all", async () => {
   for (let id = 1; id <= 30; id += 1) ask(id);
   for (let i = 0; i < 5; i += 1) {
     await turn();
-    window.messages[0].choose("Once");
+    await choose(window, "Once");
   }
   await turn();
   assert.equal(window.messages.length, 1);
@@ -158,7 +168,7 @@ test("no more than three on the screen; a closed one makes room for another host
   for (const pid of [10, 11, 12, 13]) ask(1, pid);
   await turn();
   assert.equal(window.messages.length, 3);
-  window.messages[0].choose("Once");
+  await choose(window, "Once");
   await turn();
   assert.equal(window.messages.length, 3);
   assert.ok(window.messages.some(({ message }) => message.startsWith("E13")));
@@ -225,14 +235,14 @@ test("questions of one cause are one; what was not shown is not answered by it",
   assert.equal(window.messages.length, 1);
   assert.match(window.messages[0].message, /wants to read 3 files in ~\/notes: notes, a\.txt, b\.txt\. \(and 4 more questions\)$/);
   ask(8, 10, { resource: "/home/me/notes/later.txt" });
-  window.messages[0].choose("This Session");
+  await choose(window, "This Session");
   await turn();
   assert.deepEqual(sent, [[10, 1, "run"], [10, 2, "run"], [10, 3, "run"]]);
   assert.match(window.messages[0].message, /\.netrc/);
-  window.messages[0].choose("Never");
+  await choose(window, "Never");
   await turn();
   assert.match(window.messages[0].message, /wants to connect to api\.example\.org\. \(/);
-  window.messages[0].choose("Once");
+  await choose(window, "Once");
   await turn();
   assert.deepEqual(sent.slice(3), [[10, 4, "never"], [10, 5, "once"], [10, 6, "once"]]);
   assert.match(window.messages[0].message, /api\.example\.org\.evil:443/);
@@ -243,10 +253,10 @@ test("a flood of one cause is listed as far as it can be, and answered no furthe
   for (let id = 1; id <= 30; id += 1) ask(id, 10, { resource: `/home/me/notes/${id}.txt` });
   await turn();
   assert.match(window.messages[0].message, /20 files in ~\/notes: 1\.txt, 2\.txt, 3\.txt, 4\.txt and 16 more\. \(and 10 more questions\)/);
-  window.messages[0].choose("Details…");
+  window.messages[0].choose("More…");
   await turn();
   assert.ok(window.messages[0].options.detail.includes("/home/me/notes/20.txt") && !window.messages[0].options.detail.includes("/home/me/notes/21.txt"));
-  window.messages[0].choose("This Session");
+  await choose(window, "This Session");
   await turn();
   assert.equal(sent.length, 20);
 });
@@ -257,8 +267,8 @@ test("nobody says yes to what is only counted, nor to what lies anywhere", async
   await turn();
   const [{ message, titles }] = window.messages;
   assert.match(message, /wants to read 5 files in ~\/docs: a\.md, b\.md, c\.md, deep\/er\/d\.md and 1 more\.$/);
-  assert.deepEqual(titles, ["No", "Details…"]);
-  window.messages[0].choose("Details…");
+  assert.deepEqual(titles, ["No", "More…"]);
+  window.messages[0].choose("More…");
   await turn();
   assert.ok(window.messages[0].options.detail.includes("/home/me/docs/tax/2025.pdf") && window.messages[0].titles.includes("Once"));
   window.messages[0].choose("No");
@@ -276,7 +286,7 @@ test("a late once is for one try: the next compartment has it where a person res
   const { model, window, sent, ask } = world();
   ask(1, 10, { later: true });
   await turn();
-  window.messages[0].choose("Once");
+  await choose(window, "Once");
   await turn();
   assert.deepEqual(sent, [[10, 1, "once"]]);
   model.gone(10);
@@ -295,12 +305,12 @@ test("who went on without an answer is offered a new start once all is answered,
   model.message(10, { type: "later", id: 2 });
   await turn();
   model.message(10, { type: "later", id: 1 });
-  window.messages[0].choose("Once");
+  await choose(window, "Once");
   await turn();
   assert.deepEqual(sent, [[10, 1, "once"]]);
   const [second] = window.messages;
   assert.match(second.message, /\/q2\. It went on without an answer\./);
-  second.choose("This Session");
+  await choose(window, "This Session", second);
   await turn();
   const offer = window.messages.find(({ titles }) => titles.includes("Restart Extension"));
   offer.choose("Restart Extension");
@@ -331,7 +341,7 @@ test("a late no, and a late never, offer nothing", async () => {
   await turn();
   ask(2, 10, { later: true });
   await turn();
-  window.messages[0].choose("Never");
+  await choose(window, "Never");
   await turn();
   assert.deepEqual(sent, [[10, 1, "no"], [10, 2, "never"]]);
   assert.equal(window.messages.length, 0);

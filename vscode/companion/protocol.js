@@ -8,7 +8,8 @@
  * @typedef {{ kind: string, resource: string, remembered: boolean, allowed: boolean }} Grant
  *   a remembered answer; resource: as the manifest's language writes it
  * @typedef {{ type: "hello", protocol: 1, run: string, pid: number, extensions: Extension[], trace: boolean,
- *   state: State, since: number, workspace: string[], permits: string[], cannot: string[], grants: Grant[] }} Hello
+ *   state: State, since: number, workspace: string[], permits: string[], cannot: string[], grants: Grant[], unasked?: string }} Hello
+ *   unasked: what it usually gets, where it starts without a review, once
  * @typedef {"review" | "starting" | "running" | "ended"} State
  * @typedef {{ type: "review", digest: string, reason: string, extensions: Extension[], usual: string, notable: string[],
  *   permits: string[], cannot: string[], unusual: string[], widened: string[] }} Review
@@ -81,6 +82,7 @@ const FORMS = Object.assign(Object.create(null), {
     workspace: isList(isText),
     permits: isList(isText),
     cannot: isList(isText),
+    unasked: isOptional(isText),
     grants: isList(isObject({ kind: isText, resource: isText, remembered: isFlag, allowed: isOptional(isFlag) })),
   },
   review: {

@@ -1,5 +1,6 @@
 // One item in the status bar: how many compartments, what was refused since the last look, what waits
-// for an answer, who does not respond.
+// for an answer, who does not respond. Coloured where a person should look: a key was tried, something
+// waits for them, or does not run.
 "use strict";
 
 const vscode = require("vscode");
@@ -59,8 +60,9 @@ class Status {
     if (reviews > 0) parts.push(`$(checklist) ${reviews}`);
     if (stuck + this.missing > 0) parts.push(`$(warning) ${stuck + this.missing}`);
     item.text = parts.join("  ");
+    // For what a person should look at: not each refusal is.
     item.backgroundColor =
-      unseen + questions + reviews + stuck + this.missing > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
+      model.alarming + questions + reviews + stuck + this.missing > 0 ? new vscode.ThemeColor("statusBarItem.warningBackground") : undefined;
     const refused = trace ? "recorded that would be refused" : "refused since you last looked";
     const facts = [
       text.counted(compartments.length, "compartment"),

@@ -75,8 +75,8 @@ function shortenPath(path, most) {
   const last = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
   if (path.length <= most || last === path) return shorten(path, most);
   if (last.length + 2 > most) return shorten(last, most);
-  const head = path.slice(0, most - last.length - 2).replace(/[\ud800-\udbff]$/, "");
-  return `${head}…/${last}`;
+  const head = path.slice(0, most - last.length - 2);
+  return `${head.slice(0, head.lastIndexOf("/") + 1)}…/${last}`;
 }
 
 /**

@@ -57,7 +57,7 @@ test("a name is one short line", () => {
 });
 
 test("of a path that is too long its last part stays whole", () => {
-  assert.equal(text.shortenPath("/home/me/project/src/deep/down/component.tsx", 30), "/home/me/projec…/component.tsx");
+  assert.equal(text.shortenPath("/home/me/project/src/deep/down/component.tsx", 30), "/home/me/…/component.tsx");
   assert.equal(text.shortenPath("/home/me/project/src/deep/", 16), "/home/me/…/deep/");
   assert.equal(text.shortenPath("/short/one", 30), "/short/one");
   const long = `/a/${"b".repeat(100)}`;

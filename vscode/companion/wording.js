@@ -51,6 +51,7 @@ const PERMISSIONS = /** @type {Record<string, string>} */ ({
   "terminal-read": "read what terminals show",
   testing: "run tests",
   tunnels: "forward ports of this machine",
+  typing: "be given every key that you type in editors",
   webview: "show web pages in the editor",
   "webview-network": "show web pages, which your browser cannot keep off the network",
   window: "show messages and views",
@@ -206,10 +207,10 @@ function through(program, host = process.execPath) {
  */
 function wish(question, options) {
   const { kind, detail, resource: what } = question;
-  if (kind === "write" && Object.hasOwn(CHANGES, detail)) return `${CHANGES[detail]} ${resource(kind, what, options)} (this takes: writing)`;
+  if (kind === "write" && Object.hasOwn(CHANGES, detail)) return `${CHANGES[detail]} ${resource(kind, what, options)} (Always lets it write there)`;
   const would = effect(question);
   const permission = act(question.kind, question.resource, options);
-  return would === undefined ? permission : `${would} (this takes: ${permission})`;
+  return would === undefined ? permission : `${would} (Always lets it ${permission})`;
 }
 
 /** Of several questions of one cause a message names so many. */
@@ -518,6 +519,19 @@ const stuck = (extensions) =>
 const serves = (extensions, port) =>
   `${named(extensions)} started a server at port ${port}, which nothing outside of its compartment reaches, your browser neither. Start it in a terminal where you want to use it.`;
 
+/** Compartments that started without a review. @param {{ extensions: Extension[] }[]} compartments */
+function unasked(compartments) {
+  const all = compartments.flatMap((one) => one.extensions);
+  const [first] = all;
+  const who = !first ? "An extension" : all.length === 1 ? byId(first) : `${byId(first)} and ${all.length - 1} more`;
+  return `${who} ${all.length === 1 ? "runs in a compartment of its own, with what extensions usually get" : "run in compartments of their own, with what extensions usually get"}.`;
+}
+
+/** @param {{ extensions: Extension[], unasked?: string }[]} compartments */
+const usual = (compartments) =>
+  compartments.slice(0, MAX_LISTED).map((one) => `${named(one.extensions)}: ${text.plain(text.shorten(text.escape(one.unasked ?? ""), 600))}`).join("\n\n")
+  + (compartments.length > MAX_LISTED ? `\n\nand ${compartments.length - MAX_LISTED} more` : "");
+
 /** @param {Extension[]} extensions */
 const allowedLate = (extensions) =>
   `${named(extensions)} had gone on without your answer. What you allowed counts from now on; restarted, it tries all of it again.`;
@@ -534,5 +548,5 @@ const complaint = (extensions, message) =>
 
 module.exports = {
   MAX_LISTED, ORDINARY, act, allowedLate, ask, asker, blocked, callOf, complaint, deed, deeds, details, ended, endMessage, further, grantable, isInOwnHome, isPath, kindName, named, namesAll, placed, refused, remembered, resource,
-  reviewReason, serves, shortName, stuck, through, unexpected, unstuck, who, wish,
+  reviewReason, serves, shortName, stuck, through, unasked, unexpected, unstuck, usual, who, wish,
 };

@@ -32,7 +32,7 @@ test("the editor's own extensions that share a compartment are called so, and no
 
 test("a question says what a file would come to", () => {
   for (const [detail, would] of [["rmdir", "remove the folder"], ["unlinkat", "remove"], ["renameat2", "rename or replace"], ["mkdir", "make the folder"]])
-    assert.match(wording.ask([prettier], question({ kind: "write", detail }), { home }), new RegExp(`wants to ${would} ~/.ssh/id_rsa \\(this takes: writing\\)\\.$`));
+    assert.match(wording.ask([prettier], question({ kind: "write", detail }), { home }), new RegExp(`wants to ${would} ~/.ssh/id_rsa \\(Always lets it write there\\)\\.$`));
   assert.match(wording.ask([prettier], question({ kind: "write", detail: "openat" }), { home }), /wants to write ~/);
 });
 
