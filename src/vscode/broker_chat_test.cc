@@ -298,5 +298,20 @@ TEST_F(ChatTest, WhatALinkLeadsToIsAnothersToTell) {
   EXPECT_NE(provides("cloud.other"), "passed");
 }
 
+// A text that is sent is done by the agent, the tools and the trust that a person has chosen there.
+TEST_F(BrokerTest, AChatsFieldIsFilledAndAPersonSendsIt) {
+  start({"me.mine"}, nullptr, R"("commands","language-models")");
+  const auto opens = [&](const Json& given) {
+    return call("MainThreadCommands", "$executeCommand",
+                {"workbench.action.chat.open", Json::array({given}), false});
+  };
+  EXPECT_EQ(opens({{"query", "x"}, {"isPartialQuery", true}}), "passed");
+  EXPECT_EQ(opens(Json::object()), "passed");
+  for (const Json& given :
+       {Json("x"), Json{{"query", "x"}}, Json{{"query", "x"}, {"isPartialQuery", "true"}},
+        Json{{"mode", "agent"}}, Json{{"toolsInclude", {"run"}}}, Json{{"toolsExclude", {"ask"}}}})
+    EXPECT_THAT(opens(given), HasSubstr("commands-foreign")) << given;
+}
+
 }  // namespace
 }  // namespace bulkhead::testing

@@ -163,21 +163,6 @@ TEST_F(BrokerTest, ACommandThatACommandIsGivenIsOneThatItMayRun) {
   EXPECT_EQ(answer(Json::array({Json{{"command", lens}}})).find("cursorMove"), std::string::npos);
 }
 
-// A text that is sent is done by the agent, the tools and the trust that a person has chosen there.
-TEST_F(BrokerTest, AChatsFieldIsFilledAndAPersonSendsIt) {
-  start({"me.mine"}, nullptr, R"("commands","language-models")");
-  const auto opens = [&](const Json& given) {
-    return call("MainThreadCommands", "$executeCommand",
-                {"workbench.action.chat.open", Json::array({given}), false});
-  };
-  EXPECT_EQ(opens({{"query", "x"}, {"isPartialQuery", true}}), "passed");
-  EXPECT_EQ(opens(Json::object()), "passed");
-  for (const Json& given :
-       {Json("x"), Json{{"query", "x"}}, Json{{"query", "x"}, {"isPartialQuery", "true"}},
-        Json{{"mode", "agent"}}, Json{{"toolsInclude", {"run"}}}, Json{{"toolsExclude", {"ask"}}}})
-    EXPECT_THAT(opens(given), HasSubstr("commands-foreign")) << given;
-}
-
 // An answer of before may have parts that edit, or that are buttons.
 TEST_F(BrokerTest, WhatAChatAnsweredBeforeIsText) {
   start({"me.mine"}, nullptr, R"("commands","language-models")");
@@ -335,12 +320,6 @@ TEST_F(BrokerTest, WhoDeclaresACommandOfOthersDoesNotOwnIt) {
   for (const char* free : {"mine.late", "me.late", "fresh.late", "late", "_cloud.late",
                            "_mine.late", "_", "extension.mine-debug.late", "extension.vim_escape"})
     EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {free}), "passed") << free;
-}
-
-// VS Code has a command of that name for each view: whose view it is may have a better one.
-TEST_F(BrokerTest, ADeclaredCommandMayOpenItsOwnView) {
-  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.view.open"}), "passed");
-  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"cloud.view.open"}), "passed");
 }
 
 // What every extension is granted for a workspace holds in the folder that is opened.

@@ -288,5 +288,11 @@ TEST_F(BrokerTest, EachNameOnTheWayIsInUseOnceItHasPassed) {
   EXPECT_GE(refused, 20);
 }
 
+// VS Code has a command of that name for each view: whose view it is may have a better one.
+TEST_F(BrokerTest, ADeclaredCommandMayOpenItsOwnView) {
+  EXPECT_EQ(call("MainThreadCommands", "$registerCommand", {"mine.view.open"}), "passed");
+  EXPECT_NE(call("MainThreadCommands", "$registerCommand", {"cloud.view.open"}), "passed");
+}
+
 }  // namespace
 }  // namespace bulkhead::testing
