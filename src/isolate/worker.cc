@@ -1,9 +1,11 @@
 #include "isolate/worker.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include "isolate/guest.h"
@@ -11,8 +13,14 @@
 namespace bulkhead {
 namespace {
 
-constexpr int64_t kLookNanoseconds = 2'000'000;
+constexpr uint64_t kLookNanoseconds = 3'000'000;
 constexpr int kMostFrames = 12, kMostName = 200;
+
+uint64_t processor_time(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -77,6 +85,7 @@ void Worker::enter(v8::Isolate* isolate) {
 void Worker::serve() {
   stack_base_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   take_program();
+  ::pthread_getcpuclockid(::pthread_self(), &clock_);
   std::thread([this] { watch(); }).detach();
   channel_.control().ready.store(1);
   futex_wake(channel_.control().ready);
@@ -216,9 +225,15 @@ void Worker::watch() {
     }
     seen = asked;
     if (!ask_to_end(asked)) continue;
-    // V8 has places where it can only be ended.
-    futex_wait(word, asked, kLookNanoseconds);
-    end(asked);
+    // V8 has places where it can only be ended. Not before it had a processor to look with.
+    const uint64_t used = processor_time(clock_);
+    while (word.load() == asked && is_to_end(asked)) {
+      futex_wait(word, asked, kLookNanoseconds);
+      if (processor_time(clock_) - used >= kLookNanoseconds) {
+        end(asked);
+        break;
+      }
+    }
   }
 }
 
@@ -240,11 +255,17 @@ bool Worker::ask_to_end(uint32_t turn) {
   return true;
 }
 
+bool Worker::is_to_end(uint32_t turn) {
+  const std::lock_guard guard(mutex_);
+  return !running_.empty() && ending_ != kNone &&
+         std::find(turns_.begin(), turns_.end(), turn) != turns_.end();
+}
+
 void Worker::end(uint32_t turn) {
   const std::lock_guard guard(mutex_);
-  if (running_.empty() || ending_ == kNone) return;
-  if (std::find(turns_.begin(), turns_.end(), turn) == turns_.end()) return;
-  running_.back()->TerminateExecution();
+  if (!running_.empty() && ending_ != kNone &&
+      std::find(turns_.begin(), turns_.end(), turn) != turns_.end())
+    running_.back()->TerminateExecution();
 }
 
 void Worker::look(v8::Isolate* isolate) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -94,6 +95,7 @@ class Worker {
   void give_code(const MessageHeader& header);
   void watch();
   bool ask_to_end(uint32_t turn);
+  bool is_to_end(uint32_t turn);
   void end(uint32_t turn);
   void end_running();
 
@@ -106,6 +108,7 @@ class Worker {
   uintptr_t stack_base_ = 0;
   Limiter* limiter_ = nullptr;
   std::string seen_;
+  clockid_t clock_{};  // of the thread that runs guests
 
   std::mutex mutex_;
   std::vector<v8::Isolate*> running_;  // under the mutex: the watchdog ends the last one
