@@ -7,7 +7,10 @@ import { Sandbox, readonly, warm, cool } from '../../js/index.mjs';
 const require = createRequire(import.meta.url);
 const rounds = Number(process.argv[2] ?? 5);
 const setup = `globalThis.o = { x: 1, f(a, b) { return a + b }, s(a) { return a }, n() { return {} }, k: 'x'.repeat(1024),
-  arr: Array.from({ length: 10000 }, (_, i) => i) }; o`;
+  arr: Array.from({ length: 10000 }, (_, i) => i), size(a) { return a.length }, big: 'x'.repeat(1e6),
+  rows: Array.from({ length: 10000 }, (_, i) => ({ id: i, name: 'name ' + i, price: i * 1.5, tags: ['a', 'b'], ok: i % 2 === 0 })) }; o`;
+const rows = Array.from({ length: 10000 }, (_, i) => ({ id: i, name: `name ${i}`, price: i * 1.5, tags: ['a', 'b'], ok: i % 2 === 0 }));
+const megabyte = 'x'.repeat(1e6);
 const kilobyte = 'x'.repeat(1024);
 const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
 const timed = (count, body) => {
@@ -26,7 +29,8 @@ const peers = {
   async bulkhead() {
     const sandbox = await Sandbox.create({ time: '60 s', expose: { host: (x) => x + 1, kept: readonly({ x: 1 }, { cached: true }) } });
     const o = sandbox.runSync(setup);
-    const { f, s, n, arr } = o;
+    const { f, s, n, arr, size, rows: held } = o;
+    const parsed = sandbox.runSync('(text) => JSON.parse(text).length');
     const loop = sandbox.runSync('(n) => { let a = 0; for (let i = 0; i < n; i++) a = host(a); return a }');
     const reads = sandbox.runSync('(n) => { let a = 0; for (let i = 0; i < n; i++) a += kept.x; return a }');
     return {
@@ -35,6 +39,8 @@ const peers = {
         'a cached read': (count) => reads(count),
         get: repeat(() => o.x), call: repeat((i) => f(i, 2)), 'text, 1 KB': repeat(() => o.k.length), 'text there and back': repeat(() => s(kilobyte).length),
         'new object': repeat(() => n()), callback: (count) => loop(count), '10,000 numbers': repeat(() => sandbox.copySync(arr)),
+        '10,000 objects in': repeat(() => size(rows)), 'the same as JSON text': repeat(() => parsed(JSON.stringify(rows))), '10,000 objects out': repeat(() => sandbox.copySync(held)),
+        '1 MB of text in': repeat(() => size(megabyte)), '1 MB of text out': repeat(() => o.big),
       },
     };
   },
@@ -59,7 +65,8 @@ const peers = {
     context.evalSync(setup);
     const at = (of, name) => of.getSync(name, { reference: true });
     const o = at(context.global, 'o');
-    const [f, s, n, arr] = ['f', 's', 'n', 'arr'].map((name) => at(o, name));
+    const [f, s, n, arr, size, held] = ['f', 's', 'n', 'arr', 'size', 'rows'].map((name) => at(o, name));
+    const parsed = context.evalSync('(text) => JSON.parse(text).length', { reference: true });
     context.global.setSync('host', new ivm.Callback((x) => x + 1));
     const loop = context.evalSync('(n) => { let a = 0; for (let i = 0; i < n; i++) a = host(a); return a }', { reference: true });
     return {
@@ -68,6 +75,8 @@ const peers = {
         get: repeat(() => o.getSync('x')), call: repeat((i) => f.applySync(undefined, [i, 2])), 'text, 1 KB': repeat(() => o.getSync('k').length),
         'text there and back': repeat(() => s.applySync(undefined, [kilobyte]).length), 'new object': repeat(() => n.applySync(undefined, [], { result: { reference: true } })),
         callback: (count) => loop.applySync(undefined, [count]), '10,000 numbers': repeat(() => arr.copySync()),
+        '10,000 objects in': repeat(() => size.applySync(undefined, [rows], { arguments: { copy: true } })), 'the same as JSON text': repeat(() => parsed.applySync(undefined, [JSON.stringify(rows)])),
+        '10,000 objects out': repeat(() => held.copySync()), '1 MB of text in': repeat(() => size.applySync(undefined, [megabyte])), '1 MB of text out': repeat(() => o.getSync('big')),
       },
     };
   },
@@ -78,7 +87,7 @@ const note = (task, peer, figure) => { ((figures[task] ??= {})[peer] ??= []).pus
 for (let round = 0; round < rounds; round++) {
   for (const [peer, make] of Object.entries(peers)) {
     const { tasks, end } = await make();
-    for (const [task, body] of Object.entries(tasks)) note(`${task}, ns`, peer, timed(task === '10,000 numbers' ? 2 : 500, body));
+    for (const [task, body] of Object.entries(tasks)) note(`${task}, ns`, peer, timed(/^10,000|JSON|MB/.test(task) ? 2 : 500, body));
     await end();
   }
   const since = (begin) => (performance.now() - begin);
