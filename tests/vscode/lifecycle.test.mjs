@@ -122,7 +122,7 @@ function stillThere(known) {
 
 const isHost = ({ words }) => path.basename(words[0] ?? "") === path.basename(bulkhead) && words[1] === "host";
 
-/** The supervisors below a server: pid → window. Init of a compartment has its supervisor's words. */
+/** The supervisors below a server, but for those of VS Code's own extensions: pid → window. Init of a compartment has its supervisor's words. */
 function hosts(root) {
   const all = processes();
   const below = new Set(tree(root, all).map((each) => Number(each.split(" ")[0])));
@@ -130,7 +130,8 @@ function hosts(root) {
   for (const [pid, each] of all) {
     if (!below.has(pid) || !isHost(each) || isHost(all.get(each.parent) ?? { words: [] })) continue;
     try {
-      found.set(pid, /(?:^|\0)BULKHEAD_WINDOW=([^\0]*)/.exec(fs.readFileSync(`/proc/${pid}/environ`, "latin1"))?.[1] ?? "");
+      const environment = fs.readFileSync(`/proc/${pid}/environ`, "latin1");
+      if (!/\0BULKHEAD_IDENTITY=[^\0]*"vscode\.emmet"/.test(`\0${environment}`)) found.set(pid, /(?:^|\0)BULKHEAD_WINDOW=([^\0]*)/.exec(environment)?.[1] ?? "");
     } catch {
       // It ended meanwhile.
     }
