@@ -42,7 +42,8 @@ const NO = { title: "No", answer: "no", detail: "Refuse it until the compartment
 const NONE = { title: "No", answer: "no" };
 /** Who has gone on without an answer is not waiting. */
 const LATE_ANSWERS = ANSWERS.map((one) => (one.answer === "once" ? { ...one, detail: "Allow it the next time that it is tried" } : one));
-const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later) ? LATE_ANSWERS : ANSWERS);
+/** A call to the editor waits all the same. */
+const answersTo = (/** @type {Question[]} */ questions) => (questions.every((one) => one.later && one.kind !== "vscode") ? LATE_ANSWERS : ANSWERS);
 /** The two that people need; the others stand with all that is known of the question. @type {Button} */
 const ALWAYS = { title: "Always", answer: "always" };
 /** @type {Button} */

@@ -293,7 +293,9 @@ function details(extensions, asked) {
   if (questions.some((one) => one.kind === "lookup")) lines.push("", "A yes counts for its address and for its ports 80 and 443.");
   lines.push(
     "",
-    question.later
+    question.later && question.kind === "vscode"
+      ? "It has gone on without an answer. With a yes it happens now. Once: this alone. This Session: until the window ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends."
+    : question.later
       ? "It has gone on without an answer, as if you had said no: what it tries from now on counts, and it can be restarted to try again. Once: for the next time. This Session: until the window ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends."
       : "Once: for the programs that are waiting now. This Session: until its compartment ends. Always and Never: remembered. No, Enter and closing this: refused until its compartment ends.",
   );

@@ -97,6 +97,12 @@ test("texts of others are escaped everywhere", () => {
   for (const text of texts) assert.ok(!/\u202e|\n|\$\(|\]\(/.test(text), text);
 });
 
+test("details say what a late yes does: a call to the editor still waits, what a program tried does not", () => {
+  const said = (kind) => wording.details([prettier], question({ kind, resource: "terminal", later: true }));
+  assert.match(said("vscode"), /With a yes it happens now/);
+  assert.match(said("read"), /as if you had said no/);
+});
+
 test("details hold the whole resource", () => {
   const long = `/home/me/${"folder/".repeat(80)}end`;
   assert.ok(wording.details([prettier], question({ resource: long })).includes(long));
