@@ -129,9 +129,9 @@ class BULKHEAD_API Policy {
 
 // Something that a program attempts.
 struct Access {
-  std::string_view
-      kind;  // "read", "write", "read-status", "write-status", "run", "connect", "lookup"; of a
-             // refusal also "system": an interface of the kernel that no manifest grants
+  std::string_view kind;  // "read", "write", "read-status", "write-status", "run", "connect",
+                          // "lookup", "listen"; of a refusal also "system": an interface of the
+                          // kernel that no manifest grants
   std::string_view resource;  // a path without symlinks, "host:port", a host's name; bytes that the
                               // program may have chosen, so escape them before you show them
   pid_t pid = 0;              // the process, as the host sees it; 0: not known

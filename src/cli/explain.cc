@@ -9,6 +9,7 @@
 #include "cli/summary.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "policy/port_rule.h"
 #include "policy/vscode_permissions.h"
 #include "sandbox/home/private_home.h"
 #include "sandbox/limits/outcome.h"
@@ -66,6 +67,10 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
       if (text.find(':') == std::string::npos)
         return Error{.message = fmt::format("{}: name a port too, such as {}:443", text, text)};
       return text;
+    case Kind::kListen:
+      if (!parse_port(text))
+        return Error{.message = fmt::format("{}: name a port, such as 5173", text)};
+      return text;
     case Kind::kVscode:
       if (const auto group = vscode_group(text))
         return Error{.message = fmt::format("{} is a set of permissions, which are decided one by "
@@ -88,7 +93,7 @@ Result<std::string> resource_of(const Session& session, Kind kind, const std::st
 // Whether a program finds by that path only what it made there itself.
 bool is_in_private_home(const Session& session, Kind kind, const std::string& resource) {
   if (session.policy->private_home().empty() || kind == Kind::kConnect || kind == Kind::kLookup ||
-      kind == Kind::kVscode || kind == Kind::kEnvironment)
+      kind == Kind::kListen || kind == Kind::kVscode || kind == Kind::kEnvironment)
     return false;
   const auto home = plan_home(*session.policy, "", session.policy->private_home());
   return home.ok() && home->holds(resource);

@@ -25,6 +25,10 @@ void add_policy_options(CommandLine& line, PolicyOptions& options) {
   list("--write", options.write, "also grant writing this file or tree", "PATH");
   list("--connect", options.connect, "also grant connections, such as example.com:443",
        "HOST:PORT");
+  list("--listen", options.listen,
+       "also let this machine, your browser say, reach a server inside at this port, such as 5173 "
+       "or 8000-8010",
+       "PORT");
   list("--run", options.run, "also grant running this program", "PROGRAM");
   list("--env", options.environment, "also pass this variable; NAME or PREFIX_*", "NAME");
   line.add_flag("--private{}", options.private_home,

@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/path.h"
 #include "cli/dry_run.h"
 #include "cli/policy_options.h"
 #include "cli/summary.h"
@@ -27,6 +28,7 @@
 #include "session/joined.h"
 #include "session/session.h"
 #include "session/shims.h"
+#include "session/told.h"
 #include "terminal/asker.h"
 #include "terminal/monitor.h"
 #include "terminal/user_terminal.h"
@@ -118,16 +120,24 @@ std::string summary_of(const RunOptions& options, const Told& told) {
   if (options.json)
     return to_line(summary_json(refusals(policy, told.denied), told.row, told.report, told.denied));
   if (options.quiet) return {};
-  std::vector<Refusal> refused = refusals(policy, told.denied);
+  // That a port stayed inside was told when it was listened at.
+  std::vector<Event> denied = told.denied;
+  std::erase_if(denied, [](const Event& event) { return event.kind == Kind::kListen; });
+  std::vector<Refusal> refused = refusals(policy, denied);
   const auto* exited = std::get_if<Exited>(&told.report.outcome);
   if (exited != nullptr && exited->code == 0 && !options.audit)
     refused = noteworthy(std::move(refused));
   else
     std::erase_if(refused, [](const Refusal& each) { return each.weight == Weight::kNothing; });
+  // The environment is much the same in each run: the same variables are told once for a workspace.
+  std::string withheld = withheld_text(policy, denied, told.report.outcome);
+  if (!withheld.empty() &&
+      !first_time(told.session.places.state + "/told", told.row.workspace + "\n" + withheld))
+    withheld.clear();
   return summary_text(folded(policy, std::move(refused)), told.row,
                       liftable_groups(told.session.inputs.blocklists),
                       {terminal_width(STDERR_FILENO), wants_colour(STDERR_FILENO)}) +
-         withheld_text(policy, told.denied, told.report.outcome);
+         withheld;
 }
 
 void tell(const RunOptions& options, const Told& told) {
@@ -145,11 +155,42 @@ void tell(const RunOptions& options, const Told& told) {
                          unasked == 1 ? "question was" : "questions were"));
 }
 
+// On the person's terminal where the program has that.
+void say(TerminalMonitor* monitor, const std::string& text) {
+  if (monitor != nullptr)
+    monitor->say("bulkhead: " + escape_quoted(text) + "\n");
+  else
+    complain(text);
+}
+
+// One line that is true now and tells what to do.
+std::string port_text(const PortNews& news) {
+  const std::string program =
+      escape_for_display(news.program.empty() ? "a server" : last_of(news.program));
+  switch (news.what) {
+    case PortNews::What::kInside:
+      return fmt::format(
+          "{0} listens at port {1} inside, where your browser does not reach it; "
+          "with --listen {1} it does",
+          program, news.port);
+    case PortNews::What::kElsewhere:
+      return fmt::format("{}: {} is reached at http://localhost:{}", news.why, program,
+                         news.outside);
+    case PortNews::What::kFailed:
+      break;
+  }
+  return fmt::format("{} is not reached at port {}: {}", program, news.port, news.why);
+}
+
 // At the person's terminal where there is one: `monitor` is null otherwise.
 Result<RunReport> supervise_here(const RunOptions& options, const Session& session, Joined& joined,
                                  TerminalMonitor* monitor) {
   SupervisorOptions supervisor;
   supervisor.dns_server = options.dns;
+  supervisor.port_news = [&options, monitor](const PortNews& news) {
+    if (news.what == PortNews::What::kInside && (options.quiet || options.json)) return;
+    say(monitor, port_text(news));
+  };
   if (monitor != nullptr) {
     joined.plan().new_session = false;  // the monitor leads one
     joined.plan().stdio = monitor->stdio();
@@ -186,12 +227,9 @@ int perform(const RunOptions& options, const Session& session, const Run& row, P
   joining.subject = session.answers_for;
   joining.digest = session.inputs.manifest.digest;
   joining.grants = session.places.grants();
-  joining.on_warning = [monitor](const std::string& text) {
-    if (monitor != nullptr)
-      monitor->say("bulkhead: " + escape_quoted(text) + "\n");
-    else
-      complain(text);
-  };
+  const auto& workspace = session.inputs.variables.workspace;
+  joining.folder = workspace.empty() ? "" : workspace.front();
+  joining.on_warning = [monitor](const std::string& text) { say(monitor, text); };
   Joined joined(std::move(planned), std::move(joining));
   const auto report = supervise_here(options, session, joined, monitor);
   if (!report.ok()) {
@@ -342,7 +380,7 @@ Action add_run(CommandLine& line) {
       "  bulkhead run -- npm test                               # no network, no keys\n"
       "  bulkhead run                                           # a shell inside\n"
       "  bulkhead run --connect example.com:443 -- node get.js  # and this host\n"
-      "  bulkhead run --manifest tool.json -- ./tool            # by its manifest\n"
+      "  bulkhead run --listen 5173 -- npm run dev              # reached by a browser\n"
       "  bulkhead run --audit -- ./unknown-tool                 # denies nothing, tells");
   add_policy_options(line, options->policy);
   line.add_flag(

@@ -18,6 +18,8 @@ namespace bulkhead {
   X(kWriteStatus, "write-status", "files.write") /* chmod, chown, times, extended attributes */    \
   X(kConnect, "connect", "network")             /* a TCP connection that leaves the compartment */ \
   X(kLookup, "lookup", "network")               /* resolving a host name */                        \
+  X(kListen, "listen", "network")               /* a port of the compartment on the machine's */   \
+                                                /* loopback */                                     \
   X(kRun, "run", "run")                         /* executing a program */                          \
   X(kEnvironment, "environment", "environment") /* seeing a variable at start */                   \
   X(kVscode, "vscode", "vscode")                /* a permission of the VS Code API */              \

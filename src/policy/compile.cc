@@ -134,6 +134,7 @@ void Compiler::add_blocklists() {
     list.channels = {Channel::kBlockWrite};
     add_paths(group.block_write, list);
     add_networks(group.network, list);
+    add_listen(group.listen, list);
     add_programs(group.run, list);
     add_environment(group.environment, list);
     add_vscode(group.vscode, list);
@@ -240,6 +241,7 @@ void Compiler::add_grants(const Manifest& manifest, Rule::Source source) {
   list.channels = {Channel::kAllowWrite};
   add_paths(manifest.files.write, list);
   add_networks(manifest.network, list);
+  add_listen(manifest.listen, list);
   add_programs(manifest.run, list);
   add_environment(manifest.environment, list);
   add_vscode(manifest.vscode, list);
@@ -278,6 +280,9 @@ void Compiler::add_extras(Verdict verdict, Rule::Source source) {
       case Kind::kConnect:
       case Kind::kLookup:
         add_networks(one, list);
+        break;
+      case Kind::kListen:
+        add_listen(one, list);
         break;
       case Kind::kRun:
         add_programs(one, list);

@@ -481,6 +481,17 @@ void Compiler::add_way(const Entry& entry, const List& list, const std::string& 
   }
 }
 
+void Compiler::add_listen(const std::vector<Entry>& entries, const List& list) {
+  auto& into = list.verdict == Verdict::kAllow ? data_->listen_grants : data_->listen_blocks;
+  for (const Entry& entry : entries) {
+    const Result<PortRange> parsed = parse_port_range(entry.text);
+    if (!parsed.ok())
+      complain(entry, parsed.error());
+    else
+      into.push_back({*parsed, new_rule(entry, list, bit(Kind::kListen), parsed->text())});
+  }
+}
+
 void Compiler::add_networks(const std::vector<Entry>& entries, const List& list) {
   using Host = NetworkPattern::Host;
   const bool grants = list.verdict == Verdict::kAllow;

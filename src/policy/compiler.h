@@ -89,6 +89,7 @@ class Compiler {
   void add_way(const Entry& entry, const List& list, const std::string& path,
                const std::vector<std::string>& passed);
   void add_networks(const std::vector<Entry>& entries, const List& list);
+  void add_listen(const std::vector<Entry>& entries, const List& list);
   void add_programs(const std::vector<Entry>& entries, const List& list);
   void add_readable_programs(const Entry& entry, const List& list);
   // `has_rule`: a rule for the file itself stands already.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/port_rule.h"
+
 namespace bulkhead {
 namespace {
 
@@ -124,6 +126,10 @@ bool covers(Kind kind, const Rule& outer, const Rule& inner) {
     const auto a = parse_network(outer.resolved), b = parse_network(inner.resolved);
     // Blocks read patterns more widely than grants do; of those only the same text is certain.
     return a.ok() && b.ok() && outer.verdict == Verdict::kAllow && covers(*a, *b);
+  }
+  if (kind == Kind::kListen) {
+    const auto a = parse_port_range(outer.resolved), b = parse_port_range(inner.resolved);
+    return a.ok() && b.ok() && a->holds(*b);
   }
   return name_covers(outer.resolved, inner.resolved);
 }

@@ -10,6 +10,7 @@
 #include "policy/executable_trees.h"
 #include "policy/lifts.h"
 #include "policy/pattern.h"
+#include "policy/port_rule.h"
 #include "policy/rule_match.h"
 #include "policy/vscode_permissions.h"
 
@@ -53,6 +54,8 @@ std::string_view flag_of(Kind kind) {
     case Kind::kConnect:
     case Kind::kLookup:
       return "--connect";
+    case Kind::kListen:
+      return "--listen";
     case Kind::kRun:
       return "--run";
     case Kind::kEnvironment:
@@ -141,6 +144,8 @@ std::string entry_for(Kind kind, std::string_view resource) {
       const auto endpoint = parse_endpoint(kind, resource);
       return endpoint ? endpoint->name + ":443" : std::string();
     }
+    case Kind::kListen:
+      return parse_port(resource) ? std::string(resource) : std::string();
     case Kind::kEnvironment: {
       const auto ok = [](unsigned char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -189,6 +194,8 @@ std::string because_of(const Policy& policy, const Explanation& found) {
       return found.kind == Kind::kConnect
                  ? "denied because it is no host and port, such as example.com:443"
                  : "denied because it is no host name";
+    if (found.kind == Kind::kListen && !parse_port(found.resource))
+      return "denied because it is no port, such as 5173";
     if (found.kind == Kind::kSystem)
       return "denied because no compartment has this kernel interface";
     if (found.decision.verdict == Verdict::kAsk)
@@ -207,6 +214,14 @@ std::string because_of(const Policy& policy, const Explanation& found) {
   return text;
 }
 
+// "add X to Y in the manifest".
+std::string addition(Kind kind, std::string_view text) {
+  const bool is_port = kind == Kind::kListen;
+  return fmt::format("add {} to \"{}{}\" in the manifest",
+                     is_port ? std::string(text) : json_text(text), field(kind),
+                     is_port ? ".listen" : "");
+}
+
 std::string in_words(const ChangeStep& step, std::string_view resource, bool flags) {
   const bool in_manifest = step.what == What::kBlock || step.what == What::kHide;
   if (in_manifest && !is_utf8(step.text)) return "nothing: no manifest can name it, JSON is UTF-8";
@@ -215,8 +230,7 @@ std::string in_words(const ChangeStep& step, std::string_view resource, bool fla
       const std::string flag = flags ? flag_for(step.kind, resource) : "";
       if (!flag.empty() && !is_utf8(step.text))
         return fmt::format("run with {} (no manifest can name it: JSON is UTF-8)", flag);
-      const std::string manifest =
-          fmt::format("add {} to \"{}\" in the manifest", json_text(step.text), field(step.kind));
+      const std::string manifest = addition(step.kind, step.text);
       // Which port comes with the connection, which a refused name never gets to.
       return flag.empty() ? manifest
                           : fmt::format("run with {}, or {}{}", flag, manifest,
@@ -238,6 +252,11 @@ std::string in_words(const ChangeStep& step, std::string_view resource, bool fla
     case What::kBlock:
       if (is_path_kind(step.kind))
         return fmt::format("add {} to \"files.block\" in the manifest", json_text(step.text));
+      if (step.kind == Kind::kListen)
+        return fmt::format(
+            "add {{\"name\": \"my-blocks\", \"network\": {{\"listen\": [{}]}}}} to \"groups\" "
+            "in your policy.json",
+            step.text);
       return fmt::format(
           "add {{\"name\": \"my-blocks\", \"{}\": [{}]}} to \"groups\" in your policy.json",
           field(step.kind), json_text(step.text));

@@ -111,6 +111,8 @@ void apply(const ChangeStep& step, PolicyInputs& to) {
       case Kind::kConnect:
       case Kind::kLookup:
         return m.network;
+      case Kind::kListen:
+        return m.listen;
       case Kind::kRun:
         return m.run;
       case Kind::kEnvironment:

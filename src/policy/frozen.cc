@@ -127,14 +127,14 @@ template <typename Way>
 void pass(Way& way, Manifest& manifest) {
   pass_all(way, manifest.version, manifest.extension, manifest.files.read, manifest.files.write,
            manifest.files.block, manifest.files.hide, manifest.files.private_home, manifest.network,
-           manifest.run, manifest.environment, manifest.vscode, manifest.limits, manifest.otherwise,
-           manifest.digest);
+           manifest.listen, manifest.run, manifest.environment, manifest.vscode, manifest.limits,
+           manifest.otherwise, manifest.digest);
 }
 
 template <typename Way>
 void pass(Way& way, BlockGroup& group) {
-  pass_all(way, group.name, group.reason, group.block, group.block_write, group.network, group.run,
-           group.environment, group.vscode);
+  pass_all(way, group.name, group.reason, group.block, group.block_write, group.network,
+           group.listen, group.run, group.environment, group.vscode);
 }
 
 template <typename Way>

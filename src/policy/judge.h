@@ -65,6 +65,8 @@ class Judge {
                          std::span<const std::string_view> names, const Attempt& attempt,
                          bool may_block) = 0;
   virtual Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block) = 0;
+  // Whether other programs of the machine may reach the server at that port inside.
+  virtual Ruling listen(uint16_t port, const Attempt& attempt, bool may_block) = 0;
 
   // A refusal that no policy rule made (ptrace, a raw socket, a foreign /proc): noted under `kind`
   // and `resource` with `rule` as the reason. In an audit run it is refused all the same.

@@ -14,6 +14,7 @@
 #include "policy/executable_trees.h"
 #include "policy/network_rule.h"
 #include "policy/pattern.h"
+#include "policy/port_rule.h"
 #include "policy/rule_match.h"
 
 namespace bulkhead {
@@ -87,8 +88,8 @@ class Linter {
         continue;
       const Rule* block = nullptr;
       bool idle = true;
-      for (const Kind kind :
-           {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect, Kind::kEnvironment}) {
+      for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect, Kind::kListen,
+                              Kind::kEnvironment}) {
         if (!speaks_of(*grant, kind)) continue;
         const Rule* const one = block_of(representative(*grant, kind), kind);
         if (one == nullptr)
@@ -117,12 +118,14 @@ class Linter {
     repeated(manifest.files.block);
     repeated(manifest.files.hide);
     repeated(manifest.network);
+    repeated(manifest.listen);
     repeated(manifest.run);
     repeated(manifest.environment);
     repeated(manifest.vscode);
     covered_paths(manifest.files.read, Kind::kRead);
     covered_paths(manifest.files.write, Kind::kWrite);
     covered_networks();
+    covered_names(manifest.listen, Kind::kListen);
     covered_names(manifest.environment, Kind::kEnvironment);
     covered_names(manifest.vscode, Kind::kVscode);
     cancelled();
@@ -160,7 +163,7 @@ class Linter {
     std::set<std::pair<std::string, int>> lines;
     const Manifest& m = inputs_.manifest;
     for (const auto* list : {&m.files.read, &m.files.write, &m.files.block, &m.files.hide,
-                             &m.network, &m.run, &m.environment, &m.vscode})
+                             &m.network, &m.listen, &m.run, &m.environment, &m.vscode})
       for (const Entry& entry : *list) lines.emplace(entry.where.file, entry.where.line);
     return lines;
   }
@@ -329,7 +332,7 @@ class Linter {
     std::map<std::tuple<std::string, int, int, Kind>, Partly> partly;
     for (const Rule* grant : grants_) {
       if (grant->resolved.empty() || grant->text.starts_with('@')) continue;
-      for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect,
+      for (const Kind kind : {Kind::kRead, Kind::kWrite, Kind::kRun, Kind::kConnect, Kind::kListen,
                               Kind::kEnvironment, Kind::kVscode}) {
         if (!speaks_of(*grant, kind)) continue;
         if (kind == Kind::kConnect && inputs_.manifest.network.size() > kMostCompared) continue;
@@ -398,6 +401,7 @@ class Linter {
           return {};
       }
     }
+    if (kind == Kind::kListen) return parse_port(grant.resolved) ? grant.resolved : std::string();
     if (kind == Kind::kEnvironment || kind == Kind::kVscode)
       return grant.resolved.ends_with('*') ? std::string() : grant.resolved;
     return is_concrete(grant.resolved) ? path_of(grant.resolved) : std::string();

@@ -118,7 +118,8 @@ class Reader {
     }
   }
 
-  std::vector<Entry> entries(const Value& object, std::string_view name) {
+  // `numbers`: whole numbers as well, which stand for their text.
+  std::vector<Entry> entries(const Value& object, std::string_view name, bool numbers = false) {
     std::vector<Entry> result;
     const Value* list = object.find(name);
     if (list == nullptr || !expect(*list, Type::kArray)) return result;
@@ -126,6 +127,12 @@ class Reader {
     // The list's path is computed once, not per entry.
     const std::string path = list->path();
     for (const Value* item : list->items) {
+      const Location where{file_, item->line, item->column,
+                           fmt::format("{}[{}]", path, item->index)};
+      if (numbers && item->type == Type::kInteger) {
+        result.push_back(Entry{fmt::format("{}", item->integer), where});
+        continue;
+      }
       if (!expect(*item, Type::kString)) continue;
       if (item->text.empty()) {
         complain(*item, "must not be empty", "remove the entry");
@@ -136,10 +143,22 @@ class Reader {
                  "shorten it: the kernel takes no longer path");
         continue;
       }
-      result.push_back(Entry{item->text, Location{file_, item->line, item->column,
-                                                  fmt::format("{}[{}]", path, item->index)}});
+      result.push_back(Entry{item->text, where});
     }
     return result;
+  }
+
+  // "network": hosts, or an object that tells hosts from ports.
+  void network(const Value& object, std::vector<Entry>& connect, std::vector<Entry>& listen) {
+    static constexpr std::array<std::string_view, 2> kKnown = {"connect", "listen"};
+    const Value* value = object.find("network");
+    if (value == nullptr || value->type != Type::kObject) {
+      connect = entries(object, "network");
+      return;
+    }
+    only(*value, kKnown);
+    connect = entries(*value, "connect");
+    listen = entries(*value, "listen", true);
   }
 
   std::optional<Otherwise> otherwise(const Value& root, std::string_view name = "otherwise") {
@@ -315,7 +334,7 @@ Draft<Manifest> draft_manifest(const ManifestBytes& bytes) {
           manifest.files.hide = reader.entries(*files, "hide");
           manifest.files.private_home = reader.truth(*files, "private");
         }
-        manifest.network = reader.entries(root, "network");
+        reader.network(root, manifest.network, manifest.listen);
         manifest.run = reader.entries(root, "run");
         manifest.environment = reader.entries(root, "environment");
         manifest.vscode = reader.entries(root, "vscode");
@@ -355,7 +374,7 @@ Draft<Blocklist> draft_blocklist(const ManifestBytes& bytes, Blocklist::Source s
                             "rename one, or join the two");
           group.block = reader.entries(*item, "block");
           group.block_write = reader.entries(*item, "block-write");
-          group.network = reader.entries(*item, "network");
+          reader.network(*item, group.network, group.listen);
           group.run = reader.entries(*item, "run");
           group.environment = reader.entries(*item, "environment");
           group.vscode = reader.entries(*item, "vscode");

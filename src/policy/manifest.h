@@ -6,7 +6,8 @@
 //
 //   manifest   {"manifest":1, "extension":"publisher.name",
 //               "files":{"read":[…],"write":[…],"block":[…],"hide":[…],"private":true|false},
-//               "network":[…], "run":[…], "environment":[…], "vscode":[…],
+//               "network":[…] or {"connect":[…],"listen":[…]}, "run":[…], "environment":[…],
+//               "vscode":[…],
 //               "limits":{"memory":"512MiB","cpu":1.5,"cpu-time":"10m","wall-time":"30s",
 //                         "processes":64,"files":1024,"written":"1GiB",
 //                         "home":"1GiB"},
@@ -84,7 +85,9 @@ struct Manifest {
   int version = 1;
   std::string extension;  // publisher.name; empty for programs that are no extension
   Files files;
-  std::vector<Entry> network, run, environment, vscode;
+  std::vector<Entry> network;  // hosts
+  std::vector<Entry> listen;   // ports
+  std::vector<Entry> run, environment, vscode;
   Limits limits;
   std::optional<Otherwise> otherwise;  // unset: deny
   std::string digest;                  // SHA-256 of the exact bytes, hex
@@ -113,11 +116,12 @@ Result<Manifest> parse_manifest(const ManifestBytes& bytes);
 // A list of rules that belongs to no extension: the built-in blocklist, a user's or an
 // organisation's policy file. Its groups have names, so that a rule can be told and lifted by name.
 struct BlockGroup {
-  std::string name;                                      // "ssh-keys"
-  std::string reason;                                    // one sentence for people
-  std::vector<Entry> block;                              // neither read nor written
-  std::vector<Entry> block_write;                        // not written
-  std::vector<Entry> network, run, environment, vscode;  // denied
+  std::string name;                             // "ssh-keys"
+  std::string reason;                           // one sentence for people
+  std::vector<Entry> block;                     // neither read nor written
+  std::vector<Entry> block_write;               // not written
+  std::vector<Entry> network, listen;           // denied
+  std::vector<Entry> run, environment, vscode;  // denied
 };
 struct Blocklist {
   // kTelemetry blocks nothing: where a person would be asked about its hosts, the answer is no.

@@ -132,6 +132,7 @@ Result<Manifest> merge(std::span<const MergeMember> members) {
       result.files.private_home = one.files.private_home;
     merger.add(*member, one.run, &result.run, true);
     merger.add(*member, one.network, &result.network, false);
+    merger.add(*member, one.listen, &result.listen, false);
     merger.add(*member, one.environment, &result.environment, false);
     merger.add(*member, one.vscode, &result.vscode, false);
     merge_limits(&result.limits, one.limits);

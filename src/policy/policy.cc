@@ -171,6 +171,16 @@ Decision Policy::decide_lookup(std::string_view normalized_name) const noexcept 
                           data_->telemetry.lookup(normalized_name));
 }
 
+Decision Policy::decide_listen(uint16_t port) const noexcept {
+  if (port == 0) return kRefused;
+  const auto first = [port](const std::vector<PortRule>& rules) {
+    for (const PortRule& each : rules)
+      if (each.ports.holds(port)) return each.rule;
+    return kNoRule;
+  };
+  return ruling(first(data_->listen_blocks), first(data_->listen_grants), data_->otherwise);
+}
+
 Decision Policy::decide_environment(std::string_view name) const noexcept {
   // A variable is there at the start or not at all, so nobody is asked.
   return ruling(data_->environment_blocks.find(name), data_->environment_grants.find(name),

@@ -147,6 +147,8 @@ class Policy {
                           std::span<const std::string_view> names) const noexcept;
   // Resolving a name: allowed where some network grant names it, whatever the port.
   Decision decide_lookup(std::string_view normalized_name) const noexcept;
+  // Publishing a port of the compartment on the machine's loopback.
+  Decision decide_listen(uint16_t port) const noexcept;
   Decision decide_environment(std::string_view name) const noexcept;
   Decision decide_vscode(std::string_view permission) const noexcept;
 

@@ -14,6 +14,7 @@
 #include "policy/network_index.h"
 #include "policy/path_index.h"
 #include "policy/policy.h"
+#include "policy/port_rule.h"
 
 namespace bulkhead {
 
@@ -42,12 +43,18 @@ class NameIndex {
   std::vector<std::pair<std::string, RuleId>> prefixes_;
 };
 
+struct PortRule {
+  PortRange ports;
+  RuleId rule = kNoRule;
+};
+
 struct PolicyData {
   std::vector<Rule> rules;
   PathIndex paths;
   NetworkIndex network_grants{NetworkIndex::Purpose::kGrant};
   NetworkIndex network_blocks{NetworkIndex::Purpose::kBlock};
   NetworkIndex telemetry{NetworkIndex::Purpose::kBlock};
+  std::vector<PortRule> listen_grants, listen_blocks;  // lowest rule first
   NameIndex environment_grants, environment_blocks;
   NameIndex vscode_grants, vscode_blocks;
   Limits limits;

@@ -70,6 +70,11 @@ Judge::Ruling PolicyJudge::lookup(std::string_view name, const Attempt& attempt,
   return settle(Kind::kLookup, name, policy_->decide_lookup(name), attempt, may_block);
 }
 
+Judge::Ruling PolicyJudge::listen(uint16_t port, const Attempt& attempt, bool may_block) {
+  return settle(Kind::kListen, fmt::to_string(port), policy_->decide_listen(port), attempt,
+                may_block);
+}
+
 void PolicyJudge::note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                                const Attempt& attempt) {
   refused(kind, resource, rule, attempt);

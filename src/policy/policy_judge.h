@@ -22,6 +22,7 @@ class PolicyJudge : public Judge {
   Ruling connect(const IpAddress& address, uint16_t port, std::span<const std::string_view> names,
                  const Attempt& attempt, bool may_block) final;
   Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block) final;
+  Ruling listen(uint16_t port, const Attempt& attempt, bool may_block) override;
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                     const Attempt& attempt) final;
   Ruling would_rule(Kind kind, std::string_view resource) final;

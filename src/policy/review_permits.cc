@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "policy/network_rule.h"
+#include "policy/port_rule.h"
 #include "policy/review_words.h"
 
 namespace bulkhead {
@@ -56,6 +57,7 @@ class Permits {
     tell_sets();
     tell_programs();
     tell_network();
+    tell_ports();
     tell_environment();
     tell_vscode();
     return std::move(found_);
@@ -364,6 +366,23 @@ class Permits {
       add(fmt::format("Connect to {} on {}{}", joined(group.hosts, context_.most), group.ports,
                       group.wide ? ", where nothing blocks it" : ""),
           std::move(group.claims));
+  }
+
+  void tell_ports() {
+    std::vector<std::string> ports;
+    std::vector<Claim> claims;
+    for (const RuleId id : rules_) {
+      const Rule& each = rule(id);
+      if (!takes_effect(context_, Kind::kListen, each)) continue;
+      const std::string name = each.resolved == "*" ? "every port" : "port " + each.resolved;
+      if (contains(ports, name)) continue;
+      ports.push_back(name);
+      if (parse_port(each.resolved)) claims.push_back({Kind::kListen, each.resolved});
+    }
+    if (!ports.empty())
+      add(fmt::format("Be reached by your browser, and by other programs of this machine, at {}",
+                      joined(ports, context_.most)),
+          std::move(claims));
   }
 
   void tell_environment() {

@@ -48,7 +48,7 @@ bool plain_baseline(const Rule& rule) {
   // A set, or a folder that a variable names, is worth a sentence.
   return rule.source == Rule::Source::kBaseline && !rule.text.starts_with('@') &&
          !rule.text.starts_with("${") && !speaks_of(rule, Kind::kConnect) &&
-         !speaks_of(rule, Kind::kVscode);
+         !speaks_of(rule, Kind::kListen) && !speaks_of(rule, Kind::kVscode);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ bool takes_effect(const ReviewContext& context, Kind kind, const Rule& rule) {
   if (kind == Kind::kVscode)
     return context.policy.decide_vscode(rule.resolved).verdict == Verdict::kAllow;
   const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(kind));
-  if (kind == Kind::kConnect || kind == Kind::kLookup) {
+  if (kind == Kind::kConnect || kind == Kind::kLookup || kind == Kind::kListen) {
     const std::vector<Rule>& rules = context.policy.rules();
     return std::none_of(rules.begin(), rules.end(), [&](const Rule& block) {
       return block.verdict == Verdict::kDeny && block.source != Rule::Source::kOtherwise &&

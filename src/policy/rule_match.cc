@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/path.h"
 #include "policy/network_index.h"
 #include "policy/pattern.h"
+#include "policy/port_rule.h"
 
 namespace bulkhead {
 namespace {
@@ -25,13 +25,6 @@ std::vector<std::string_view> components_of(std::string_view path) {
     path.remove_prefix(component.size());
   }
   return result;
-}
-
-std::optional<uint16_t> parse_port(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
 }
 
 // A public address in no network that a rule names: it stands for the unknown address of a name.
@@ -73,6 +66,12 @@ bool network_matches(const Rule& rule, Kind kind, std::string_view resource) {
   if (one_network) return false;
   const std::array<std::string_view, 1> names = {endpoint->name};
   return index.connect(IpAddress::v4({1, 0, 7, 9}), endpoint->port, names) == 1;
+}
+
+bool port_matches(const Rule& rule, std::string_view resource) {
+  const auto port = parse_port(resource);
+  const auto range = parse_port_range(rule.resolved);
+  return port && range.ok() && range->holds(*port);
 }
 
 bool name_matches(std::string_view entry, std::string_view name) {
@@ -136,6 +135,7 @@ bool rule_matches(const Rule& rule, Kind kind, std::string_view resource) {
   if (kind == Kind::kReadStatus && rule.verdict == Verdict::kAllow) return false;
   if (is_path_kind(kind)) return pattern_matches(rule.resolved, resource);
   if (kind == Kind::kConnect || kind == Kind::kLookup) return network_matches(rule, kind, resource);
+  if (kind == Kind::kListen) return port_matches(rule, resource);
   return name_matches(rule.resolved, resource);
 }
 
@@ -161,6 +161,10 @@ Decision decide(const Policy& policy, Kind kind, std::string_view resource) {
     case Kind::kLookup: {
       const auto endpoint = parse_endpoint(kind, resource);
       return endpoint ? policy.decide_lookup(endpoint->name) : Decision{};
+    }
+    case Kind::kListen: {
+      const auto port = parse_port(resource);
+      return port ? policy.decide_listen(*port) : Decision{};
     }
     case Kind::kEnvironment:
       return policy.decide_environment(resource);

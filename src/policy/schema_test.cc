@@ -185,6 +185,20 @@ std::vector<Document> corpus() {
   for (const char* entry : {"a:0", "a:65536", "a:2-1", "a:01", "10.0.0.1/8:443", "10.0.0.0/33:1",
                             "300.1.1.1:1", "1.2.3:1", "-a:1"})
     add(list("network", entry), false, false);
+  const auto listen = [&](const std::string& entries, bool valid, bool tells = true) {
+    add(R"({"manifest":1,"network":{"listen":[)" + entries + "]}}", valid, tells);
+  };
+  for (const char* good :
+       {"", "5173", "1", "65535", R"("5173")", R"("8000-8010")", R"("*")", R"(5173,"8000-8010")"})
+    listen(good, true);
+  for (const char* bad : {"0", "-1", "65536", "1.5", "null", "[1]", R"("")", R"("0")", R"("080")",
+                          R"("a")", R"("1-")", R"("localhost:80")", R"("1,2")"})
+    listen(bad, false);
+  for (const char* bad : {R"("65536")", R"("2-1")"}) listen(bad, false, false);
+  add(R"({"manifest":1,"network":{"connect":["a:1"],"listen":[]}})", true);
+  add(R"({"manifest":1,"network":{}})", true);
+  add(R"({"manifest":1,"network":{"connect":["a"]}})", false);
+  add(R"({"manifest":1,"network":{"accept":[]}})", false);
   for (const char* entry : {"git", "g++", "python3.11", "/usr/bin/git", "${extension}", "@tools",
                             "${extension}/bin", "**no", "[", "a.b"})
     add(list("run", entry), std::string_view(entry) != "**no");
@@ -256,6 +270,8 @@ std::vector<Document> corpus() {
   group(R"("name":"a","reason":"b","block":["/a/*"],"block-write":["**/x"],"network":["*:25"],
            "run":["curl","/usr/bin/wget"],"environment":["X_*"],"vscode":["clipboard"])",
         true);
+  group(R"("name":"a","network":{"connect":["*:25"],"listen":["*",80]})", true);
+  group(R"("name":"a","network":{"listen":["x"]})", false);
   group(R"("reason":"no name")", false);
   group(R"("name":"A")", false);
   group(R"("name":"all")", false);

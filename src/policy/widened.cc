@@ -14,8 +14,9 @@
 namespace bulkhead {
 namespace {
 
-constexpr std::array kKinds = {Kind::kRead,   Kind::kWrite,       Kind::kRun,        Kind::kConnect,
-                               Kind::kLookup, Kind::kEnvironment, Kind::kReadStatus, Kind::kVscode};
+constexpr std::array kKinds = {Kind::kRead,        Kind::kWrite,      Kind::kRun,
+                               Kind::kConnect,     Kind::kLookup,     Kind::kListen,
+                               Kind::kEnvironment, Kind::kReadStatus, Kind::kVscode};
 
 bool is_grant(const Rule& rule) {
   return rule.verdict == Verdict::kAllow && rule.group != "scratch" && !rule.text.empty();
@@ -70,6 +71,8 @@ std::string_view verb(Kind kind) {
     case Kind::kConnect:
     case Kind::kLookup:
       return "connect to";
+    case Kind::kListen:
+      return "be reached at port";
     case Kind::kEnvironment:
       return "see the environment variable";
     default:

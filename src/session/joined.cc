@@ -12,10 +12,12 @@ Joined::Joined(Planned planned, JoinOptions options)
     : planned_(std::move(planned)), journal_(std::move(options.journal)) {
   if (journal_)
     for (Event& event : planned_.withheld) journal_->record(std::move(event));
-  const auto remember =
-      [subject = options.subject, digest = options.digest, store = GrantStore(options.grants),
-       then = std::move(options.remembered)](const Extra& extra) mutable -> Status {
-    BULKHEAD_CHECK(store.remember(subject, digest, extra));
+  const auto remember = [subject = options.subject, folder = options.folder,
+                         digest = options.digest, store = GrantStore(options.grants),
+                         then =
+                             std::move(options.remembered)](const Extra& extra) mutable -> Status {
+    const bool of_folder = extra.kind == Kind::kListen && !folder.empty();
+    BULKHEAD_CHECK(store.remember(of_folder ? folder : subject, digest, extra));
     if (then) then(extra);
     return {};
   };

@@ -19,6 +19,8 @@ struct JoinOptions {
   Asker* asker = nullptr;            // outlives the object; null: what would be asked is denied
   // Whose answers are remembered, under which manifest, in which file (GrantStore).
   std::string subject, digest, grants;
+  // Whose answers about ports are: the workspace. Empty: the subject.
+  std::string folder = {};
   std::function<void(const Extra&)> remembered = {};        // and then
   std::function<void(const std::string&)> on_warning = {};  // Arbiter::on_warning()
 };

@@ -20,6 +20,7 @@
 #include "policy/pattern.h"
 #include "policy/shipped.h"
 #include "policy/units.h"
+#include "session/certificates.h"
 #include "session/search_path.h"
 
 namespace bulkhead {
@@ -127,6 +128,8 @@ Result<std::vector<Extra>> extras_of(const PolicyOptions& options, const Session
   }
   for (const std::string& text : options.connect)
     extras.push_back(flag(Kind::kConnect, text, "--connect"));
+  for (const std::string& text : options.listen)
+    extras.push_back(flag(Kind::kListen, text, "--listen"));
   for (const std::string& text : options.environment)
     extras.push_back(flag(Kind::kEnvironment, text, "--env"));
   return extras;
@@ -174,6 +177,21 @@ Status set_limits(const PolicyOptions& options, Limits& limits) {
                      fmt::format("--cpu {}: must be at least {}", *options.cpu, kLeastCores)};
   BULKHEAD_CHECK(number("--processes", options.processes, kMostProcesses, limits.processes));
   BULKHEAD_CHECK(number("--files", options.files, kMostFiles, limits.files));
+  return {};
+}
+
+// Answers about ports are of a folder, whichever program serves it; all others are of a program.
+Status load_answers(Session& session) {
+  PolicyInputs& inputs = session.inputs;
+  const GrantStore store(session.places.grants());
+  if (!session.answers_for.empty()) {
+    BULKHEAD_TRY(auto own, store.load(session.answers_for, inputs.manifest.digest));
+    inputs.extras.insert(inputs.extras.end(), own.begin(), own.end());
+  }
+  if (inputs.variables.workspace.empty()) return {};
+  BULKHEAD_TRY(auto here, store.load(inputs.variables.workspace.front(), inputs.manifest.digest));
+  std::copy_if(here.begin(), here.end(), std::back_inserter(inputs.extras),
+               [](const Extra& extra) { return extra.kind == Kind::kListen; });
   return {};
 }
 
@@ -389,11 +407,7 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
     inputs.extras.push_back(flag(Kind::kRun, entry, "PROGRAM"));
     inputs.extras.push_back(flag(Kind::kRead, entry, "PROGRAM"));
   }
-  if (!session.answers_for.empty()) {
-    const GrantStore store(session.places.grants());
-    BULKHEAD_TRY(auto remembered, store.load(session.answers_for, inputs.manifest.digest));
-    inputs.extras.insert(inputs.extras.end(), remembered.begin(), remembered.end());
-  }
+  BULKHEAD_CHECK(load_answers(session));
   if (by_baseline && !may_have_own_home(inputs)) inputs.manifest.files.private_home = false;
   if (by_baseline && !inputs.manifest.limits.home)
     inputs.manifest.limits.home = kMostOfWorkspaceHome;
@@ -405,7 +419,15 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
   // holds in them.
   inputs.scratch = {"/tmp", "/dev/shm"};
   inputs.scratch_yields_to_grants = true;
+  if (options.manifest.empty()) {
+    auto trusted =
+        certificate_grants(session.folder, [](const char* name) { return getenv(name); });
+    std::move(trusted.begin(), trusted.end(), std::back_inserter(inputs.extras));
+  }
   BULKHEAD_TRY(session.policy, Policy::compile(inputs));
+  if (drop_blocked_certificates(*session.policy, inputs.extras)) {
+    BULKHEAD_TRY(session.policy, Policy::compile(inputs));
+  }
   return session;
 }
 

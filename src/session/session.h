@@ -15,7 +15,7 @@ namespace bulkhead {
 // The options that make a policy, as typed.
 struct PolicyOptions {
   std::string manifest;
-  std::vector<std::string> workspace, read, write, connect, run, environment, unblock;
+  std::vector<std::string> workspace, read, write, connect, listen, run, environment, unblock;
   std::string otherwise;
   std::optional<std::string> private_home;                 // its folder; empty: for the run
   std::string memory, cpu_time, wall_time, written, home;  // with units

@@ -26,6 +26,8 @@ std::string_view verb_of(Kind kind) {
       return "connect to";
     case Kind::kLookup:
       return "look up the address of";
+    case Kind::kListen:
+      return "be reached from this machine, by your browser say, at port";
     case Kind::kRun:
       return "run the program";
     case Kind::kEnvironment:
@@ -63,6 +65,9 @@ std::string question_text(const Question& question, size_t width) {
   };
   add(wrap(head, width), "");
   add(wrap(escape_for_display(question.resource), width - 2), "  ");
+  if (question.kind == Kind::kListen)
+    add(wrap("always and never: for this folder, whichever program listens there", width - 2),
+        "  ");
   return out;
 }
 

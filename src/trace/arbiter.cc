@@ -380,6 +380,12 @@ Arbiter::Ruling Arbiter::lookup(std::string_view name, const Attempt& attempt, b
                 may_block);
 }
 
+Arbiter::Ruling Arbiter::listen(uint16_t port, const Attempt& attempt, bool may_block) {
+  const std::string resource = fmt::to_string(port);
+  return settle({.kind = Kind::kListen, .resource = resource}, policy_->decide_listen(port),
+                attempt, may_block);
+}
+
 Arbiter::Ruling Arbiter::vscode(std::string_view permission, const Attempt& attempt,
                                 bool may_block) {
   return settle({.kind = Kind::kVscode, .resource = permission}, policy_->decide_vscode(permission),

@@ -82,6 +82,7 @@ class Arbiter final : public Judge {
   Ruling connect(const IpAddress& address, uint16_t port, std::span<const std::string_view> names,
                  const Attempt& attempt, bool may_block) override;
   Ruling lookup(std::string_view name, const Attempt& attempt, bool may_block) override;
+  Ruling listen(uint16_t port, const Attempt& attempt, bool may_block) override;
   Ruling vscode(std::string_view permission, const Attempt& attempt, bool may_block);
   void note_refusal(Kind kind, std::string_view resource, std::string_view rule,
                     const Attempt& attempt) override;

@@ -19,6 +19,7 @@ const VERBS = /** @type {Record<string, string>} */ ({
   run: "run the program",
   connect: "connect to",
   lookup: "connect to",
+  listen: "be reached by your browser, and by other programs of this machine, at port",
   environment: "see the environment variable",
   system: "use the kernel interface",
 });
@@ -70,6 +71,7 @@ const KIND_NAMES = /** @type {Record<string, string>} */ ({
   run: "run",
   connect: "connect",
   lookup: "look up",
+  listen: "listen",
   environment: "environment",
   vscode: "VS Code",
   system: "kernel",
@@ -395,6 +397,7 @@ const isBelow = (path, folders) => folders.some((folder) => path === folder || p
 function deedOf({ kind, resource: what }, { extensions, workspace, storage }) {
   if (kind === "vscode") return EVERYDAY.has(what) ? "everyday" : "powers";
   if (kind === "connect" || kind === "lookup") return "hosts";
+  if (kind === "listen") return "powers";
   if (kind === "run") return "ran";
   if (!PATHS.has(kind)) return "other";
   const changes = kind.startsWith("write");

@@ -54,7 +54,7 @@ test("what was met in its own home folder is told as that, and a grant is offere
 });
 
 test("every kind has words, and an unknown one is not hidden", () => {
-  for (const kind of ["read", "write", "status", "read-status", "write-status", "run", "connect", "lookup", "environment", "system"])
+  for (const kind of ["read", "write", "status", "read-status", "write-status", "run", "connect", "lookup", "listen", "environment", "system"])
     assert.match(wording.act(kind, "/r"), /^[a-z].* \/r$/, kind);
   assert.match(wording.act("vscode", "terminal"), /terminals/);
   assert.equal(wording.act("vscode", "somethingNew"), "use somethingNew of VS Code");

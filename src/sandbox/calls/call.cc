@@ -94,6 +94,12 @@ Judge::Ruling Call::decide_connect(const IpAddress& address, uint16_t port,
   return service_.judge.connect(address, port, names, named.attempt(), may_block_);
 }
 
+void Call::note_listening(uint16_t port) const {
+  if (service_.ports == nullptr) return;
+  const AttemptOfCall named(*this);
+  service_.ports->listens(port, named.attempt());
+}
+
 Judge::Ruling Call::would_rule(Kind kind, std::string_view canonical) const {
   if (canonical.substr(0, kProc.size()) == kProc || service_.walker.is_foreign_proc(canonical))
     return Judge::Ruling::kDeny;

@@ -18,6 +18,7 @@
 #include "sandbox/caller/settled_opens.h"
 #include "sandbox/kernel/notification.h"
 #include "sandbox/launch/compartment.h"
+#include "sandbox/network/ports.h"
 #include "sandbox/network/socket_paths.h"
 #include "sandbox/plan/plan.h"
 
@@ -43,6 +44,7 @@ struct Service {
   // In place of the plan's limit; 0: that holds.
   std::atomic<uint32_t> most_processes = 0;
   SocketPaths socket_paths{};
+  Ports* ports = nullptr;  // null: none is published
 };
 
 class Call : public Caller {
@@ -68,6 +70,8 @@ class Call : public Caller {
   // The same for a connection that leaves the compartment.
   Judge::Ruling decide_connect(const IpAddress& address, uint16_t port,
                                std::span<const std::string_view> names);
+  // Its caller listens there now, inside.
+  void note_listening(uint16_t port) const;
   // What decide() would rule, without a word to the journal, and asking nobody: of /proc nothing is
   // known so.
   Judge::Ruling would_rule(Kind kind, std::string_view canonical_path) const;

@@ -372,11 +372,18 @@ Reply serve_bind(Call& call) {
   return Reply::error(EPERM);
 }
 
+// Whether its port is reached from outside is decided apart (network/ports.h): what the program
+// asked for is done.
 Reply serve_listen(Call& call) {
   const auto socket = take_socket(call, call.fd_arg(0));
   if (!socket.ok()) return Reply::error(socket.error().errno_value);
   if (!call.still_valid()) return Reply::error(EINTR);
-  if (socket->inside) return result_of(::listen(socket->fd.get(), call.fd_arg(1)));
+  if (socket->inside) {
+    if (::listen(socket->fd.get(), call.fd_arg(1)) != 0) return Reply::error(errno);
+    if (is_internet(*socket) && socket->type == SOCK_STREAM)
+      if (const auto own = own_endpoint(socket->fd.get())) call.note_listening(own->port);
+    return Reply::value(0);
+  }
   call.note_refusal(Kind::kSystem, "listen", kForeign);
   return Reply::error(EINVAL);  // what a connected socket answers
 }

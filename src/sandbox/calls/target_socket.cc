@@ -152,12 +152,16 @@ std::optional<SocketEndpoint> endpoint_of(const SocketAddress& address) {
   return std::nullopt;
 }
 
-std::optional<IpAddress> bound_address(int socket) {
+std::optional<SocketEndpoint> own_endpoint(int socket) {
   SocketAddress own;
   own.size = sizeof own.bytes;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own.bytes), &own.size) != 0)
     return std::nullopt;
-  const auto endpoint = endpoint_of(own);
+  return endpoint_of(own);
+}
+
+std::optional<IpAddress> bound_address(int socket) {
+  const auto endpoint = own_endpoint(socket);
   if (!endpoint) return std::nullopt;
   for (const uint8_t byte : endpoint->address.bytes())
     if (byte != 0) return endpoint->address;

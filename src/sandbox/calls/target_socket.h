@@ -59,6 +59,8 @@ struct SocketEndpoint {
 // nullopt for other families and for addresses that are too short.
 std::optional<SocketEndpoint> endpoint_of(const SocketAddress& address);
 
+// Which address and port it has; nullopt where it has none of IP.
+std::optional<SocketEndpoint> own_endpoint(int socket);
 // What the socket is bound to, where that is one address and not all; nullopt otherwise.
 std::optional<IpAddress> bound_address(int socket);
 

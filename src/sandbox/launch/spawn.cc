@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,41 +12,9 @@
 #include <cerrno>
 
 #include "sandbox/launch/init/init.h"
-
-// They run on stacks that no sanitizer knows.
-#define BULKHEAD_ON_A_STACK_OF_ITS_OWN \
-  __attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
-
-#ifdef __SANITIZE_THREAD__
-// ThreadSanitizer's own clone tells the child's thread to be ignored from then on: with our memory,
-// that is the calling thread.
-extern "C" int __clone(int (*)(void*), void*, int, void*,
-                       ...);  // NOLINT(bugprone-reserved-identifier)
-#define clone __clone
-#endif
+#include "sandbox/launch/own_stack.h"
 
 namespace bulkhead {
-namespace {
-
-// All signals of this thread, those of libc's own included: a handler that ran in a child would run
-// on the host's memory.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    const uint64_t all = ~uint64_t{0};
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof all);
-  }
-  ~BlockedSignals() {
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  uint64_t before_ = 0;
-};
-
-}  // namespace
 
 Result<pid_t> Spawn::start(Fd& pidfd) {
   if (::getrlimit(RLIMIT_MSGQUEUE, &queues_) != 0 || ::getrlimit(RLIMIT_SIGPENDING, &signals_) != 0)

@@ -5,11 +5,11 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include <array>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "sandbox/launch/own_stack.h"
 
 namespace bulkhead {
 
@@ -36,12 +36,11 @@ class Spawn {
   static bool halve(int what, const rlimit& limit) noexcept;
   static bool keep_capabilities_at_execve() noexcept;
 
-  using Stack = std::array<char, 16384>;
   int image_;
   const std::vector<int> descriptors_;
   rlimit queues_{}, signals_{};
-  alignas(16) Stack stack_of_maker_;
-  alignas(16) Stack stack_of_init_;
+  alignas(16) OwnStack stack_of_maker_;
+  alignas(16) OwnStack stack_of_init_;
   // What they tell.
   volatile pid_t init_ = -1;
   volatile bool executes_ = false;  // init, or it has ended

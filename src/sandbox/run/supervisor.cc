@@ -115,6 +115,8 @@ Status Supervisor::launch() {
   RenameLock& renames = options_.renames != nullptr ? *options_.renames : own_renames_;
   service_.reset(new Service{plan_, compartment, *prepared_.listener, judge_, *walker_, names_,
                              *processes_, renames, home_size_ ? &*home_size_ : nullptr});
+  ports_.emplace(compartment, judge_, loop_, options_.port_news);
+  service_->ports = &*ports_;
   return {};
 }
 
@@ -296,6 +298,8 @@ void Supervisor::stop_serving() {
                        limits_ != nullptr ? limits_->fd() : -1, options_.end_fd})
     loop_.forget(fd);
   kill_compartment(prepared_.compartment);
+  // Last: what the server said before its end is still carried.
+  if (ports_) ports_->stop();
 }
 
 void Supervisor::finish(Outcome outcome) {

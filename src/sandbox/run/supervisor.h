@@ -24,6 +24,7 @@
 #include "sandbox/limits/limits.h"
 #include "sandbox/limits/outcome.h"
 #include "sandbox/network/name_cache.h"
+#include "sandbox/network/ports.h"
 #include "sandbox/network/resolver.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/run/requests.h"
@@ -46,6 +47,8 @@ struct SupervisorOptions {
   // When the program has stopped, with the signal that did it. The supervisor goes on, and the
   // program does when somebody continues it.
   std::function<void(int signal)> stopped = {};
+  // What a person may want to know of a port that a program inside listens at.
+  std::function<void(const PortNews&)> port_news = {};
   // Once, when the program has run and nothing waits.
   std::function<void()> settled = {};
   // At the end, when there is a report.
@@ -117,6 +120,7 @@ class Supervisor final : private Task {
   std::optional<Walker> walker_;
   RenameLock own_renames_;
   std::optional<HomeSize> home_size_;
+  std::optional<Ports> ports_;
   std::unique_ptr<Service> service_;
   std::optional<Server> server_;
   std::unique_ptr<Resolver> resolver_;
