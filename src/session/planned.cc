@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "policy/covers.h"
 #include "policy/git_settings.h"
+#include "policy/npm_settings.h"
 
 namespace bulkhead {
 namespace {
@@ -56,6 +57,7 @@ Result<HomeStore> open_home(const Session& session, const PlanWishes& wishes) {
   }
   // Git goes without where they cannot be had.
   if (!wishes.dry) (void)share_git_settings(session.inputs.variables.home, home.path);
+  if (!wishes.dry) (void)share_npm_settings(session.inputs.variables.home, home.path);
   return home;
 }
 

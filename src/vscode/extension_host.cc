@@ -18,6 +18,7 @@
 #include "policy/git_settings.h"
 #include "policy/homes.h"
 #include "policy/links.h"
+#include "policy/npm_settings.h"
 #include "sandbox/home/home_store.h"
 #include "sandbox/home/private_home.h"
 #include "session/joined.h"
@@ -358,6 +359,7 @@ std::string Host::home_store(const Confinement& confinement) const {
   Status made = make_store_of(state, subject, packages);
   // Git goes without where it cannot be had.
   if (made.ok()) (void)share_git_settings(confinement.inputs.variables.home, store);
+  if (made.ok()) (void)share_npm_settings(confinement.inputs.variables.home, store);
   if (made.ok())
     if (auto home = plan_home(policy, store, "/"); !home.ok()) made = std::move(home).error();
   if (made.ok()) return store;
