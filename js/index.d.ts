@@ -69,6 +69,11 @@ export interface Limits {
   wall?: Duration;
   /** CPU time of all calls together. Default: none. */
   cpu?: Duration;
+  /** CPU time of what a call goes on with after its first stretch of guest code, be it answered or not: after
+   *  promises of the host's, and in timers. A tenth of the time by the clock comes on top, and each stretch counts as
+   *  0.1 ms more than it took. At its end the call is over, as by `wall`: promises of the guest's that the host waits
+   *  for are rejected, or the event 'error' says so. false: none. Default: ten times `time`. */
+  background?: Duration | false;
   /** The native stack of guest code. Default and most '1 MiB'. */
   stack?: Size;
   /** The largest message in either direction: arguments, results, errors; and, of a guest's, what it costs the host to
@@ -100,6 +105,11 @@ export interface SandboxOptions extends Limits {
   eval?: boolean;
   /** Freezes the guest's intrinsics before its first line. Default false. */
   frozen?: boolean;
+  /** What becomes of an error in the background of which no listener of 'error' hears: 'warn' (default): the first one
+   *  of a sandbox is a warning of the process's, on standard error; 'throw': an uncaught exception; 'ignore'. */
+  unheard?: 'warn' | 'throw' | 'ignore';
+  /** The guest's timers keep the program running. Default false: only while a promise of the guest's is waited for. */
+  keepAlive?: boolean;
   /** What the journal calls it. Default: its tenant, or 'sandbox'. */
   name?: string;
   /** Where its decisions are kept: true (default): the user's journal, which `bulkhead log` shows; a
@@ -121,7 +131,7 @@ export interface SandboxOptions extends Limits {
 
 /** A realm has the limits of the sandbox whose heap it is in; of these, what is not given is as there,
  *  but for `expose` and `modules`. */
-export type RealmOptions = Pick<SandboxOptions, 'expose' | 'modules' | 'globals' | 'without' | 'eval' | 'frozen' | 'handles' | 'name'>;
+export type RealmOptions = Pick<SandboxOptions, 'expose' | 'modules' | 'globals' | 'without' | 'eval' | 'frozen' | 'handles' | 'name' | 'unheard'>;
 
 /** The source of an ES module, or what a module of the host's exports. */
 export type Module = string | object;
@@ -194,6 +204,11 @@ export interface SandboxEvents {
   /** The worker ended. `error` says why; every pending call is rejected with it. */
   lost: [error: SandboxError];
   disposed: [];
+  /** What goes wrong where nobody waits for it: `from` tells where. 'rejection': a promise of the guest's that nothing
+   *  handles, which is also how a microtask and an async function of the host's fail; 'timer'; 'promise': what went on
+   *  after a promise of the host's was ended; 'callback': a promise that the host got of the guest and did not look
+   *  at. What a guest throws is what it threw, mostly a GuestError. */
+  error: [error: unknown, background: { readonly sandbox: string; readonly from: 'rejection' | 'timer' | 'promise' | 'callback' }];
   /** Only with the global console: level ('log', 'error', …) and arguments. */
   console: [level: string, args: unknown[]];
   /** A module was asked for: its name, by whom, and whether it is there. */
@@ -316,7 +331,7 @@ export class TimeLimitError extends SandboxError {
   /** The worker had to be killed; the sandbox is lost. */
   readonly killed: boolean;
   /** Which limit it was. */
-  readonly limit: 'time' | 'wall' | 'cpu';
+  readonly limit: 'time' | 'wall' | 'cpu' | 'background';
 }
 export class MemoryLimitError extends SandboxError {
   readonly killed: boolean;

@@ -6,6 +6,8 @@ const { TimeLimitError } = require('./errors.cjs');
 
 // What the worker says of its own end is the better answer, where it comes in time.
 const GRACE = 20;
+// Of the clock, what goes on in the background may use besides its budget; and what a turn of it costs the host.
+const SHARE = 0.1, TURN = 0.1;
 
 const nothing = () => {};
 
@@ -19,9 +21,14 @@ class Call {
   #late;  // of its own wall clock
   #held;  // promises of the guest's that are pending (standin.cjs)
 
-  // time, wall: milliseconds or undefined; signal: an AbortSignal or undefined. It ends with its parent.
-  constructor({ time, wall, signal } = {}, parent = undefined) {
+  #spent = 0;  // milliseconds of processor time, of turns after its first
+  #since;
+
+  // time, wall, background: milliseconds or undefined; signal: an AbortSignal or undefined. It ends with its parent.
+  constructor({ time, wall, background = Infinity, signal } = {}, parent = undefined) {
     this.time = time;
+    this.background = background;
+    this.told = false;  // whoever waited for it knows why it ended
     this.wall = wall;
     this.end = wall === undefined ? Infinity : performance.now() + wall;
     this.bounded = wall !== undefined || signal !== undefined;
@@ -32,8 +39,8 @@ class Call {
   // Why nothing of it may go on, or undefined.
   over() {
     if (this.#error !== undefined) return this.#error;
-    if (this.#signal?.aborted) this.stop(this.#signal.reason);
-    if (this.end !== Infinity && performance.now() >= this.end) this.stop(this.#late = new TimeLimitError(`not done within ${this.wall} ms`, false, 'wall'));
+    if (this.#signal?.aborted) this.#stopAsWanted(this.#signal.reason);
+    if (this.end !== Infinity && performance.now() >= this.end) this.#stopAsWanted(this.#late = new TimeLimitError(`not done within ${this.wall} ms`, false, 'wall'));
     return this.#error ?? this.#parent?.over();
   }
   // Milliseconds that are left for a turn of it; 0 where there is no end.
@@ -47,8 +54,15 @@ class Call {
     const listeners = [...(this.#listeners ?? [])];
     const held = [...(this.#held ?? [])];
     this.#unlisten();
+    this.told = held.length > 0;
     for (const listener of listeners) listener(error);
     for (const record of held) record.endpoint.finishPromise(record, false, error);
+  }
+
+  // By whoever made the call, who knows.
+  #stopAsWanted(error) {
+    this.stop(error);
+    this.told = true;
   }
 
   // `listener` is told of its end, once. Whoever only listens keeps no event loop going.
@@ -68,12 +82,23 @@ class Call {
     if (this.#listeners?.size === 0) this.#unlisten();
   }
   #stopped = (error) => this.stop(error);
-  #aborted = () => this.stop(this.#signal.reason);
+  #aborted = () => this.#stopAsWanted(this.#signal.reason);
   #unlisten() {
     clearTimeout(this.#timer);
     this.#parent?.offOver(this.#stopped);
     this.#signal?.removeEventListener('abort', this.#aborted);
     this.#listeners = undefined;
+  }
+
+  // One more turn of what it goes on with has used so much. Why it is over, where that was too much.
+  spend(milliseconds) {
+    const now = performance.now();
+    this.#since ??= now;
+    this.#spent += milliseconds + TURN;
+    if (this.#spent <= this.background + SHARE * (now - this.#since) || this.over() !== undefined) return undefined;
+    const error = new TimeLimitError('what the call goes on with used more processor time than it may (option background)', false, 'background');
+    this.stop(error);
+    return error;
   }
 
   // A promise of a guest's that somebody may wait for: it is rejected when the call is over.

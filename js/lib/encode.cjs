@@ -39,7 +39,7 @@ function encodeObject(endpoint, value) {
   const { link, policy } = endpoint;
   const { writer } = link;
   const record = endpoint.standIns.get(value);
-  if (record !== undefined) return encodeYours(endpoint, record);
+  if (record !== undefined) return encodeYours(endpoint, record, value);
   if (policy.isHost) {
     if (value === policy.limit) return writer.u8(Tag.LIMIT);
     if (value === policy.transfer) return writer.u8(Tag.TRANSFER);
@@ -50,7 +50,7 @@ function encodeObject(endpoint, value) {
     if (wrapped.copying) return encodeCopy(endpoint, wrapped.value);
     value = wrapped.value;
     const again = endpoint.standIns.get(value);
-    if (again !== undefined) return encodeYours(endpoint, again);
+    if (again !== undefined) return encodeYours(endpoint, again, value);
     view = wrapped.view;
     copying = false;
   }
@@ -106,8 +106,9 @@ function encodeObject(endpoint, value) {
   writer.u8(view === View.CACHED ? kind | CACHED : kind);
 }
 
-function encodeYours(endpoint, { id }) {
+function encodeYours(endpoint, { id, isPromise }, value) {
   const { writer } = endpoint.link;
+  if (isPromise) endpoint.policy.handBack(value);
   endpoint.mention(id);
   writer.u8(Tag.YOURS);
   writer.u32(id);

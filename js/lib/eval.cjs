@@ -61,10 +61,14 @@ function exitCode(error) {
 }
 
 async function create(options, stdout = process.stdout) {
-  const sandbox = await Sandbox.create({ time: '10 s', name: 'prompt', ...options, globals: 'web' });
+  const sandbox = await Sandbox.create({ time: '10 s', name: 'prompt', ...options, globals: 'web', keepAlive: true });
   sandbox.on('console', (level, args) => {
     const stream = level === 'warn' || level === 'error' || level === 'trace' ? process.stderr : stdout;
     stream.write(`${args.map((arg) => shown(arg, stream)).join(' ')}\n`);
+  });
+  sandbox.on('error', (error) => {
+    const text = error instanceof errors.SandboxError ? `bulkhead: ${error.message}` : errorText(error);
+    process.stderr.write(`${harmless(text, process.stderr)}\n`);
   });
   return sandbox;
 }
@@ -85,6 +89,7 @@ async function runFile(file, { json, ...options }) {
   const name = isInput ? 'standard input' : path.resolve(file);
   callProgram(name, `bulkhead eval ${file ?? '-'}`);
   const sandbox = await create({ ...options, name }, json ? process.stderr : process.stdout);
+  sandbox.on('error', (error) => { process.exitCode ||= exitCode(error); });
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort());
   interrupt.signal.addEventListener('abort', () => {

@@ -82,6 +82,10 @@ class GuestPolicy {
   }
   onPromise(promise, record) {
     record.account = this.guest.limited.current;
+    record.isPromise = true;
+  }
+  // It is the host's again to look whether it fails.
+  handBack(promise) {
     this.guest.io.whenSettled(promise, noop, noop);
   }
   settling() {}
@@ -89,6 +93,7 @@ class GuestPolicy {
   makeError(make) {
     return make();
   }
+  lasting() {}
   onError(error, className, name, message) {
     // Made by us, but thrown where the guest's code stands.
     P.defineProperty(error, 'stack', {
@@ -118,6 +123,7 @@ class GuestPolicy {
   }
   finishReply(endpoint) {
     endpoint.saySettled();
+    if (this.guest.outermost) this.guest.sayUnheard();
   }
   check() {}
   permits() {
@@ -217,6 +223,7 @@ class Guest {
     this.outermost = false;
     this.limited = new Limited(this);
     this.ended = false;      // the turn before this one was
+    this.reasons = undefined;  // of rejections that nothing handles
     this.settled = undefined;  // by this request: a promise of the host's
     this.modules = new P.SafeMap();  // by name: { number, wanted }
     this.names = [];                 // by number
@@ -359,6 +366,13 @@ class Guest {
     this.limited.run(settled?.account, settled?.settle);
   }
 
+  // Rejections that nothing handles, once nothing is put off any more.
+  sayUnheard() {
+    if (this.io.rejected[0] !== 0) this.reasons = this.io.rejections();
+    if (this.reasons === undefined) return;
+    if (this.reasons.length > 0) this.endpoint.sayUnheard(this.reasons);
+    this.reasons = undefined;
+  }
   // What was being written and will not be sent.
   forgetMessage() {
     const { endpoint, link } = this;

@@ -16,6 +16,9 @@ const { caller } = require('./stack.cjs');
 const FIRST_BUFFER = 64 << 10;
 const Code = { TIME: -1, MEMORY: -2, GONE: -3, BROKEN: -4 };
 const LAST_WORDS_MEMORY = 1;
+// PATIENT: where more would be held than may be, the guest lets go of what it has dropped first. BACKGROUND: what a call
+// goes on with, and pays for.
+const Post = { PATIENT: 1, BACKGROUND: 2 };
 const LAST_TURN = 0xfffffffe;
 // What the worker answers without any code of a guest's.
 const isOurs = (op) => op === Op.CREATE || op === Op.INIT || op === Op.CODE;
@@ -288,7 +291,8 @@ class Link {
   // ------------------------------------------------------------------- without waiting
 
   // One request whose answer the event loop brings: a promise of what `read` makes of it.
-  post(endpoint, op, target, write, read, call, patient = true) {
+  // how: see Post.
+  post(endpoint, op, target, write, read, call, how = Post.PATIENT) {
     return new Promise((resolve, reject) => {
       if (this.lost !== undefined) throw this.lost;
       let length;
@@ -301,13 +305,13 @@ class Link {
         length = endpoint.say(op, target, write, Flag.BY_VALUE);
       } catch (error) {
         endpoint.unmention(ids);
-        if (patient && isOfHandles(error)) return resolve(this.postAgain(endpoint, op, target, write, read, call));
+        if ((how & Post.PATIENT) !== 0 && isOfHandles(error)) return resolve(this.postAgain(endpoint, op, target, write, read, call, how & ~Post.PATIENT));
         throw LimitError.is(error) ? errors.byCode(error.code, error.message) : error;
       } finally {
         this.call = saved;
         endpoint.mentioned = null;
       }
-      const job = { endpoint, ids, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
+      const job = { endpoint, ids, background: (how & Post.BACKGROUND) !== 0, read, resolve, reject, length, call, bytes: null, lent: null, saved: false };
       if (this.flight === null && this.level === 0 && !this.serving && this.queue.length === 0) return this.start(job);
       job.bytes = this.writer.bytes.slice(0, length);
       job.lent = endpoint.said();
@@ -315,9 +319,9 @@ class Link {
     });
   }
   // More would be held than may be: once the guest has let go of what it has dropped.
-  async postAgain(endpoint, op, target, write, read, call) {
-    for (let more = true, i = 0; more === true && i < MOST_ASKED; i++) more = await this.post(endpoint, Op.COLLECT, 0, undefined, readValue, call, false);
-    return this.post(endpoint, op, target, write, read, call, false);
+  async postAgain(endpoint, op, target, write, read, call, how) {
+    for (let more = true, i = 0; more === true && i < MOST_ASKED; i++) more = await this.post(endpoint, Op.COLLECT, 0, undefined, readValue, call, 0);
+    return this.post(endpoint, op, target, write, read, call, how);
   }
   start(job) {
     this.flight = job;
@@ -370,14 +374,20 @@ class Link {
     this.flight = null;
     const { endpoint } = job;
     if (job.call !== undefined) job.call.onstop = undefined;
+    let settle;
     try {
       if (this.reader.view.getUint32(4, true) !== endpoint.number) throw new WireError('sandbox');
-      job.resolve(endpoint.hear(received, job.read));
-    } catch (error) {
-      job.reject(WireError.is(error) ? this.broken(error) : error);
+      const result = endpoint.hear(received, job.read);
+      settle = () => job.resolve(result);
+    } catch (thrown) {
+      const error = WireError.is(thrown) ? this.broken(thrown) : thrown;
+      settle = () => job.reject(error);
     } finally {
       endpoint.byValue = job.saved;
     }
+    const spent = job.background && this.lost === undefined ? job.call.spend(this.native.used()) : undefined;
+    if (spent === undefined) settle();
+    else job.reject(endpoint.policy.sandbox.ended(spent));
     this.next();
   }
   // A request that waits finds another one in flight: that is waited for first. In the middle of another
@@ -416,9 +426,10 @@ class Link {
   // ------------------------------------------------------------------- the end
 
   errorOf(code) {
-    if (code === Code.TIME)
+    const isFull = code !== Code.BROKEN && this.native.lastWords() === LAST_WORDS_MEMORY;
+    if (code === Code.TIME && !isFull)
       return new errors.TimeLimitError('the guest did not end in time; its worker was killed', true, this.over()?.limit ?? 'time');
-    if (code === Code.MEMORY || this.native.lastWords() === LAST_WORDS_MEMORY)
+    if (code === Code.MEMORY || isFull)
       return new errors.MemoryLimitError('the guest used more memory than its worker may; the worker was killed', true);
     if (code === Code.GONE) return new errors.LostError('the worker of the sandbox ended');
     return new errors.LostError('the worker of the sandbox broke the protocol');
@@ -442,4 +453,4 @@ class Link {
   }
 }
 
-module.exports = { Link, HEADER, callSignal };
+module.exports = { Link, Post, HEADER, callSignal };

@@ -3,7 +3,7 @@
 // own realm; `policy` is what makes them differ, and the host's is the one that counts.
 
 const P = require('./primordials.cjs');
-const { HEADER, Op, Flag, Tag, Kind, WireError } = require('./wire.cjs');
+const { HEADER, Op, Flag, Settle, Tag, Kind, WireError } = require('./wire.cjs');
 const { intrinsics, isForwarded, isEvaluator, changes } = require('./intrinsics.cjs');
 const { LiveHandler, Import, encodeArguments, readValue } = require('./standin.cjs');
 const { View } = require('./view.cjs');
@@ -262,14 +262,12 @@ class Endpoint {
   sayPatiently(op, target, write, flags) {
     if (this.patient || !this.link.mayWait()) return this.say(op, target, write, flags);
     this.patient = true;
-    const { length } = this.settled;
     try {
       return this.say(op, target, write, flags);
     } catch (error) {
       if (!isOfHandles(error) || this.depth >= MAX_DEPTH) throw error;
       for (let i = 0; i < MOST_ASKED && this.ask(Op.COLLECT, 0, undefined, readValue, false) === true; i++);
       this.patient = false;
-      this.settled.length = length;
       return this.say(op, target, write, flags);
     } finally {
       this.patient = false;
@@ -289,7 +287,8 @@ class Endpoint {
     }
   }
   write(op, target, write, flags) {
-    const { link } = this;
+    const { link, settled } = this;
+    const { length } = settled;
     try {
       this.begin(op, target, flags);
       if (write !== undefined) write(this);
@@ -300,6 +299,8 @@ class Endpoint {
       // Before anything that needs stack, which may be what there is none of.
       link.encoding = null;
       this.abort();
+      settled.length = length;
+      this.settled = settled;
       throw error;
     }
   }
@@ -312,7 +313,9 @@ class Endpoint {
     const threw = header.op === Op.THROW;
     const result = threw ? this.policy.thrown(this, header) : read(this, header);
     const { withdrawn } = this;
-    if ((header.flags & Flag.SETTLED) !== 0) this.hearSettled();
+    const settled = (header.flags & Flag.SETTLED) !== 0 ? this.hearSettled() : undefined;
+    if ((header.flags & Flag.UNHEARD) !== 0) this.policy.unheard(this, this.hearUnheard());
+    if (settled !== undefined) for (let i = 0; i < settled.length; i++) this.settle(settled[i].id, settled[i].ok, settled[i].value);
     if (withdrawn) throw this.policy.withdrawal();
     if (threw) throw result;
     return result;
@@ -325,20 +328,31 @@ class Endpoint {
     const { byValue } = this;
     for (let i = 0; i < count; i++) {
       const id = reader.u32();
-      const ok = reader.u8() !== 0;
+      const how = reader.u8();
+      if (how === Settle.LIMIT) {
+        P.ArrayPush(list, { __proto__: null, id, ok: false, value: this.policy.limitError(this) });
+        continue;
+      }
+      const ok = how === Settle.FULFILLED;
       this.byValue = this.record(id, 0)?.byValue ?? byValue;
       this.withdrawn = false;
       const value = this.decode();
       P.ArrayPush(list, this.withdrawn ? { __proto__: null, id, ok: false, value: this.policy.withdrawal() } : { __proto__: null, id, ok, value });
     }
     this.byValue = byValue;
-    for (let i = 0; i < list.length; i++) this.settle(list[i].id, list[i].ok, list[i].value);
+    return list;
+  }
+  hearUnheard() {
+    const count = this.link.reader.count(1);
+    const list = P.list();
+    for (let i = 0; i < count; i++) P.ArrayPush(list, this.decode());
+    return list;
   }
   // To the end of an answer: the promises of ours that were settled meanwhile.
   saySettled() {
     if (this.settled.length === 0) return;
     const { writer } = this.link;
-    const { settled, copying } = this;
+    const { settled } = this;
     writer.bytes[1] |= Flag.SETTLED;
     const start = writer.at;
     writer.u32(0);
@@ -346,27 +360,55 @@ class Endpoint {
     let count = 0;
     for (; count < settled.length; count++) {
       writer.u32(settled[count].id);
-      const { at } = writer;
-      const { weight } = this;
-      const going = this.transfers?.length ?? 0;
-      this.copying = settled[count].copying;
-      try {
+      const error = this.tryTo(() => {
+        this.copying = settled[count].copying;
         this.weigh(Weight.SETTLED);
-        writer.u8(settled[count].ok ? 1 : 0);
+        writer.u8(settled[count].ok ? Settle.FULFILLED : Settle.REJECTED);
         this.encode(settled[count].value);
-      } catch (error) {
-        this.copying = copying;
-        if (error === AGAIN || (this.patient && isOfHandles(error))) throw error;
-        writer.at = at;
-        this.weight = weight;
-        if (this.transfers !== null) this.transfers.length = going;
-        writer.u8(0);
-        this.encode(`a promise's value cannot cross the membrane: ${this.policy.limitOf(error)?.message ?? 'it cannot be copied'}`);
-      }
+      });
+      if (error === undefined) continue;
+      const limit = this.policy.limitOf(error);
+      writer.u8(Settle.LIMIT);
+      this.encodeText(limit?.code ?? 'ERR_SANDBOX_COPY');
+      this.encodeText(limit?.message ?? 'the value of a promise cannot cross the membrane: it cannot be copied');
     }
-    this.copying = copying;
     writer.view.setUint32(start, count, true);
     this.settled = this.policy.isHost ? [] : P.list();
+  }
+
+  // A part of a message that it may do without: undefined, or why it is not there.
+  tryTo(write) {
+    const { at } = this.link.writer;
+    const { copying, weight, journaled: lent } = this;
+    const seen = this.seen?.size ?? 0;
+    const going = this.transfers?.length ?? 0;
+    try {
+      write();
+      return undefined;
+    } catch (error) {
+      if (error === AGAIN || (this.patient && isOfHandles(error))) throw error;
+      this.link.writer.at = at;
+      this.weight = weight;
+      this.seen?.forEach((number, value) => { if (number >= seen) this.seen.delete(value); });
+      if (this.transfers !== null) this.transfers.length = going;
+      while (this.journaled > lent) this.release(this.journal[--this.journaled], 1);
+      return error ?? null;
+    } finally {
+      this.copying = copying;
+    }
+  }
+  // Rejections that nothing handles, likewise: so many of them as are told.
+  sayUnheard(values) {
+    const { writer } = this.link;
+    writer.bytes[1] |= Flag.UNHEARD;
+    writer.u32(values.length);
+    for (let i = 0; i < values.length; i++) {
+      const error = this.tryTo(() => {
+        this.copying = true;
+        this.encode(values[i]);
+      });
+      if (error !== undefined) this.encodeText('an error that cannot cross the membrane');
+    }
   }
 
   // ------------------------------------------------------------------- what we export
@@ -422,7 +464,7 @@ class Endpoint {
     const id = this.exportHandle(promise, View.READONLY, Kind.PROMISE);
     const entry = this.entries[id & INDEX_MASK];
     // Who waits for it: of several calls of the host the one that goes on for longer.
-    const { call } = this.link;
+    const call = this.policy.lasting(this);
     if (!known || (entry.call !== undefined && (call === undefined || call.end > entry.call.end))) entry.call = call;
     if (known) return id;
     const outcome = this.link.outcome(promise);
@@ -530,7 +572,7 @@ class Endpoint {
   }
   // A promise of ours that stands for one of the other side has its outcome.
   finishPromise(record, ok, value) {
-    this.policy.settling(record, ok);
+    this.policy.settling(record, ok, value);
     const { resolve, reject } = record;
     record.resolve = record.reject = undefined;
     (ok ? resolve : reject)(value);

@@ -77,13 +77,14 @@ const globalNames = new Set([...languageNames, ...webNames, 'globalThis', 'undef
 const MiB = 2 ** 20;
 const PAGE = 4096;
 const known = new Set(['memory', 'buffers', 'wasm', 'time', 'wall', 'cpu', 'stack', 'output', 'handles', 'expose', 'modules', 'globals',
-  'eval', 'frozen', 'without', 'shared', 'tenant', 'name', 'journal', 'cacheKey', 'runtime']);
+  'eval', 'frozen', 'without', 'shared', 'tenant', 'name', 'journal', 'cacheKey', 'runtime', 'background', 'unheard', 'keepAlive']);
 
 function readOptions(given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a sandbox are an object');
   refuseUnknown(given, known, '');
   const memory = between('memory', size('memory', given.memory ?? 64 * MiB), 8 * MiB, 2048 * MiB, "from '8 MiB' to '2 GiB'");
-  const { globals = 'ecmascript', tenant, name = tenant ?? 'sandbox', journal = true, runtime = 'isolate', expose = {}, without = [], cacheKey } = given;
+  const { globals = 'ecmascript', tenant, name = tenant ?? 'sandbox', journal = true, runtime = 'isolate', expose = {}, without = [], cacheKey, unheard = 'warn' } = given;
+  const time = between('time', duration('time', given.time ?? 1000), 1, 3.6e6, "from '1 ms' to '60 min'");
   if (!sets.includes(globals) && !(Array.isArray(globals) && globals.every((name) => typeof name === 'string')))
     refuse(`globals: 'none', 'ecmascript', 'web', 'node' or a list of names${typeof globals === 'string' ? meant(globals, sets) : ''}`);
   if (Array.isArray(globals))
@@ -97,7 +98,8 @@ function readOptions(given = {}) {
   if (!Array.isArray(without) || !without.every((path) => typeof path === 'string' && path !== ''))
     refuse("without: a list of paths, such as 'WebAssembly' or 'Array.prototype.sort'");
   if (typeof expose !== 'object' || expose === null) refuse('expose: an object of names and values');
-  for (const name of ['eval', 'frozen'])
+  if (!['warn', 'throw', 'ignore'].includes(unheard)) refuse("unheard: 'warn', 'throw' or 'ignore'");
+  for (const name of ['eval', 'frozen', 'keepAlive'])
     if (given[name] !== undefined && typeof given[name] !== 'boolean') refuse(`${name}: true or false`);
   return {
     memory,
@@ -105,13 +107,15 @@ function readOptions(given = {}) {
     // In whole pages.
     shared: Math.ceil(between('shared', size('shared', given.shared ?? 0), 0, 512 * MiB, "up to '512 MiB'") / PAGE) * PAGE,
     wasm: size('wasm', given.wasm ?? memory),
-    time: between('time', duration('time', given.time ?? 1000), 1, 3.6e6, "from '1 ms' to '60 min'"),
+    time,
+    background: given.background === false ? Infinity : between('background', duration('background', given.background ?? 10 * time), 1, 8.64e7, "from '1 ms', or false"),
     wall: given.wall === undefined ? 0 : between('wall', duration('wall', given.wall), 1, 8.64e7, "from '1 ms'"),
     cpu: given.cpu === undefined ? 0 : between('cpu', duration('cpu', given.cpu), 1, 8.64e7, "from '1 ms'"),
     stack: between('stack', size('stack', given.stack ?? MiB), 64 << 10, MiB, "from '64 KiB' to '1 MiB'"),
     output: between('output', size('output', given.output ?? 16 * MiB), 64 << 10, 512 * MiB, "from '64 KiB' to '512 MiB'"),
     handles: count('handles', given.handles ?? 65536),
-    expose, globals, without: [...without], tenant, name, cacheKey,
+    expose, globals, without: [...without], tenant, name, cacheKey, unheard,
+    keepAlive: given.keepAlive ?? false,
     journal: typeof journal === 'string' ? resolve(journal) : journal,
     modules: modulesOf(given.modules),
     eval: given.eval ?? true,
@@ -119,7 +123,7 @@ function readOptions(given = {}) {
   };
 }
 
-const ofRealms = new Set(['expose', 'modules', 'globals', 'eval', 'frozen', 'without', 'handles', 'name']);
+const ofRealms = new Set(['expose', 'modules', 'globals', 'eval', 'frozen', 'without', 'handles', 'name', 'unheard']);
 // A realm has the limits of the sandbox whose heap it is in, `options`.
 function realmOptions(options, given = {}) {
   if (typeof given !== 'object' || given === null) refuse('the options of a realm are an object');

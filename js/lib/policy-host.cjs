@@ -77,7 +77,33 @@ const microseconds = (task) => {
   return Math.min((performance.now() - begin) * 1000, user + system);
 };
 const noop = () => {};
-// A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON.
+// A rejection that nobody waits for is not the end of a host: JSON.stringify calls a guest's toJSON. It is told as what
+// goes wrong in the background is. Whoever waits for a promise, by await, then or another promise, asks it for its
+// `constructor` first, as the language has it.
+const awaited = new WeakSet();
+const asked = {
+  get() {
+    awaited.add(this);
+    return Promise;
+  },
+  set(value) {
+    P.defineProperty(this, 'constructor', { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  },
+  enumerable: false, configurable: true,
+};
+const watch = (promise) => {
+  P.defineProperty(promise, 'constructor', asked);
+  return promise;
+};
+const tend = (promise, tell) => {
+  const before = awaited.has(promise);
+  P.PromiseThen(promise, undefined, (error) => {
+    // As late as Node looks, at the earliest.
+    setImmediate(() => { if (!awaited.has(promise)) tell(error); });
+  });
+  if (!before) awaited.delete(promise);
+  return promise;
+};
 const quiet = (promise) => {
   P.PromiseThen(promise, undefined, noop);
   return promise;
@@ -99,6 +125,7 @@ async function* iterate(begin) {
   }
   return undefined;
 }
+const MOST_REJECTED = 16;
 const makeNothing = { construct: () => ({}) };
 const isConstructor = (value) => {
   try {
@@ -161,6 +188,7 @@ class HostPolicy {
     this.isHost = true;
     this.sandbox = sandbox;
     this.handles = handles;
+    this.rejected = [];  // promises of the guest's, and why, that nobody had waited for by then
     this.collectAt = 0;  // when all may be collected again
     this.limit = limit;
     this.transfer = transfer;
@@ -175,14 +203,30 @@ class HostPolicy {
     const where = reader.at < reader.end ? endpoint.decodeText() : '';
     const over = endpoint.link.over();
     if (over !== undefined && why !== End.MEMORY) return this.sandbox.ended(errors.endedAt(over, where));
-    if (why === End.MEMORY) return this.sandbox.ended(new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended'));
-    if (why === End.TIME) return this.sandbox.ended(errors.endedAt(new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended'), where));
+    const error = this.sandbox.ended(this.whyEnded(why, where));
     // Most often because its stack was full. What it had heard of names is not sure any more.
-    endpoint.forgetKeys();
-    return this.sandbox.ended(new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up'));
+    if (why !== End.MEMORY && why !== End.TIME) endpoint.forgetKeys();
+    // With what was ended went all that it had put off.
+    this.sandbox.endCall(endpoint.link.call, error);
+    return error;
+  }
+  whyEnded(why, where) {
+    if (why === End.MEMORY) return new errors.MemoryLimitError('the guest used more memory than its limit; what ran was ended');
+    if (why === End.TIME) return errors.endedAt(new errors.TimeLimitError('the guest ran longer than its time limit; what ran was ended'), where);
+    return new errors.SandboxError('ERR_SANDBOX_STACK', 'the guest could not answer; its stack may have been used up');
+  }
+  unheard(endpoint, list) {
+    for (let i = 0; i < list.length; i++) this.sandbox.unheard(list[i], 'rejection');
+  }
+  // What is begun now for later is of a call of its own, however it was asked: its end ends nothing else.
+  lasting({ link }) {
+    return link.call = this.sandbox.lasting(link.call);
   }
   thrown(endpoint, header) {
     if ((header.flags & Flag.LIMIT) === 0) return endpoint.decode();
+    return this.limitError(endpoint);
+  }
+  limitError(endpoint) {
     const code = endpoint.decodeText();
     const text = endpoint.decodeText();
     return errors.byCode(code, limitTexts.get(code) ?? (text.length <= MOST_TEXT ? text : `${text.slice(0, MOST_TEXT)}…`));
@@ -209,13 +253,36 @@ class HostPolicy {
   }
   // What a call waits for, it waits for no longer than it goes on.
   onPromise(promise, record) {
-    record.call = record.endpoint.link.call;
+    record.call = this.lasting(record.endpoint);
     record.call?.hold(record);
+    this.sandbox.awaits(1);
+    watch(promise);
   }
-  settling(record, ok) {
+  settling(record, ok, value) {
     record.call?.letGo(record);
+    this.sandbox.awaits(-1);
     // What is fulfilled has no reaction of ours, which would keep its value until the job is over.
-    if (!ok) quiet(record.endpoint.references.get(record));
+    if (ok) return;
+    const promise = record.endpoint.references.get(record);
+    const isAwaited = awaited.has(promise);
+    quiet(promise);
+    if (isAwaited) return;
+    awaited.delete(promise);
+    if (this.rejected.length === MOST_REJECTED) return;
+    if (this.rejected.length === 0) setImmediate(() => this.lookAfter(record.endpoint));
+    this.rejected.push({ record, error: value });
+  }
+  // As tend(), of promises that a job of the host's may have made by the thousand.
+  lookAfter(endpoint) {
+    const { rejected } = this;
+    this.rejected = [];
+    for (const { record, error } of rejected) {
+      const promise = endpoint.references.get(record);
+      if (endpoint.standIns.get(promise) !== record || !awaited.has(promise)) this.sandbox.unheard(error, 'callback');
+    }
+  }
+  tend(promise) {
+    return tend(promise, (error) => this.sandbox.unheard(error, 'callback'));
   }
   // The target of a stand-in: what looks at proxies looks there.
   adorn(target) {
@@ -258,10 +325,12 @@ class HostPolicy {
   callable(record) {
     if (record.kind !== Kind.FUNCTION && record.kind !== Kind.CONSTRUCTOR) return Object.freeze({});
     const { sandbox } = this;
-    if (record.kind === Kind.FUNCTION) return (...args) => quiet(sandbox.callRecord(record, undefined, args, undefined));
+    const tended = (promise) => this.tend(watch(promise));
+    const call = (args) => tended(sandbox.callRecord(record, undefined, args, undefined));
+    if (record.kind === Kind.FUNCTION) return (...args) => call(args);
     // With `new` what is made comes by a promise, too.
     return function (...args) {
-      return quiet(new.target === undefined ? sandbox.callRecord(record, undefined, args, undefined) : sandbox.constructRecord(record, args));
+      return new.target === undefined ? call(args) : tended(sandbox.constructRecord(record, args));
     };
   }
   snapshot(endpoint, id, object, { methods, accessors, iterates }) {
@@ -274,9 +343,10 @@ class HostPolicy {
     const then = (resolve, reject) => quiet(sandbox.invoke(record, 'then', [resolve, reject], call).catch((error) => {
       if (typeof reject === 'function') reject(error);
     }));
+    const tended = (promise) => this.tend(watch(promise));
     const invoke = (name) => function (...args) {
-      if (new.target === undefined) return quiet(sandbox.invoke(record, name, args));
-      return quiet(sandbox.readRecord(record, name).then((Class) => new Class(...args)));
+      if (new.target === undefined) return tended(sandbox.invoke(record, name, args));
+      return tended(sandbox.readRecord(record, name).then((Class) => new Class(...args)));
     };
     for (let i = 0; i < methods.length; i++)
       P.defineProperty(object, methods[i], { __proto__: null, value: methods[i] === 'then' ? then : invoke(methods[i]), enumerable: true });
@@ -284,7 +354,7 @@ class HostPolicy {
     for (let i = 0; i < accessors.length; i++) {
       const name = accessors[i];
       if (name === 'then') throw new WireError('then');
-      P.defineProperty(object, name, { __proto__: null, get: () => quiet(sandbox.readRecord(record, name)), enumerable: false });
+      P.defineProperty(object, name, { __proto__: null, get: () => tended(sandbox.readRecord(record, name)), enumerable: false });
     }
     if (iterates !== 0) {
       const begin = invoke((iterates & Iterates.ASYNC) !== 0 ? Symbol.asyncIterator : Symbol.iterator);

@@ -2,6 +2,7 @@
 // Sandbox: what a user of the package holds. Workers are in pool.cjs, what crosses in membrane.cjs.
 
 const { EventEmitter } = require('node:events');
+const { inspect } = require('node:util');
 const { Op, Flag, Tag, Kind, Settle } = require('./wire.cjs');
 const { Endpoint } = require('./membrane.cjs');
 const { HostPolicy } = require('./policy-host.cjs');
@@ -11,6 +12,7 @@ const { webHost } = require('./web-host.cjs');
 const { wantsBuffer, bufferProgram } = require('./node-host.cjs');
 const { looker } = require('./look.cjs');
 const { Call } = require('./call.cjs');
+const { Post } = require('./link.cjs');
 const { Modules, moduleName } = require('./modules.cjs');
 const { SharedMemory } = require('./shared.cjs');
 const codeCache = require('./code-cache.cjs');
@@ -42,6 +44,11 @@ class Sandbox extends EventEmitter {
   #shared;
   #made = false;  // by the pool, in advance
   #life = new Call();  // ends with the sandbox
+  #awaited = 0;        // promises of the guest's that are pending here
+  #timers = 0;
+  #keepsAlive;
+  #warned = false;
+  #heard = new WeakSet();  // errors that a caller was given
   #usual;              // limits of a turn
   #call;               // what a request that waits is of (link.cjs)
   #realms = new Set();
@@ -296,10 +303,11 @@ class Sandbox extends EventEmitter {
   }
   // What a call goes on with later: a timer's function.
   async resume(call, target) {
-    return this.#within(call, Op.APPLY, this.#recordOf(target).id, applyMessage(undefined, []));
+    return this.#goOn(this.#endpoint, Op.APPLY, this.#recordOf(target).id, applyMessage(undefined, []), value, call);
   }
+  // What is begun now for later is of this.
   get calling() {
-    return this.#worker.link.call;
+    return this.#endpoint.policy.lasting(this.#endpoint);
   }
   async invoke(record, name, args, call = this.begin()) {
     return this.#within(call, Op.INVOKE, record.id, (endpoint) => {
@@ -344,6 +352,11 @@ class Sandbox extends EventEmitter {
     this.#told.add(error);
     this.note(false, what, error.message, '');
   }
+  // To whoever called.
+  #give(error) {
+    this.#tell(error);
+    if (errors.SandboxError.is(error)) this.#heard.add(error);
+  }
   ended(error) {
     this.#tell(error);
     return error;
@@ -354,7 +367,8 @@ class Sandbox extends EventEmitter {
   // What the turn that begins now may take (link.cjs).
   turnLimits(call) {
     // Of most calls, and then the same object each time (link.cjs).
-    if (call === this.#life && this.#usual !== undefined) return this.#usual;
+    const plain = call === undefined || call === this.#life || (call.time === undefined && call.end === Infinity);
+    if (plain && this.#usual !== undefined) return this.#usual;
     const { time, memory, buffers, wasm, cpu } = this.#options;
     let most = Math.min(time, call?.time ?? time);
     // What makes it is ours and no call, as long as no guest's code has run in the worker.
@@ -362,7 +376,7 @@ class Sandbox extends EventEmitter {
     if (ours) most = Math.max(most, pool.MAKING.time);
     if (cpu > 0) most = Math.min(most, Math.max(1, cpu - this.#budget.used));
     const limits = { time: most, wall: call?.left() ?? 0, resident: this.#worker.resident(memory, buffers, wasm) };
-    if (call === this.#life && cpu === 0 && !ours) this.#usual = limits;
+    if (plain && cpu === 0 && !ours) this.#usual = limits;
     return limits;
   }
   // A call that begins; without limits of its own it is as long as the sandbox lets it.
@@ -375,8 +389,17 @@ class Sandbox extends EventEmitter {
     return new Call({
       time: time === undefined ? undefined : Math.max(1, duration('time', time)),
       wall: least === Infinity ? undefined : least,
+      background: this.#options.background,
       signal,
     }, this.#life);
+  }
+  // What goes on later of a call that has no limits of its own is of one all the same, which ends alone.
+  lasting(call) {
+    return call === undefined || call === this.#life ? new Call({ background: this.#options.background }, this.#life) : call;
+  }
+  // A turn of it was ended, and so it is over with all that waits for it.
+  endCall(call, error) {
+    if (call !== this.#life) call?.stop(error);
   }
   // The call that requests which wait are of.
   given() {
@@ -388,7 +411,7 @@ class Sandbox extends EventEmitter {
     try {
       return task();
     } catch (error) {
-      this.#tell(error);
+      this.#give(error);
       throw error;
     } finally {
       this.#call = outer;
@@ -402,7 +425,7 @@ class Sandbox extends EventEmitter {
     try {
       return await call.wait(this.#worker.link.post(this.#endpoint, op, target, write, read, call));
     } catch (error) {
-      this.#tell(error);
+      this.#give(error);
       throw errors.calledFrom(error, here);
     } finally {
       this.count(before);
@@ -444,7 +467,7 @@ class Sandbox extends EventEmitter {
   sendSettled(endpoint) {
     const { settled } = endpoint;
     endpoint.settled = [];
-    for (const { id, ok, value: item, call = this.begin() } of settled) {
+    for (const { id, ok, value: item, call } of settled) {
       const message = (how, what) => ({ link: { writer } }) => {
         writer.u32(id);
         writer.u8(how);
@@ -457,22 +480,67 @@ class Sandbox extends EventEmitter {
       }
       this.#settle(endpoint, message(ok ? Settle.FULFILLED : Settle.REJECTED, item), call)
         .catch((error) => {
-          // What waits for it waits for ever once its call is over or all processor time is used.
-          if (!this.#gone && call.over() === undefined && !(error instanceof errors.TimeLimitError))
-            return this.#settle(endpoint, message(Settle.REJECTED, String(error?.message)), call);
+          if (this.#gone || call.over() !== undefined) throw error;
+          // It could not be said, and this is why.
+          return this.#settle(endpoint, message(Settle.REJECTED, error), call);
         })
-        .catch(nothing);
+        .catch((error) => this.unheard(error, 'promise', call));
     }
   }
+  #settle(endpoint, message, call) {
+    return this.#goOn(endpoint, Op.SETTLE, 0, message, nothing, call);
+  }
   // What waited goes on, in a turn of its own, which counts as a call does.
-  async #settle(endpoint, message, call) {
-    const before = this.clock();
+  async #goOn(endpoint, op, target, write, read, call) {
+    let before;
     try {
-      await this.#worker.link.post(endpoint, Op.SETTLE, 0, message, nothing, call);
+      before = this.clock();
+    } catch (error) {
+      call.stop(error);
+      throw error;
+    }
+    try {
+      return await this.#worker.link.post(endpoint, op, target, write, read, call, Post.PATIENT | Post.BACKGROUND);
     } finally {
       this.count(before);
     }
   }
+
+  // ------------------------------------------------------------------- in the background
+
+  // Timers of the guest keep the program running where it was asked for, and while somebody may wait for what they
+  // settle.
+  timers(count) {
+    this.#timers = count;
+    this.#keep();
+  }
+  awaits(more) {
+    this.#awaited += more;
+    if (this.#timers > 0) this.#keep();
+  }
+  #keep() {
+    const wanted = this.#timers > 0 && (this.#awaited > 0 || this.#options.keepAlive);
+    if (wanted === (this.#keepsAlive !== undefined)) return;
+    if (!wanted) clearInterval(this.#keepsAlive);
+    this.#keepsAlive = wanted ? setInterval(nothing, MOST_WALL) : undefined;
+  }
+  // What went wrong where nobody waits for it. call: whose end it may be, of which those who wait were told.
+  unheard(error, from, call = undefined) {
+    if (this.#gone || call?.told) return;
+    // From the event loop: what a listener throws is thrown to nobody's code, and callers have heard by then.
+    setImmediate(() => { if (!this.#gone && !this.#heard.has(error)) this.#say(error, from); });
+  }
+  #say(error, from) {
+    this.#tell(error);
+    const { name, unheard } = this.#options;
+    if (this.listenerCount('error') > 0) return void this.emit('error', error, { sandbox: name, from });
+    if (unheard === 'throw') throw error;
+    if (unheard === 'ignore' || this.#warned) return;
+    this.#warned = true;
+    process.emitWarning(`${harmless(`in the background of the sandbox "${name}" (${from}): ${textOf(error)}`)}\n` +
+      "    (said once; sandbox.on('error', …) hears all of them, and the option unheard: 'throw' makes them fatal)", 'SandboxWarning');
+  }
+
   // What was let go of is told with the next message, or by one of its own when there is none.
   sendReleases(endpoint) {
     if (this.#releasing || endpoint.unreleased < 64) return;
@@ -561,6 +629,13 @@ function givenText({ globals, without, expose, modules, shared, realm, eval: eva
     frozen ? 'frozen' : undefined,
   ].filter((text) => text !== undefined).join('; ');
 }
+
+// A guest's words, at a terminal: nothing that it obeys, or that hides what stands there.
+const harmless = (text) => text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
+const textOf = (error) => {
+  const text = error instanceof Error ? error.stack : inspect(error, { customInspect: false, depth: 1 });
+  return String(text).slice(0, 4000).toWellFormed();
+};
 
 const applyMessage = (self, args) => (endpoint) => {
   endpoint.encode(self);

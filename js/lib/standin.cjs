@@ -23,6 +23,7 @@ class Import {
     this.cache = undefined;  // where what is read stays as it is
     this.resolve = undefined;
     this.reject = undefined;
+    this.isPromise = false;
     this.call = undefined;   // of the host's, what the promise is waited for by
     this.byValue = endpoint.byValue;  // what it gives, where it is a promise
   }

@@ -6,10 +6,13 @@ const MOST_TIMERS = 1000;
 function webHost(sandbox) {
   const timers = new Map();
   let next = 1;
+  // What runs a timer of a guest's keeps no program running but by the sandbox's word.
+  const wait = (run, delay) => setTimeout(run, delay).unref();
   const stop = (id) => {
     const timer = timers.get(id);
     if (timer === undefined) return;
     timers.delete(id);
+    sandbox.timers(timers.size);
     clearTimeout(timer.timeout);
     timer.call.offOver(timer.end);
   };
@@ -18,20 +21,21 @@ function webHost(sandbox) {
     setTimer: (task, delay, repeat) => {
       if (timers.size >= MOST_TIMERS) throw new RangeError('too many timers');
       const id = next++;
-      const wait = Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
-      const least = repeat ? Math.max(wait, 4) : wait;
+      const asked = Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
+      const least = repeat ? Math.max(asked, 4) : asked;
       // It ends with the call that set it, and with its sandbox.
       const timer = { call: sandbox.calling, end: () => stop(id), timeout: undefined };
       // The next time begins when this one has ended: calls that take longer than their interval do not pile up.
       const run = () => {
-        sandbox.resume(timer.call, task).catch(() => {}).finally(() => {
+        sandbox.resume(timer.call, task).catch((error) => sandbox.unheard(error, 'timer', timer.call)).finally(() => {
           if (!timers.has(id)) return;
-          if (repeat) timer.timeout = setTimeout(run, least);
+          if (repeat) timer.timeout = wait(run, least);
           else stop(id);
         });
       };
       timers.set(id, timer);
-      timer.timeout = setTimeout(run, least);
+      sandbox.timers(timers.size);
+      timer.timeout = wait(run, least);
       timer.call.onOver(timer.end);
       return id;
     },

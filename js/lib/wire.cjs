@@ -19,11 +19,11 @@ const Op = fixed({
 
 const End = fixed({ TIME: 1, MEMORY: 2, UNKNOWN: 3 });
 
-// STALE: a code cache was of no use.
-const Flag = fixed({ BY_VALUE: 1, LIMIT: 2, SETTLED: 4, STALE: 8 });
+// STALE: a code cache was of no use. UNHEARD: at its end are rejections that nothing in the guest handles.
+const Flag = fixed({ BY_VALUE: 1, LIMIT: 2, SETTLED: 4, STALE: 8, UNHEARD: 16 });
 
-// How a promise of the host's was settled.
-const Settle = fixed({ REJECTED: 0, FULFILLED: 1, NEVER: 2 });
+// How a promise was settled; LIMIT: its value cannot be said, and why.
+const Settle = fixed({ REJECTED: 0, FULFILLED: 1, NEVER: 2, LIMIT: 3 });
 
 const Tag = fixed({
   UNDEFINED: 0, NULL: 1, TRUE: 2, FALSE: 3, INT: 4, NUMBER: 5, TEXT1: 6, TEXT2: 7, BIGINT: 8,

@@ -135,7 +135,7 @@ test('timers and promises of the host that wait', async () => {
 });
 
 test('timers of a guest wait for each other', async () => {
-  const host = { calls: 0, calling: new Call(), resume() { this.calls++; return new Promise((resolve) => { this.done = resolve; }); } };
+  const host = { calls: 0, calling: new Call(), timers() {}, resume() { this.calls++; return new Promise((resolve) => { this.done = resolve; }); } };
   const web = webHostModule.webHost(host);
   const id = web.setTimer(() => {}, 1, true);
   await sleep(80);

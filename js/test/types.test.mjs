@@ -68,7 +68,7 @@ export async function use(db: { find(id: number): string }) {
   try {
     await sandbox.call(price, [1], { this: undefined, wall: '1 s' });
   } catch (error) {
-    if (error instanceof TimeLimitError) { const killed: boolean = error.killed; const which: 'time' | 'wall' | 'cpu' = error.limit; }
+    if (error instanceof TimeLimitError) { const killed: boolean = error.killed; const which: 'time' | 'wall' | 'cpu' | 'background' = error.limit; }
     else if (error instanceof MemoryLimitError || error instanceof LostError) error.code === 'ERR_SANDBOX_MEMORY';
     else if (error instanceof GuestError) error.message;
     else if (error instanceof SandboxError) error.code;

@@ -50,7 +50,7 @@ function hostOf(answer, handles = 1000) {
   link.most = 16 << 20;  // as of a message of the default size
   const sandbox = {
     turnLimits: () => ({ time: 0, wall: 0, resident: 0 }), failure: () => new errors.DisposedError(), sendSettled() {}, sendReleases() {},
-    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, clock() {}, count() {}, ended: (error) => error, note() {},
+    callRecord: () => Promise.resolve(), invoke: () => Promise.resolve(), given() {}, begin() {}, clock() {}, count() {}, ended: (error) => error, note() {}, lasting: (call) => call, awaits() {}, endCall() {},
   };
   const endpoint = new membrane.Endpoint(link, 0, new policyModule.HostPolicy(sandbox, handles));
   link.endpoints.set(0, endpoint);

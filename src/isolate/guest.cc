@@ -60,6 +60,7 @@ bool Guest::start() {
   if (context.IsEmpty()) return false;
   context_.Reset(isolate_, context);
   modules_.enter(context);
+  isolate_->SetPromiseRejectCallback(note_rejection);
   const v8::Context::Scope entered(context);
   const v8::TryCatch caught(isolate_);
   v8::Local<v8::String> source;

@@ -62,6 +62,8 @@ class Guest {
 // The functions that the membrane's JavaScript finds as its `io` (natives.cc).
 v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
                                         v8::Local<v8::Context> context);
+// V8 tells of each promise that is rejected.
+void note_rejection(v8::PromiseRejectMessage message);
 // From now on they do nothing.
 void forget_guest(GuestNatives& natives);
 

@@ -117,7 +117,8 @@ void Heap::flush() {
   if (now - flushed_ < kFlushInterval) return;
   flushed_ = now;
   flushing_ = 1;
-  while (v8::platform::PumpMessageLoop(&worker_.platform(), isolate_)) {
+  // A task of finalizers that is ended at once, because its turn is, comes again at once.
+  while (!worker_.is_ending() && v8::platform::PumpMessageLoop(&worker_.platform(), isolate_)) {
   }
   flushing_ = 0;
 }
@@ -133,6 +134,7 @@ void Heap::recover(v8::MicrotaskQueue* forgotten) {
   if (!memory_over_ || is_running()) return;
   isolate_->LowMemoryNotification();
   memory_over_ = false;
+  worker_.say_last(LastWords::kNone);
   // Without the headroom, which each script that is ended would add to otherwise. V8 leaves a
   // quarter more than there is.
   isolate_->RemoveNearHeapLimitCallback(near_limit, full_);

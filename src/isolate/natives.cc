@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "isolate/guest.h"
 #include "isolate/worker.h"
@@ -13,9 +14,13 @@ namespace bulkhead {
 // Data of every function: the guest and the worker that it belongs to. They outlive a guest whose
 // heap goes on.
 struct GuestNatives {
-  Guest* guest;
-  Worker* worker;
+  Guest* guest = nullptr;
+  Worker* worker = nullptr;
   bool cache_rejected = false;
+  // Promises of the realm's that were rejected while nothing handled them, and whether there are
+  // some.
+  std::vector<v8::Global<v8::Promise>> rejected;
+  uint8_t has_rejected = 0;
 
   static GuestNatives& of(const v8::FunctionCallbackInfo<v8::Value>& info) {
     return *static_cast<GuestNatives*>(info.Data().As<v8::External>()->Value());
@@ -25,6 +30,8 @@ struct GuestNatives {
 namespace {
 
 using Info = v8::FunctionCallbackInfo<v8::Value>;
+
+constexpr int kNativesSlot = 2;  // of a context; its modules have the one before
 
 // Of a guest that is there no more, all are the same.
 template <v8::FunctionCallback function>
@@ -319,6 +326,20 @@ void outcome(const Info& info) {
   info.GetReturnValue().Set(v8::Array::New(isolate, pair, 2));
 }
 
+// rejections(): why promises were rejected that nothing handles by now, once for each.
+void rejections(const Info& info) {
+  v8::Isolate* const isolate = info.GetIsolate();
+  GuestNatives& natives = GuestNatives::of(info);
+  std::vector<v8::Local<v8::Value>> reasons;
+  for (const v8::Global<v8::Promise>& rejected : natives.rejected) {
+    const v8::Local<v8::Promise> promise = rejected.Get(isolate);
+    if (!promise->HasHandler()) reasons.push_back(promise->Result());
+  }
+  natives.rejected.clear();
+  natives.has_rejected = 0;
+  info.GetReturnValue().Set(v8::Array::New(isolate, reasons.data(), reasons.size()));
+}
+
 // isDetachable(buffer): no WebAssembly memory's is, nor what is detached.
 void is_detachable(const Info& info) {
   info.GetReturnValue().Set(info[0]->IsArrayBuffer() &&
@@ -367,7 +388,24 @@ v8::Local<v8::Value> shared_with(const Guest& guest, const SharedChannel& channe
 
 }  // namespace
 
-void forget_guest(GuestNatives& natives) { natives.guest = nullptr; }
+void forget_guest(GuestNatives& natives) {
+  natives.guest = nullptr;
+  natives.rejected.clear();
+}
+
+void note_rejection(v8::PromiseRejectMessage message) {
+  // Whoever makes thousands that nobody handles is told some of them.
+  constexpr size_t kMost = 32;
+  if (message.GetEvent() != v8::kPromiseRejectWithNoHandler) return;
+  const v8::Local<v8::Promise> promise = message.GetPromise();
+  v8::Local<v8::Context> context;
+  if (!promise->GetCreationContext().ToLocal(&context)) return;
+  auto* const natives =
+      static_cast<GuestNatives*>(context->GetAlignedPointerFromEmbedderData(kNativesSlot));
+  if (natives == nullptr || natives->guest == nullptr || natives->rejected.size() >= kMost) return;
+  natives->rejected.emplace_back(v8::Isolate::GetCurrent(), promise);
+  natives->has_rejected = 1;
+}
 
 v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
                                         v8::Local<v8::Context> context) {
@@ -376,8 +414,11 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
     return v8::String::NewFromUtf8(isolate, text, v8::NewStringType::kInternalized)
         .ToLocalChecked();
   };
-  guest.natives_ = std::make_shared<GuestNatives>(GuestNatives{.guest = &guest, .worker = &worker});
+  guest.natives_ = std::make_shared<GuestNatives>();
+  guest.natives_->guest = &guest;
+  guest.natives_->worker = &worker;
   guest.heap_->keep(guest.natives_);
+  context->SetAlignedPointerInEmbedderData(kNativesSlot, guest.natives_.get());
   const v8::Local<v8::External> data = v8::External::New(isolate, guest.natives_.get());
   const v8::Local<v8::Object> natives = v8::Object::New(isolate);
   const struct {
@@ -393,6 +434,7 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
                    {"runMicrotasks", living<run_microtasks>},
                    {"whenSettled", living<when_settled>},
                    {"outcome", living<outcome>},
+                   {"rejections", living<rejections>},
                    {"isDetachable", living<is_detachable>},
                    {"memory", living<memory>},
                    {"collect", living<collect>},
@@ -419,6 +461,8 @@ v8::MaybeLocal<v8::Object> make_natives(Guest& guest, Worker& worker,
                  view_of(isolate, channel.outgoing().data(), channel.capacity()))
            .FromMaybe(false) ||
       !natives->Set(context, name("shared"), shared_with(guest, channel)).FromMaybe(false) ||
+      !natives->Set(context, name("rejected"), view_of(isolate, &guest.natives_->has_rejected, 1))
+           .FromMaybe(false) ||
       // Not 0 while finalizers run.
       !natives->Set(context, name("flushing"), view_of(isolate, guest.heap_->flushing(), 1))
            .FromMaybe(false))

@@ -53,7 +53,7 @@ size_t Worker::await() {
 }
 
 void Worker::broken() {
-  channel_.control().last_words.store(static_cast<uint32_t>(LastWords::kProtocol));
+  say_last(LastWords::kProtocol);
   ::_exit(1);
 }
 
@@ -308,6 +308,8 @@ void Worker::out_of_memory(v8::Isolate* isolate) {
   const std::lock_guard guard(mutex_);
   ending_ = 0;
   memory_over_ = true;
+  // Where it does not come back in time, this is why.
+  say_last(LastWords::kMemory);
   isolate->TerminateExecution();
 }
 

@@ -51,6 +51,10 @@ class Worker {
   // `body` fits behind a header.
   void reply(const MessageHeader& header, uint8_t op, uint8_t flags = 0,
              std::span<const uint8_t> body = {});
+  // What the host reads once the process is no more.
+  void say_last(LastWords words) {
+    channel_.control().last_words.store(static_cast<uint32_t>(words));
+  }
   // The near end of a heap: the running turn is over.
   void out_of_memory(v8::Isolate* isolate);
   // What runs is to end: its turn, or one in the middle of which that is.
