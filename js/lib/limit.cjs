@@ -22,9 +22,9 @@ defineProperty(LimitError.prototype, 'constructor', { __proto__: null, value: Ra
 // More is held across than may be: perhaps of what the other side has dropped.
 const isOfHandles = (error) => LimitError.is(error) && error.code === 'ERR_SANDBOX_HANDLES';
 
-// What a message of a guest costs its host to read, in bytes of the host's heap: as many as the message itself may have
-// (option output), and SLACK for what comes with it. Where making something takes longer than 3 ns for each of its bytes, it weighs more than it has: 16 MiB
-// are read in 50 ms.
+// What a message of a guest costs its host to read, in bytes of the host's heap: as many as the message itself may
+// have (option output), and SLACK for what comes with it. What takes longer to make than 3 ns for each of its bytes
+// weighs more than it has: so 16 MiB are read in 50 ms.
 const Weight = fixed({
   TEXT: 64, OBJECT: 96, ITEM: 24, SHAPE: 400, DATE: 256, COLLECTION: 400, ENTRY: 64, BUFFER: 512, BOXED: 256, BIGINT: 256, SYMBOL: 512,
   HANDLE: 1024, PROMISE: 2048, ERROR: 8192, SNAPSHOT: 2048, METHOD: 256, REGEXP: 1536, SETTLED: 512,

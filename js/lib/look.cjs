@@ -71,8 +71,9 @@ class Drawing {
   }
 }
 
-// What Node calls for a stand-in of `endpoint`, of which it finds it at the proxy's target.
-const looker = (endpoint) => function (depth, options) {
+// What Node calls for a stand-in of `endpoint`: it finds it at the proxy's target. Node's assertions call nothing and show
+// what they find there, so its name says what to compare instead.
+const looker = (endpoint) => define(function (depth, options) {
   const record = endpoint.standIns.get(this);
   if (record === undefined) return '[guest]';
   // Without a limit of its own Node says Infinity or null.
@@ -84,6 +85,6 @@ const looker = (endpoint) => function (depth, options) {
     return '[guest, which does not answer]';
   }
   return `[guest] ${inspect(Drawing.of(outline), { ...options, depth: most, customInspect: false, getters: false, showHidden: false, showProxy: false })}`;
-};
+}, 'name', { value: 'of a guest: compare sandbox.copySync(it)', enumerable: false });
 
 module.exports = { INSPECT, looker, Drawing };

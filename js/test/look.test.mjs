@@ -30,6 +30,13 @@ test('nothing of a guest runs for it', async () => {
   assert.equal(await sandbox.run('ran'), 0);
 });
 
+test('an assertion says what is to be compared', () => {
+  const object = run('({ a: 1 })');
+  assert.throws(() => assert.deepStrictEqual(object, { a: 1 }), /compare sandbox\.copySync\(it\)/);
+  assert.deepStrictEqual(sandbox.copySync(object), { a: 1 });
+  assert.deepStrictEqual(structuredClone(sandbox.copySync(object)), { a: 1 });
+});
+
 test('it is bounded', () => {
   for (const source of ['Array.from({ length: 1e6 }, (_, i) => ({ i }))', 'Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ["k" + i, "x".repeat(1e4)]))', '"x".repeat(1), ({ s: "x".repeat(1e6) })',
     'new Map(Array.from({ length: 1e5 }, (_, i) => [i, i])), ({ m: new Map(Array.from({ length: 1e5 }, (_, i) => [{ i }, "x".repeat(1000)])) })',
