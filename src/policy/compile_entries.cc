@@ -470,14 +470,12 @@ void Compiler::add_linked(const Entry& entry, const List& list, const std::strin
 
 void Compiler::add_way(const Entry& entry, const List& list, const std::string& path,
                        const std::vector<std::string>& passed) {
-  List writes = list;
-  writes.kinds = kWriteKinds;
-  writes.channels = {Channel::kBlockWrite};
   for (const std::string& way : passed) {
     if (way == path) continue;
     const PathPattern pattern = below(way, {});
-    data_->paths.add(pattern, writes.channels,
-                     new_rule(entry, writes, writes.kinds, pattern.text()));
+    // The link alone: what it leads to has rules of its own.
+    data_->paths.add(pattern, Channel::kBlockWriteItself,
+                     new_rule(entry, list, kWriteKinds, pattern.text() + "/."));
   }
 }
 

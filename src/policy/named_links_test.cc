@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "policy/policy.h"
+#include "policy/rule_match.h"
 #include "policy/test_inputs.h"
 
 namespace bulkhead {
@@ -20,6 +21,7 @@ using testing::compiled;
 using testing::entries;
 using ::testing::HasSubstr;
 using testing::inputs;
+using ::testing::SizeIs;
 
 constexpr auto kAllow = Verdict::kAllow, kDeny = Verdict::kDeny;
 
@@ -90,6 +92,12 @@ TEST_F(NamedLinks, AFileAFolderAndTheWholeWay) {
   EXPECT_EQ(verdict(Kind::kWrite, "real/agent/settings"), kDeny);
   EXPECT_EQ(verdict(Kind::kWrite, "way"), kDeny) << "another link could take its place";
   EXPECT_EQ(verdict(Kind::kRead, "way"), kAllow);
+  EXPECT_EQ(verdict(Kind::kWrite, "way/other"), kAllow) << "what it leads to has its own rules";
+  const auto policy = compiled(in_);
+  EXPECT_TRUE(policy->above_block(root_ + "/way"));
+  EXPECT_FALSE(policy->above_block(root_ + "/way/other"));
+  EXPECT_THAT(matching_rules(*policy, Kind::kWrite, root_ + "/way/other"), SizeIs(1));
+  EXPECT_THAT(matching_rules(*policy, Kind::kWrite, root_ + "/way"), SizeIs(2));
 }
 
 TEST_F(NamedLinks, ABlockOfReadingHoldsForWhatTheNameLeadsTo) {

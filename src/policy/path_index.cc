@@ -63,7 +63,9 @@ bool same_name(const char* a, const char* b, size_t length) noexcept {
 uint8_t flags_of(Channel channel, bool concrete) noexcept {
   uint8_t flags = 0;
   if (channel == Channel::kBlockRead || channel == Channel::kHide) flags |= kReadBelow;
-  if (channel == Channel::kBlockWrite || channel == Channel::kHide) flags |= kWriteBelow;
+  if (channel == Channel::kBlockWrite || channel == Channel::kBlockWriteItself ||
+      channel == Channel::kHide)
+    flags |= kWriteBelow;
   if (flags != 0 && concrete) flags |= kGuard;
   if (channel == Channel::kAllowRead || channel == Channel::kAllowReadItself) flags |= kGrantBelow;
   return flags;
@@ -294,9 +296,10 @@ struct PathIndex::Walk {
   void collect(const Terminal& terminal, int depth, bool concrete) noexcept {
     auto& into = concrete ? matches->concrete : matches->wildcard;
     constexpr auto kItself = static_cast<size_t>(Channel::kAllowReadItself);
-    static_assert(kItself == kChannels - 1);
-    for (size_t i = 0; i < kItself; ++i) into[i] = std::min(into[i], terminal[i]);
-    if (depth == count) into[kItself] = std::min(into[kItself], terminal[kItself]);
+    static_assert(kItself == kChannels - 2 &&
+                  kItself + 1 == static_cast<size_t>(Channel::kBlockWriteItself));
+    const size_t told = depth == count ? kChannels : kItself;
+    for (size_t i = 0; i < told; ++i) into[i] = std::min(into[i], terminal[i]);
     if (!concrete) return;
     const auto has = [&](Channel channel) {
       return terminal[static_cast<size_t>(channel)] != kNoRule;

@@ -26,9 +26,11 @@ enum class Channel : uint8_t {
   kBlockRun,
   kHide,
   kScratch,
-  kAllowReadItself  // of the very path, not of what lies below
+  // Of the very path, not of what lies below:
+  kAllowReadItself,
+  kBlockWriteItself
 };
-inline constexpr size_t kChannels = 9;
+inline constexpr size_t kChannels = 10;
 inline constexpr RuleId kNoRule = UINT32_MAX;
 
 struct PathMatches {

@@ -275,7 +275,7 @@ TEST(PathIndex, DecidesLikeANaiveReader) {
       for (RuleId id = 0; id < count; ++id) {
         const auto& row = reference.rows[id];
         const bool concrete = row.pattern.is_concrete();
-        if (row.channel == Channel::kAllowReadItself
+        if (row.channel == Channel::kAllowReadItself || row.channel == Channel::kBlockWriteItself
                 ? Reference::matches_itself(row.pattern, components)
                 : Reference::matches(row.pattern, components)) {
           auto& into = concrete ? expected.concrete : expected.wildcard;
@@ -284,7 +284,9 @@ TEST(PathIndex, DecidesLikeANaiveReader) {
           ++hits;
         }
         const bool reads = row.channel == Channel::kBlockRead || row.channel == Channel::kHide;
-        const bool writes = row.channel == Channel::kBlockWrite || row.channel == Channel::kHide;
+        const bool writes = row.channel == Channel::kBlockWrite ||
+                            row.channel == Channel::kBlockWriteItself ||
+                            row.channel == Channel::kHide;
         if ((reads || writes) && Reference::reaches(row.pattern, components)) {
           blocked_read = blocked_read || reads;
           blocked_write = blocked_write || writes;

@@ -99,6 +99,11 @@ Decision Policy::decide_path(Kind kind, std::string_view path) const noexcept {
   // A scratch tree is the compartment's own and ends with it: a wildcard block, which speaks of
   // files of the user's, does not mean those in it.
   RuleId block = matches.in_scratch ? matches.concrete[channel] : matches.lowest(block_channel);
+  if (block_channel == Channel::kBlockWrite) {
+    constexpr auto kItself = Channel::kBlockWriteItself;
+    block = std::min(block, matches.in_scratch ? matches.concrete[static_cast<size_t>(kItself)]
+                                               : matches.lowest(kItself));
+  }
   if (hidden < block) block = hidden;
   RuleId grant = matches.lowest(grant_channel);
   if (kind == Kind::kRead) grant = std::min(grant, matches.lowest(Channel::kAllowReadItself));
