@@ -13,6 +13,7 @@
 #include "policy/executable_trees.h"
 #include "policy/explain.h"
 #include "policy/judge.h"
+#include "policy/only_asked.h"
 #include "policy/pattern.h"
 
 namespace bulkhead {
@@ -94,29 +95,46 @@ std::string_view flag_name(const Refusal& refusal) {
   return std::string_view(refusal.flag).substr(0, refusal.flag.find(' '));
 }
 
+using Merged = std::map<std::pair<Kind, std::string>, Event>;
+
+// What was to be made and read back (O_RDWR), by its path: the folder. No flag can name it, for it
+// is not there, nor what is made beside it.
+std::map<std::string, std::string> to_be_made(const Policy& policy, const Merged& merged) {
+  std::map<std::string, std::string> made;
+  for (const auto& [key, event] : merged)
+    if (key.first == Kind::kRead && merged.contains({Kind::kWrite, key.second}) &&
+        is_gone(policy, event))
+      made.emplace(key.second, parent_of(key.second));
+  return made;
+}
+
 }  // namespace
 
 std::vector<Refusal> refusals(const Policy& policy, const std::vector<Event>& denied) {
-  std::map<std::pair<Kind, std::string>, Event> merged;
+  Merged merged;
   for (const Event& event : denied) {
-    if (is_routine(event)) continue;
+    if (is_routine(event) || event.rule == kOnlyAsked) continue;
     const auto [at, added] = merged.try_emplace({event.kind, event.resource}, event);
     if (!added) at->second.count += event.count;
   }
+  const auto made = to_be_made(policy, merged);
   std::vector<Refusal> found;
   found.reserve(merged.size());
   for (auto& [key, event] : merged) {
     Refusal& refusal = found.emplace_back();
     refusal.event = std::move(event);
     const bool final = refusal.event.rule == kPlanted || refusal.event.rule == kUnseenBlocked;
-    if (refusal.event.kind != Kind::kSystem && !final && !is_answered_never(refusal.event) &&
-        !is_gone(policy, refusal.event))
+    if (const auto folder = made.find(refusal.event.resource); folder != made.end())
+      refusal.flag = folder_flag(policy, refusal.event.kind, folder->second);
+    else if (refusal.event.kind != Kind::kSystem && !final && !is_answered_never(refusal.event) &&
+             !is_gone(policy, refusal.event))
       refusal.flag = granting_flag(policy, refusal.event.kind, refusal.event.resource);
     refusal.reason = refusal.event.rule;
     if (const Rule* rule = blocking_rule(policy, refusal.event);
         rule != nullptr && rule->source == Rule::Source::kBuiltin)
       refusal.group = rule->group;
     refusal.weight = weigh(policy, refusal);
+    if (made.contains(refusal.event.resource)) refusal.weight = Weight::kChange;
     if (!is_remembered(refusal.event)) continue;
     const Explanation why = explain(policy, refusal.event.kind, refusal.event.resource);
     for (const ChangeStep& step : why.steps)
@@ -138,8 +156,7 @@ std::vector<Refusal> folded(const Policy& policy, std::vector<Refusal> refusals)
   for (int round = 0; round < 2; ++round) {
     std::map<std::pair<std::string, std::string>, size_t> together;
     for (const Refusal& each : refusals)
-      if (!each.flag.empty() && is_path_kind(each.event.kind))
-        ++together[key_of(each)];
+      if (!each.flag.empty() && is_path_kind(each.event.kind)) ++together[key_of(each)];
     std::vector<Refusal> kept;
     std::map<std::pair<std::string, std::string>, size_t> at;
     for (Refusal& each : refusals) {

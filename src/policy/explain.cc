@@ -112,6 +112,15 @@ bool is_wide_folder(std::string_view path) {
 
 bool writes(Kind kind) { return kind == Kind::kWrite || kind == Kind::kWriteStatus; }
 
+// To write there is to change the machine for everybody, and no project needs that: what asks for
+// it wants something else, such as a link to a program.
+bool is_of_the_system(std::string_view path) {
+  constexpr std::string_view kTrees[] = {"/bin", "/boot", "/etc",  "/lib", "/lib32", "/lib64",
+                                         "/nix", "/proc", "/sbin", "/sys", "/usr"};
+  return std::any_of(std::begin(kTrees), std::end(kTrees),
+                     [path](std::string_view tree) { return is_within(path, tree); });
+}
+
 std::string names_alone(std::string_view path) {
   return path == "/" ? "/." : fmt::format("{}/.", path);
 }
@@ -416,6 +425,15 @@ Explanation explain(const Policy& policy, Kind kind, std::string_view resource, 
   return found;
 }
 
+std::string folder_flag(const Policy& policy, Kind kind, const std::string& folder) {
+  const Decision decision = decide(policy, kind, folder);
+  const bool blocked = decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule;
+  if (blocked || !is_folder(folder) || folder == "/" || is_wide_folder(folder) ||
+      is_of_the_system(folder) || entry_for(kind, folder).empty())
+    return {};
+  return flag_for(kind, folder);
+}
+
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource) {
   const Decision decision = decide(policy, kind, resource);
   const bool stuck = kind == Kind::kRun && !can_start(policy, resource);
@@ -429,7 +447,7 @@ std::string granting_flag(const Policy& policy, Kind kind, std::string_view reso
     if (const std::string own = own_tree_of(policy, resource); !own.empty())
       return flag_for(kind, own);
   // Its mode or its name was refused; a flag would grant all that is in it.
-  if (writes(kind) && is_folder(resource)) return {};
+  if (writes(kind) && (is_folder(resource) || is_of_the_system(resource))) return {};
   if (listing) return fmt::format("{} {}", flag_of(kind), shell_word(names_alone(resource)));
   return flag_for(kind, resource);
 }

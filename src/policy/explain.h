@@ -48,4 +48,8 @@ std::string shell_word(std::string_view text);
 // grant more than that (a name that is a pattern, a folder that was to be changed).
 std::string granting_flag(const Policy& policy, Kind kind, std::string_view resource);
 
+// The flag that grants to make files in a folder, and to read them back; empty where that would be
+// more than anybody means, or a block speaks of the folder.
+std::string folder_flag(const Policy& policy, Kind kind, const std::string& folder);
+
 }  // namespace bulkhead

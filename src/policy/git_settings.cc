@@ -13,7 +13,7 @@
 namespace bulkhead {
 namespace {
 
-constexpr size_t kMostBytes = size_t{256} << 10U;
+constexpr size_t kMostBytes = kMostGitSettings;
 constexpr size_t kLongestValue = 1024;
 
 // By section, in lower case, as git compares them. None of them names a program, a host or a file
@@ -58,7 +58,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLfs = {
      {"process", "git-lfs filter-process"},
      {"required", "true"}}};
 
-bool is_harmless(const GitSetting& setting) {
+}  // namespace
+
+bool is_harmless_git_setting(const GitSetting& setting) {
   const auto plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; };
   if (setting.value.size() > kLongestValue ||
       !std::all_of(setting.value.begin(), setting.value.end(), plain))
@@ -75,6 +77,8 @@ bool is_harmless(const GitSetting& setting) {
          known->second.find(fmt::format(" {} ", setting.name)) != std::string_view::npos;
 }
 
+namespace {
+
 std::string quote(std::string_view value) {
   std::string result = "\"";
   for (const char c : value) {
@@ -86,20 +90,29 @@ std::string quote(std::string_view value) {
 
 }  // namespace
 
-Result<std::string> harmless_git_settings(std::string_view text) {
-  if (text.size() > kMostBytes) return Error{"larger than any git configuration", EFBIG};
+Result<std::vector<GitSetting>> read_git_settings(std::string_view text) {
+  if (text.size() > kMostGitSettings) return Error{"larger than any git configuration", EFBIG};
   if (text.find('\0') != std::string_view::npos) return Error{"holds a NUL byte", EINVAL};
   GitReader reader(text);
-  std::string result;
+  std::vector<GitSetting> settings;
   for (;;) {
-    BULKHEAD_TRY(const std::optional<GitSetting> setting, reader.next());
-    if (!setting) return result;
-    if (!is_harmless(*setting)) continue;
-    result += setting->has_subsection
-                  ? fmt::format("[{} {}]", setting->section, quote(setting->subsection))
-                  : fmt::format("[{}]", setting->section);
-    result += fmt::format("\n\t{} = {}\n", setting->name, quote(setting->value));
+    BULKHEAD_TRY(std::optional<GitSetting> setting, reader.next());
+    if (!setting) return settings;
+    settings.push_back(std::move(*setting));
   }
+}
+
+Result<std::string> harmless_git_settings(std::string_view text) {
+  BULKHEAD_TRY(const std::vector<GitSetting> settings, read_git_settings(text));
+  std::string result;
+  for (const GitSetting& setting : settings) {
+    if (!is_harmless_git_setting(setting)) continue;
+    result += setting.has_subsection
+                  ? fmt::format("[{} {}]", setting.section, quote(setting.subsection))
+                  : fmt::format("[{}]", setting.section);
+    result += fmt::format("\n\t{} = {}\n", setting.name, quote(setting.value));
+  }
+  return result;
 }
 
 namespace {

@@ -4,10 +4,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "policy/git_reader.h"
 
 namespace bulkhead {
+
+inline constexpr size_t kMostGitSettings = size_t{256} << 10U;  // bytes
+
+// All settings of a configuration, in their order. An error where git could not read it either.
+// Pure.
+Result<std::vector<GitSetting>> read_git_settings(std::string_view text);
 
 // A configuration with those settings of `text` that are known to be harmless, written anew. What
 // is not known is left out: credentials and their helpers, headers, addresses in which tokens stand
@@ -17,6 +25,8 @@ namespace bulkhead {
 // Names alone are judged: a token in user.name is handed out.
 // Pure.
 Result<std::string> harmless_git_settings(std::string_view text);
+
+bool is_harmless_git_setting(const GitSetting& setting);
 
 // Writes those of the user's own configuration in `home` (~/.config/git/config, ~/.gitconfig) to
 // ~/.gitconfig in `store`, the private home of a compartment, in which nothing can be trusted: a

@@ -139,6 +139,22 @@ bool rule_matches(const Rule& rule, Kind kind, std::string_view resource) {
   return name_matches(rule.resolved, resource);
 }
 
+bool is_above_a_place(const Policy& policy, std::string_view path) {
+  const std::vector<std::string_view> parts = components_of(path);
+  return std::any_of(policy.rules().begin(), policy.rules().end(), [&](const Rule& rule) {
+    std::string_view text = rule.resolved;
+    if (text.ends_with("/.")) text.remove_suffix(2);
+    const auto parsed = parse_pattern(text);
+    if (!parsed.ok() || !parsed->variable.empty() || parsed->pattern.anywhere) return false;
+    const std::vector<std::string>& globs = parsed->pattern.components;
+    return globs.size() >= parts.size() &&
+           std::equal(parts.begin(), parts.end(), globs.begin(),
+                      [](std::string_view part, const std::string& glob) {
+                        return component_matches(glob, part);
+                      });
+  });
+}
+
 std::vector<RuleId> matching_rules(const Policy& policy, Kind kind, std::string_view resource) {
   std::vector<RuleId> result;
   if (is_path_kind(kind) && !is_canonical(resource)) return result;

@@ -26,7 +26,11 @@ bool pattern_matches(std::string_view pattern, std::string_view path);
 // True where the rule speaks of this access, whatever other rules say.
 bool rule_matches(const Rule& rule, Kind kind, std::string_view resource);
 
-// All such rules but `otherwise`, lowest first.
+// Whether a rule names `path`, or a path below it, by its place and not by a name that holds
+// anywhere.
+bool is_above_a_place(const Policy& policy, std::string_view path);
+
+// All rules that speak of it but `otherwise`, lowest first.
 std::vector<RuleId> matching_rules(const Policy& policy, Kind kind, std::string_view resource);
 
 // The decision on a resource written as text. For a host name no address is known: the answer holds

@@ -22,6 +22,7 @@
 #include "policy/units.h"
 #include "session/certificates.h"
 #include "session/search_path.h"
+#include "session/worktree.h"
 
 namespace bulkhead {
 namespace {
@@ -225,6 +226,16 @@ bool may_have_own_home(const PolicyInputs& inputs) {
   });
 }
 
+// Whether the workspace itself is granted for reading or writing.
+bool grants_workspace(const PolicyInputs& inputs, bool writing) {
+  const auto whole = [writing](const Manifest& manifest) {
+    const std::vector<Entry>& entries = writing ? manifest.files.write : manifest.files.read;
+    return std::any_of(entries.begin(), entries.end(),
+                       [](const Entry& entry) { return entry.text == "${workspace}"; });
+  };
+  return whole(inputs.manifest) || (inputs.baseline && whole(*inputs.baseline));
+}
+
 Result<std::vector<std::string>> workspaces(const PolicyOptions& options, const Session& session,
                                             bool example) {
   std::vector<std::string> found;
@@ -401,6 +412,9 @@ Result<Session> open_session(const PolicyOptions& options, const SessionRequest&
           Entry{quote_path(tree), {.file = "PATH", .line = 0, .column = 0, .field = ""}});
 
   BULKHEAD_TRY(inputs.extras, extras_of(options, session));
+  for (Extra& each : repository_grants(inputs.variables.workspace, grants_workspace(inputs, false),
+                                       grants_workspace(inputs, true)))
+    inputs.extras.push_back(std::move(each));
   if (session.program) {
     // Naming a program on the command line grants running it, and reading it where it is a script.
     const std::string entry = quote_path(session.program->canonical);

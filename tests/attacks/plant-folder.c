@@ -45,7 +45,9 @@ int main(int argc, char** argv) {
   mkdir("moved/.git/worktrees/worktree", 0755);
   if (rename("worktree", "moved/worktree") != 0) refused("moved pointer");
   write_to("moved/.git/worktrees/worktree/config", "[core]\nfsmonitor = planted\n");
-  did("hooks", mkdir("moved/.git/worktrees/worktree/hooks", 0755));
+  mkdir("moved/.git/worktrees/worktree/hooks", 0755);  // empty, it runs nothing
+  const int hook = open("moved/.git/worktrees/worktree/hooks/pre-commit", O_WRONLY | O_CREAT, 0755);
+  did("hooks", hook < 0 ? -1 : 0);
   did("link", symlink("../other", "fresh/.git"));
   did("link of settings", symlink("../other", "fresh/.vscode"));
   did("link above hooks", symlink("../other", "fresh/bare.git"));

@@ -24,11 +24,12 @@
 
 namespace bulkhead {
 
-class Walker;      // sandbox/caller/walker.h: paths as the target sees them
-class NameCache;   // sandbox/network/name_cache.h: which names an address was resolved from
-class HomeSize;    // sandbox/home/home_size.h: how much is in a private home
-class RenameLock;  // sandbox/calls/rename_lock.h: names change one at a time
-class Processes;   // sandbox/kernel/processes.h: who is alive, what it executes, its credentials
+class Walker;        // sandbox/caller/walker.h: paths as the target sees them
+class NameCache;     // sandbox/network/name_cache.h: which names an address was resolved from
+class HomeSize;      // sandbox/home/home_size.h: how much is in a private home
+class SpareFolders;  // sandbox/home/spare_folders.h: from which programs start
+class RenameLock;    // sandbox/calls/rename_lock.h: names change one at a time
+class Processes;     // sandbox/kernel/processes.h: who is alive, what it executes, its credentials
 
 // What handlers work with; owned by the supervisor, outlives every call.
 struct Service {
@@ -40,7 +41,8 @@ struct Service {
   NameCache& names;
   Processes& processes;
   RenameLock& renames;
-  const HomeSize* home_size = nullptr;  // of a private home
+  const HomeSize* home_size = nullptr;  // of a private home, as the next
+  SpareFolders* spare_folders = nullptr;
   // In place of the plan's limit; 0: that holds.
   std::atomic<uint32_t> most_processes = 0;
   SocketPaths socket_paths{};

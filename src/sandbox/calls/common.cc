@@ -3,11 +3,13 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
 #include "sandbox/caller/identity.h"
 #include "sandbox/caller/pool.h"
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/kernel/kernel.h"
 #include "sandbox/kernel/processes.h"
 
@@ -80,6 +82,13 @@ void note_unseen(Call& call, const std::string& path) {
   call.note_refusal(Kind::kRead, path, blocked ? kUnseenBlocked : kUnseen);
 }
 
+void note_unseen(Call& call, const Spelling& spelling, const Found& found) {
+  if (!call.service().plan.home) return;
+  call.restore_steps();
+  note_unseen(call, found.canonical.empty() ? meaning(call, spelling.text, Magic::kFollowed)
+                                            : found.canonical);
+}
+
 void note_planted(Call& call, const std::string& path) {
   if (!call.is_own(path)) return;
   const Policy& policy = call.service().judge.policy();
@@ -88,6 +97,15 @@ void note_planted(Call& call, const std::string& path) {
   if (decision.verdict == Verdict::kDeny && decision.rule != kOtherwiseRule &&
       !policy.rule(decision.rule).resolved.starts_with("**/"))
     call.note_refusal(Kind::kWrite, path, kPlanted);
+}
+
+bool starts_programs(const Call& call, std::string_view path) {
+  const auto& rules = call.service().plan.landlock;
+  const SpareFolders* spare = call.service().spare_folders;
+  return (spare != nullptr && spare->holds(path)) ||
+         std::any_of(rules.begin(), rules.end(), [path](const LandlockRule& rule) {
+           return (rule.access & kLandlockExecute) != 0 && is_within(path, rule.path);
+         });
 }
 
 namespace {

@@ -69,6 +69,8 @@ std::optional<Reply> refuse_above_block(Call& call, const std::string& path, mod
 // Journals that the program looked for what is in the machine's home and not in its own, where it
 // may not read that: who tries to steal a key is told of, though it finds none.
 void note_unseen(Call& call, const std::string& path);
+// The same for what was looked for by `spelling`, through whatever links and "..", and not found.
+void note_unseen(Call& call, const Spelling& spelling, const Found& found);
 // The same for what is written in its own home by a name that is blocked in the machine's: who
 // tries to leave a start-up file there is told of, though nobody executes it.
 void note_planted(Call& call, const std::string& path);
@@ -80,6 +82,10 @@ std::optional<Reply> refuse_name(Call& call, Kind kind, const Spelling& spelling
                                  std::string_view canonical);
 bool is_blocked_name(const Call& call, Kind kind, const Spelling& spelling,
                      std::string_view canonical, std::string* name);
+
+// Whether the kernel lets programs start that are in the folder `path` of the compartment's own
+// home.
+bool starts_programs(const Call& call, std::string_view path);
 
 // calls/links.cc
 // True where no symlink could lead to anything that the compartment may not read or write: audit
@@ -97,6 +103,12 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
 // Nobody is asked. EXDEV for trees that are too large.
 std::optional<Reply> refuse_moved_tree(Call& call, int folder, const char* name,
                                        std::string_view to);
+
+// The canonical path that absolute `text` leads to, through the links that are there; from where
+// nothing is, by the text alone. Links of /proc that jump lead elsewhere for each process: kept,
+// they are what the path leads to.
+enum class Magic : uint8_t { kKept, kFollowed };
+std::string meaning(const Call& call, std::string text, Magic magic);
 
 // True where the kernel would by itself grant `kind` on that path, and so may be told to go on.
 inline bool kernel_may(const Call& call, Kind kind, std::string_view path) {

@@ -77,6 +77,7 @@ std::optional<Reply> refuse_stuck(Call& call, const Found& found) {
     return ::stat(path.c_str(), &a) == 0 && ::fstat(found.fd.get(), &b) == 0 &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
   };
+  if (call.is_own(found.canonical) && starts_programs(call, found.canonical)) return std::nullopt;
   if (gives([&found](const std::string& path) { return is_within(found.canonical, path); }) ||
       gives(same))
     return std::nullopt;
@@ -126,8 +127,10 @@ Reply serve_execute(Call& call) {
     if (const int error = walker.spell(call, folder, path, &spelling); error != 0)
       return Reply::error(error);
     const Follow follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Follow::kNo : Follow::kYes;
-    if (const int error = walker.resolve(call, spelling, follow, &found); error != 0)
+    if (const int error = walker.resolve(call, spelling, follow, &found); error != 0) {
+      if (error == ENOENT) note_unseen(call, spelling, found);
       return Reply::error(error);
+    }
   }
   if (const int error = Walker::look(&found); error != 0) return Reply::error(error);
   if (!S_ISREG(found.type)) return Reply::error(S_ISLNK(found.type) ? ELOOP : EACCES);

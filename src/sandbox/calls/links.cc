@@ -36,58 +36,12 @@ bool is_kept(const Plan& plan, std::string_view path) {
                      [path](const KeptFolder& kept) { return is_within(path, kept.place); });
 }
 
-// Magic links are not followed: they lead elsewhere for each process, so the answer is the link.
-int resolve_plainly(const Call& call, std::string_view text, Found* found) {
+int resolve_text(const Call& call, std::string_view text, Magic magic, Found* found) {
   Spelling spelling;
   if (const int error = call.service().walker.spell(call, AT_FDCWD, text, &spelling); error != 0)
     return error;
-  spelling.no_magic = true;
+  spelling.no_magic = magic == Magic::kKept;
   return call.service().walker.resolve(call, spelling, Follow::kYes, found);
-}
-
-// The canonical path that absolute `text` leads to, through the links that are there; from where
-// nothing is, by the text alone.
-std::string meaning(const Call& call, std::string text) {
-  for (int links = 0; links <= kMostLinks; ++links) {
-    Found found;
-    const int error = resolve_plainly(call, text, &found);
-    if ((error == 0 && found.is_path) || Walker::may_be_created(error, found))
-      return found.canonical;
-    // The longest part that is there. What follows a missing folder is missing too, so by halves:
-    // a target may have 2,000 components.
-    std::vector<size_t> ends;
-    for (size_t i = 1; i <= text.size(); ++i)
-      if ((i == text.size() || text[i] == '/') && text[i - 1] != '/') ends.push_back(i);
-    size_t there = 0;
-    size_t missing = ends.size();
-    std::string base = "/";
-    while (there + 1 < missing) {
-      const size_t middle = (there + missing) / 2;
-      Found part;
-      if (resolve_plainly(call, text.substr(0, ends[middle - 1]), &part) == 0 && part.is_path) {
-        there = middle;
-        base = std::move(part.canonical);
-      } else {
-        missing = middle;
-      }
-    }
-    const size_t from = there == 0 ? 0 : ends[there - 1];
-    const std::string_view unresolved = std::string_view(text).substr(from);
-    std::string_view rest = unresolved;
-    const std::string next = entry_path(base, take_component(&rest));
-    // A dangling link of somebody else's on the way.
-    Fd link;
-    char target[PATH_MAX];
-    ssize_t n = -1;
-    if (!is_within(base, "/proc") && is_canonical(next) &&
-        call.service().walker.open_exact(next, O_PATH | O_NOFOLLOW, 0, &link) == 0)
-      n = ::readlinkat(link.get(), "", target, sizeof target);
-    if (n <= 0) return normalize(base.append("/").append(unresolved));
-    std::string to(target, static_cast<size_t>(n));
-    if (to[0] != '/') to = entry_path(base, to);
-    text = to.append(rest);
-  }
-  return normalize(text);
 }
 
 // What absolute `text` leads to outside, where nothing is mounted for the compartment; from where
@@ -112,12 +66,27 @@ const char* other_meaning(const Plan& plan, const std::string& path) {
   return "it is another file for whoever follows the link outside, where /tmp and /dev/shm differ";
 }
 
+// Root may write everything, but programs of root's own do not write these through a link in a
+// project: python -m venv makes links to them, node-gyp and checkouts do. A folder is no such file,
+// nor a name that is yet to be made: what comes there may be a start-up file.
+bool is_file_of_the_system(const std::string& path, const struct stat& about) {
+  constexpr std::string_view kTrees[] = {"/usr",   "/bin", "/sbin", "/lib", "/lib32",
+                                         "/lib64", "/etc", "/opt",  "/nix"};
+  return ::geteuid() == 0 && S_ISREG(about.st_mode) && about.st_uid == 0 &&
+         (about.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+         std::any_of(std::begin(kTrees), std::end(kTrees),
+                     [&path](std::string_view tree) { return is_within(path, tree); });
+}
+
 // By this user, outside. What the user owns can be made writable.
 bool could_be_written(std::string path) {
+  bool itself = true;
   for (;;) {
     struct stat about {};
     if (::lstat(path.c_str(), &about) == 0)
-      return about.st_uid == ::getuid() || ::access(path.c_str(), W_OK) == 0;
+      return !(itself && is_file_of_the_system(path, about)) &&
+             (about.st_uid == ::getuid() || ::access(path.c_str(), W_OK) == 0);
+    itself = false;
     if ((errno != ENOENT && errno != ENOTDIR) || path == "/") return true;
     path = parent_of(path);
   }
@@ -151,7 +120,7 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
     const std::string before = text.substr(0, at);
     Found found;
     if (call.would_allow(Kind::kWrite, normalize(before)) ||
-        resolve_plainly(call, before, &found) != 0 || !found.is_path ||
+        resolve_text(call, before, Magic::kKept, &found) != 0 || !found.is_path ||
         call.would_allow(Kind::kWrite, found.canonical))
       return true;
   }
@@ -159,6 +128,49 @@ bool climbs_from_a_changeable_name(const Call& call, const std::string& text,
 }
 
 }  // namespace
+
+std::string meaning(const Call& call, std::string text, Magic magic) {
+  for (int links = 0; links <= kMostLinks; ++links) {
+    Found found;
+    const int error = resolve_text(call, text, magic, &found);
+    if ((error == 0 && found.is_path) || Walker::may_be_created(error, found))
+      return found.canonical;
+    // The longest part that is there. What follows a missing folder is missing too, so by halves:
+    // a target may have 2,000 components.
+    std::vector<size_t> ends;
+    for (size_t i = 1; i <= text.size(); ++i)
+      if ((i == text.size() || text[i] == '/') && text[i - 1] != '/') ends.push_back(i);
+    size_t there = 0;
+    size_t missing = ends.size();
+    std::string base = "/";
+    while (there + 1 < missing) {
+      const size_t middle = (there + missing) / 2;
+      Found part;
+      if (resolve_text(call, text.substr(0, ends[middle - 1]), magic, &part) == 0 && part.is_path) {
+        there = middle;
+        base = std::move(part.canonical);
+      } else {
+        missing = middle;
+      }
+    }
+    const size_t from = there == 0 ? 0 : ends[there - 1];
+    const std::string_view unresolved = std::string_view(text).substr(from);
+    std::string_view rest = unresolved;
+    const std::string next = entry_path(base, take_component(&rest));
+    // A dangling link of somebody else's on the way.
+    Fd link;
+    char target[PATH_MAX];
+    ssize_t n = -1;
+    if (!is_within(base, "/proc") && is_canonical(next) &&
+        call.service().walker.open_exact(next, O_PATH | O_NOFOLLOW, 0, &link) == 0)
+      n = ::readlinkat(link.get(), "", target, sizeof target);
+    if (n <= 0) return normalize(base.append("/").append(unresolved));
+    std::string to(target, static_cast<size_t>(n));
+    if (to[0] != '/') to = entry_path(base, to);
+    text = to.append(rest);
+  }
+  return normalize(text);
+}
 
 bool links_are_free(const Call& call) {
   const Judge& judge = call.service().judge;
@@ -185,7 +197,7 @@ std::optional<Reply> refuse_link(Call& call, std::string_view link, std::string_
     return refuse(Kind::kRead, normalize(text),
                   "a link through a folder and \"..\", which may lead elsewhere later");
   const std::string outside = plan.home ? meaning_outside(text) : std::string();
-  const std::string path = meaning(call, std::move(text));
+  const std::string path = meaning(call, std::move(text), Magic::kKept);
   // By a link in the private home the same words lead elsewhere.
   if (plan.home && !is_within(path, "/proc") && (call.is_own(path) || outside != path))
     return refuse(

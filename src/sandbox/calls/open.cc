@@ -11,6 +11,7 @@
 
 #include "sandbox/caller/pool.h"
 #include "sandbox/calls/common.h"
+#include "sandbox/calls/repository.h"
 #include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
@@ -237,9 +238,16 @@ Reply create(Call& call, const Request& request, const Spelling& spelling,
   if (call.has_no_room(canonical)) return Reply::error(EDQUOT);
   note_planted(call, canonical);
   if (auto no = refuse_name(call, Kind::kWrite, spelling, canonical)) return std::move(*no);
+  const bool sample = repository_part(call, canonical) == RepositoryPart::kSample;
+  if (auto no = call.refuse_unless(
+          Kind::kWrite, sample ? std::string(parent_of(parent_of(canonical))) : canonical)) {
+    // Who is told of it is told of both: one without the other does not make the file.
+    if (request.reads() && call.would_rule(Kind::kRead, canonical) == Judge::Ruling::kDeny)
+      (void)call.decide(Kind::kRead, canonical);
+    return std::move(*no);
+  }
   if (request.reads())
     if (auto no = call.refuse_unless(Kind::kRead, canonical)) return std::move(*no);
-  if (auto no = call.refuse_unless(Kind::kWrite, canonical)) return std::move(*no);
   if (auto no = refuse_device(call, true, canonical, 0)) return std::move(*no);
   if (auto no = refuse_above_block(call, canonical, S_IFREG)) return std::move(*no);
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
@@ -247,8 +255,9 @@ Reply create(Call& call, const Request& request, const Spelling& spelling,
   Fd fd;
   const Walker& walker = call.service().walker;
   const uint64_t before = walker.changes();
+  const int anew = sample ? O_EXCL : 0;
   const int error =
-      walker.open_exact(canonical, own_flags(request) & ~O_NOFOLLOW, request.mode, &fd);
+      walker.open_exact(canonical, (own_flags(request) & ~O_NOFOLLOW) | anew, request.mode, &fd);
   if (error != 0) return Reply::error(error == ELOOP ? EAGAIN : error);
   note_taken(call, fd.get(), kNameBytes);
   if (!walker.is_named(fd.get(), canonical, before)) return Reply::error(EAGAIN);
@@ -406,7 +415,7 @@ Reply serve_open(Call& call) {
   if (error == 0) return open_existing(call, request, spelling, found);
   if ((request.flags & O_CREAT) != 0 && !spelling.folder() && Walker::may_be_created(error, found))
     return create(call, request, spelling, found.canonical);
-  if (error == ENOENT) note_unseen(call, found.canonical.empty() ? spelling.text : found.canonical);
+  if (error == ENOENT) note_unseen(call, spelling, found);
   return Reply::error(error);
 }
 

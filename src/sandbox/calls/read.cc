@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "policy/only_asked.h"
 #include "sandbox/calls/common.h"
 
 namespace bulkhead {
@@ -73,28 +74,52 @@ Reply serve_readlink(Call& call) {
   return Reply::value(static_cast<int64_t>(length));
 }
 
-// "May I read it?" is answered as open() would be: git, for one, takes a configuration that it may
-// not read for none, but gives up where reading fails that was said to be allowed. Not a word to
-// the journal, since nothing was tried; and nothing is secret in the kernel's own answer, so
-// whatever is unclear is left to it.
+namespace {
+
+// Whether an open of that kind would be refused; journalled where it would.
+bool is_denied(Call& call, Kind kind, const Spelling& spelling, const Found& found) {
+  const Policy& policy = call.service().judge.policy();
+  std::string name;
+  const bool by_name = is_blocked_name(call, kind, spelling, found.canonical, &name);
+  const std::string& path = by_name ? name : found.canonical;
+  const Decision decision = policy.decide_path(kind, path);
+  const bool stands =
+      kind == Kind::kWrite && !S_ISDIR(found.type) && policy.stands_above_block(found.canonical);
+  if (!stands && decision.verdict != Verdict::kDeny && !is_unfit(policy, decision, path))
+    return false;
+  if (kind == Kind::kRead) {
+    (void)call.decide(kind, path);  // nobody is asked: it is denied
+  } else {
+    call.note_refusal(kind, path, kOnlyAsked);
+  }
+  return true;
+}
+
+}  // namespace
+
+// "May I read it?", "May I write it?" are answered as open() would be: git, for one, takes a
+// configuration that it may not read for none, but gives up where reading fails that was said to be
+// allowed; who is told that a folder can be written waits until somebody leaves its lock there.
+// Nothing is secret in the kernel's own answer, so whatever is unclear is left to it.
 Reply serve_access(Call& call) {
   const bool at = call.number() != __NR_access;
-  if (call.service().judge.enforcement() == Enforcement::kAuditOnly) return Reply::go_on();
+  const uint32_t mode = call.flags_arg(at ? 2 : 1);
   const uint32_t flags = call.number() == __NR_faccessat2 ? call.flags_arg(3) : 0;
+  const bool audits = call.service().judge.enforcement() == Enforcement::kAuditOnly;
   Spelling spelling;
   if (spell_argument(call, at ? call.fd_arg(0) : AT_FDCWD, call.arg(at ? 1 : 0), &spelling) != 0)
     return Reply::go_on();
   Found found;
   const Follow follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? Follow::kNo : Follow::kYes;
-  if (call.service().walker.resolve(call, spelling, follow, &found) != 0 || !found.is_path)
-    return Reply::go_on();
+  const int error = call.service().walker.resolve(call, spelling, follow, &found);
+  if (error == ENOENT && (mode & R_OK) != 0) note_unseen(call, spelling, found);
+  if (error != 0 || !found.is_path || Walker::look(&found) != 0) return Reply::go_on();
   // A process's own entries of /proc are judged by more than the policy.
   if (is_within(found.canonical, "/proc") || call.is_own(found.canonical)) return Reply::go_on();
-  const Policy& policy = call.service().judge.policy();
-  std::string name;
-  const bool denied = policy.decide_path(Kind::kRead, found.canonical).verdict == Verdict::kDeny ||
-                      is_blocked_name(call, Kind::kRead, spelling, found.canonical, &name);
-  return denied ? Reply::error(EACCES) : Reply::go_on();
+  const bool denied =
+      ((mode & R_OK) != 0 && is_denied(call, Kind::kRead, spelling, found)) ||
+      ((mode & W_OK) != 0 && !audits && is_denied(call, Kind::kWrite, spelling, found));
+  return denied && !audits ? Reply::error(EACCES) : Reply::go_on();
 }
 
 Reply serve_watch(Call& call) {

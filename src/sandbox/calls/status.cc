@@ -17,6 +17,7 @@
 
 #include "base/path.h"
 #include "sandbox/calls/common.h"
+#include "sandbox/calls/repository.h"
 #include "sandbox/kernel/kernel.h"
 
 namespace bulkhead {
@@ -74,11 +75,21 @@ bool held_for_reading(const Found& found) {
   return found.held && (*found.held & O_PATH) == 0 && (*found.held & O_ACCMODE) != O_WRONLY;
 }
 
-// Finds it and decides; nullopt: go ahead.
-std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found) {
+// git makes its settings executable for a moment, to see whether the file system keeps that.
+bool is_repositorys_own_mode(const Call& call, const Found& found, mode_t mode) {
+  return found.is_path && S_ISREG(found.type) && (mode & ~mode_t{0755}) == 0 &&
+         repository_part(call, found.canonical) == RepositoryPart::kConfig;
+}
+
+// Finds it and decides; nullopt: go ahead. `mode`: what chmod is to set.
+std::optional<Reply> find(Call& call, const Target& target, Kind kind, Found* found,
+                          std::optional<mode_t> mode = std::nullopt) {
   Spelling spelling;
   if (auto no = locate(call, target, found, &spelling)) return no;
-  if (found->is_path) {
+  if (mode && is_repositorys_own_mode(call, *found, *mode)) {
+    const std::string folder(parent_of(found->canonical));
+    if (auto no = call.refuse_unless(kind, folder)) return no;
+  } else if (found->is_path) {
     if (auto no = refuse_name(call, kind, spelling, found->canonical)) return no;
     if (auto no = call.refuse_unless(kind, found->canonical)) return no;
   } else if (found->canonical.starts_with('/') || S_ISREG(found->type) || S_ISDIR(found->type) ||
@@ -146,7 +157,7 @@ Reply serve_chmod(Call& call) {
   }
   mode &= 07777;
   Found found;
-  if (auto no = find(call, target, Kind::kWriteStatus, &found)) return std::move(*no);
+  if (auto no = find(call, target, Kind::kWriteStatus, &found, mode)) return std::move(*no);
   if (auto no = refuse_device(call, found.is_path, found.canonical, found.type))
     return std::move(*no);
   if (S_ISLNK(found.type)) return Reply::error(EOPNOTSUPP);  // as every file system answers

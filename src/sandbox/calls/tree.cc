@@ -16,8 +16,11 @@
 #include <mutex>
 
 #include "policy/covers.h"
+#include "policy/rule_match.h"
 #include "sandbox/calls/common.h"
 #include "sandbox/calls/rename_lock.h"
+#include "sandbox/calls/repository.h"
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
@@ -76,6 +79,7 @@ struct Name {
                    &about) == 0 &&
            (about.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
   }
+  EntryAt at() const { return {folder(), name(), path()}; }
   // The folder is still where it was when the name was found.
   bool is_in_place() const {
     std::string now;
@@ -146,17 +150,25 @@ std::optional<Reply> refuse_loss(const Call& call, const std::string& from, cons
 }
 
 // In a private home, what the machine's mounts hang on stays where it is: a folder of this
-// compartment's that leads to one, and any folder for those of others that have the same store,
-// whose mounts would come to lie in another tree of Landlock's. EXDEV: mv copies.
+// compartment's that leads to one, and one that the machine's home has too. There others that have
+// the same store may have mounted what they are granted, and it would come to lie in another tree
+// of Landlock's. EXDEV: mv copies. So where programs start, by the tree that the folder was in, and
+// would not where it comes to.
 std::optional<Reply> refuse_uprooting(const Call& call, const Moved& moved, const Name& from,
                                       const Name& to) {
   if (!call.is_own(from.path())) return std::nullopt;
-  if (call.service().plan.home->leads_to_real(from.path())) return Reply::error(EBUSY);
+  const Plan& plan = call.service().plan;
+  if (plan.home->leads_to_real(from.path())) return Reply::error(EBUSY);
   struct stat before {};
   struct stat after {};
-  if (moved.type == S_IFDIR &&
-      (::fstat(from.folder(), &before) != 0 || ::fstat(to.folder(), &after) != 0 ||
-       before.st_dev != after.st_dev || before.st_ino != after.st_ino))
+  if (moved.type != S_IFDIR ||
+      (::fstat(from.folder(), &before) == 0 && ::fstat(to.folder(), &after) == 0 &&
+       before.st_dev == after.st_dev && before.st_ino == after.st_ino))
+    return std::nullopt;
+  // Of the machine: the supervisor acts in its mount namespace.
+  if (::lstat(from.path().c_str(), &before) == 0 || (errno != ENOENT && errno != ENOTDIR))
+    return Reply::error(EXDEV);
+  if (starts_programs(call, parent_of(from.path())) && !starts_programs(call, parent_of(to.path())))
     return Reply::error(EXDEV);
   return std::nullopt;
 }
@@ -189,6 +201,19 @@ std::optional<Reply> refuse_gain(Call& call, const Moved& moved, const Name& old
 
 }  // namespace
 
+// In its own home, where programs would not start from a new folder; nullopt: a usual one will do.
+std::optional<Reply> make_of_spare(const Call& call, const Name& name, mode_t mode) {
+  SpareFolders* spare = call.service().spare_folders;
+  const std::string path = name.path();
+  if (spare == nullptr || starts_programs(call, parent_of(path))) return std::nullopt;
+  const mode_t mask = ::umask(0);  // this thread's own (adopt_umask)
+  ::umask(mask);
+  const int error = spare->put(name.folder(), path, mode & 01777 & ~mask);
+  if (error == ENOENT) return std::nullopt;
+  call.service().walker.note_change();
+  return error == 0 ? Reply::value(0) : Reply::error(error);
+}
+
 Reply serve_make(Call& call) {
   const bool node = call.number() == __NR_mknod || call.number() == __NR_mknodat;
   const bool at = call.number() == __NR_mkdirat || call.number() == __NR_mknodat;
@@ -212,7 +237,11 @@ Reply serve_make(Call& call) {
   if (call.has_no_room(name.path())) return Reply::error(EDQUOT);
   if (node)
     if (auto no = refuse_privileged(call, mode & 07777, name.path())) return std::move(*no);
-  if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  // An empty folder of hooks runs nothing, and git makes no repository without.
+  const bool hooks = !node && repository_part(call, name.path()) == RepositoryPart::kHooks;
+  if (auto no = call.refuse_unless(Kind::kWrite,
+                                   hooks ? std::string(parent_of(name.path())) : name.path()))
+    return std::move(*no);
   if (auto no = refuse_device(call, true, name.path(), 0)) return std::move(*no);
   if (node)
     if (auto no = refuse_above_block(call, name.path(), S_IFREG)) return std::move(*no);
@@ -227,8 +256,21 @@ Reply serve_make(Call& call) {
   if (!right && name.kernel_may_write(call)) return Reply::go_on();
   if (const int error = adopt_umask(call); error != 0) return Reply::error(error);
   if (!call.still_valid()) return Reply::error(EINTR);
+  if (!node && call.is_own(name.path()))
+    if (auto made = make_of_spare(call, name, mode)) return std::move(*made);
   return result(node ? ::mknodat(name.folder(), name.name(), mode, 0)
                      : ::mkdirat(name.folder(), name.name(), mode));
+}
+
+// A repository's folder goes when all in it is gone.
+std::optional<Reply> refuse_removal(Call& call, const Name& name, mode_t mode, bool folder) {
+  const RepositoryPart part = repository_part(call, name.path());
+  if ((part == RepositoryPart::kHooks && folder) ||
+      (part == RepositoryPart::kSample && S_ISREG(mode)))
+    return call.refuse_unless(Kind::kWrite, std::string(parent_of(parent_of(name.path()))));
+  if (part == RepositoryPart::kConfig && S_ISREG(mode) && !folder)
+    return refuse_config_removal(call, name.at());
+  return call.refuse_unless(Kind::kWrite, name.path());
 }
 
 Reply serve_remove(Call& call) {
@@ -247,10 +289,12 @@ Reply serve_remove(Call& call) {
   }
   struct stat about {};
   if (!name.exists(&about)) return Reply::error(errno);
-  if (auto no = call.refuse_unless(Kind::kWrite, name.path())) return std::move(*no);
+  if (auto no = refuse_removal(call, name, about.st_mode, folder)) return std::move(*no);
   if (auto no = refuse_device(call, true, name.path(), about.st_mode)) return std::move(*no);
   if (name.is_mount_point()) return Reply::error(EBUSY);
-  if (folder)
+  // What is empty takes nothing along that is blocked by a name. But on a place that a rule names
+  // something may hang: a link that is followed, or what is bound there.
+  if (folder && is_above_a_place(call.service().judge.policy(), name.path()))
     if (auto no = refuse_above_block(call, name.path(), S_IFDIR)) return std::move(*no);
   if (folder) {
     call.service().walker.note_change();
@@ -303,6 +347,12 @@ Reply serve_rename(Call& call) {
   struct stat about {};
   if (!from.exists(&about)) return Reply::error(errno);
 
+  if (flags == 0 && from.path() == to.path() + ".lock" && S_ISREG(about.st_mode) &&
+      repository_part(call, to.path()) == RepositoryPart::kConfig) {
+    RenameRight right(call, RenameLock::Change::kFile, {&from, &to});
+    return right.reply ? std::move(*right.reply) : replace_config(call, from.at(), to.at());
+  }
+
   const bool exchange = (flags & RENAME_EXCHANGE) != 0;
   if (auto no = call.refuse_unless(Kind::kWrite, from.path())) return std::move(*no);
   if (auto no = call.refuse_unless(Kind::kWrite, to.path())) return std::move(*no);
@@ -346,6 +396,9 @@ Reply serve_rename(Call& call) {
   const auto done =
       syscall(SYS_renameat2, from.folder(), from.name(), to.folder(), to.name(), flags);
   call.service().walker.note_change();
+  if (done == 0 && moved.type == S_IFDIR && call.is_own(to.path()) &&
+      call.service().spare_folders != nullptr && starts_programs(call, from.path()))
+    call.service().spare_folders->note_move(to.path());
   return result(done);
 }
 

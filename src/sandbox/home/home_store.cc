@@ -18,6 +18,7 @@
 #include "policy/config.h"
 #include "policy/extension_id.h"
 #include "sandbox/home/kept_content.h"
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/kernel/openat2.h"
 
 namespace bulkhead {
@@ -133,6 +134,9 @@ Status make_store(const std::string& store) {
                                 O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS));
     if (parent) (void)::mkdirat(parent.get(), std::string(last_of(folder)).c_str(), 0700);
   }
+  // Beside a folder of a person's choice it may not be possible: programs that are put into a new
+  // folder right below the home start at the next run then.
+  (void)make_spare(store);
   return {};
 }
 

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/kernel/capabilities.h"
 #include "sandbox/kernel/kernel.h"
 #include "sandbox/launch/image.h"
@@ -115,6 +116,8 @@ Result<Orders<Written>> orders_of(const Plan& plan, bool all_ids, std::vector<in
   orders.arguments = plan.argv;
   orders.environment = plan.environment;
   orders.landlock = plan.landlock;
+  for (int i = 0; plan.home && i < kSpareFolders; ++i)
+    orders.landlock.push_back({spare_name(i), kLandlockExecute | kLandlockRead});
   orders.landlock_rights = plan.denied.rights;
   orders.landlock_scopes = plan.denied.scopes ? 1 : 0;
   orders.filter = plan.filter;

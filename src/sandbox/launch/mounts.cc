@@ -14,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/limits/cgroup.h"
 
 namespace bulkhead {
@@ -61,6 +62,7 @@ MountOrders<Written> prepare_mounts(const Plan& plan, bool as_root) {
   if (plan.home) {
     setup.home = plan.home->home();
     setup.home_store = plan.home->store();
+    setup.home_spare = spare_of(plan.home->store());
     setup.home_real = plan.home->real();
   }
   std::vector<std::string> trees;

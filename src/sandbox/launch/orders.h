@@ -52,6 +52,7 @@ template <class Form>
 struct MountOrders {
   typename Form::template List<PrivateTreeOrder<Form>> private_trees = {};
   typename Form::Text home = {}, home_store = {};  // empty: the machine's home
+  typename Form::Text home_spare = {};             // spare_folders.h
   typename Form::template List<typename Form::Text> home_real = {};
   typename Form::template List<typename Form::Text> hidden = {};
   // Hierarchies that are mounted outside of /sys.
@@ -101,6 +102,7 @@ void fields(Visitor& each, PrivateTreeOrder<Form>& tree) {
 template <class Visitor, class Form>
 void fields(Visitor& each, MountOrders<Form>& mounts) {
   each(mounts.private_trees), each(mounts.home), each(mounts.home_store), each(mounts.home_real);
+  each(mounts.home_spare);
   each(mounts.hidden), each(mounts.cgroups), each(mounts.resolv_conf), each(mounts.devpts_options);
   each(mounts.inotify_instances), each(mounts.inotify_watches);
   each(mounts.cover_ptmx), each(mounts.cover_queues), each(mounts.as_root);

@@ -60,12 +60,15 @@ constexpr CallCase kSocket[] = {
     {kRawSocket, attempt(EPERM)}, {kInternetAny, refuse(EPROTONOSUPPORT)},
     {kNetlinkRoute, kAllow},      {kNetlinkAny, refuse(EPROTONOSUPPORT)},
 };
-// ---- access(path, mode), faccessat, faccessat2: only where reading is asked about ----
+// ---- access(path, mode), faccessat, faccessat2: only where reading or writing is asked about ----
 VALUES(kReading, R_OK);
+VALUES(kWriting, W_OK);
 TESTS(kAccessReading, {1, R_OK, kReading});
+TESTS(kAccessWriting, {1, W_OK, kWriting});
 TESTS(kAccessAtReading, {2, R_OK, kReading});
-constexpr CallCase kAccess[] = {{kAccessReading, kNotify}};
-constexpr CallCase kAccessAt[] = {{kAccessAtReading, kNotify}};
+TESTS(kAccessAtWriting, {2, W_OK, kWriting});
+constexpr CallCase kAccess[] = {{kAccessReading, kNotify}, {kAccessWriting, kNotify}};
+constexpr CallCase kAccessAt[] = {{kAccessAtReading, kNotify}, {kAccessAtWriting, kNotify}};
 
 constexpr CallCase kSocketpair[] = {{kUnixConnected, kAllow}, {kUnixAny, attempt(EACCES)}};
 

@@ -109,12 +109,14 @@ Status Supervisor::launch() {
   walker_.emplace(compartment.root.get(), *processes_, std::move(foreign_proc));
   if (plan_.home) {
     BULKHEAD_CHECK(walker_->has_home(*plan_.home));
+    spare_folders_.emplace(*plan_.home);
     home_size_.emplace(plan_.home->store(), plan_.limits.home.value_or(kMostOfHome),
                        options_.home_bytes);
   }
   RenameLock& renames = options_.renames != nullptr ? *options_.renames : own_renames_;
   service_.reset(new Service{plan_, compartment, *prepared_.listener, judge_, *walker_, names_,
-                             *processes_, renames, home_size_ ? &*home_size_ : nullptr});
+                             *processes_, renames, home_size_ ? &*home_size_ : nullptr,
+                             spare_folders_ ? &*spare_folders_ : nullptr});
   ports_.emplace(compartment, judge_, loop_, options_.port_news);
   service_->ports = &*ports_;
   return {};

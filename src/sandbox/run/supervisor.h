@@ -19,6 +19,7 @@
 #include "sandbox/caller/walker.h"
 #include "sandbox/calls/rename_lock.h"
 #include "sandbox/home/home_size.h"
+#include "sandbox/home/spare_folders.h"
 #include "sandbox/kernel/processes.h"
 #include "sandbox/launch/prepared.h"
 #include "sandbox/limits/limits.h"
@@ -120,6 +121,7 @@ class Supervisor final : private Task {
   std::optional<Walker> walker_;
   RenameLock own_renames_;
   std::optional<HomeSize> home_size_;
+  std::optional<SpareFolders> spare_folders_;
   std::optional<Ports> ports_;
   std::unique_ptr<Service> service_;
   std::optional<Server> server_;

@@ -280,9 +280,10 @@ pid_t set_up(Memory& memory, Failure& failure) noexcept {
   if (orders.new_session != 0 && ::setsid() < 0) return failed(failure, "make a session"), -1;
   // A file mode mask is the program's business; ours must not depend on it.
   const mode_t mask = ::umask(0);
+  int spare = -1;
   if (!leave_outer_mounts(failure) || !raise_loopback(failure) ||
       !open_name_server(server, failure) || !wait_for_maps(failure) ||
-      !mount_trees(orders.mounts, failure))
+      !mount_trees(orders.mounts, spare, failure))
     return -1;
   // The program's rules of Landlock take as long as the rest of the mounts, which they do not need.
   const int mounted = ::eventfd(0, EFD_CLOEXEC);
@@ -290,7 +291,7 @@ pid_t set_up(Memory& memory, Failure& failure) noexcept {
   const long program = ::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0);
   if (program == 0) {
     ::umask(mask);
-    run_program(orders, mounted);
+    run_program(orders, mounted, spare);
   }
   if (program < 0) return failed(failure, "fork the program"), -1;
   if (!mount_system(orders.mounts, failure)) return -1;

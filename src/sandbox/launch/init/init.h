@@ -21,16 +21,17 @@ inline constexpr int kMostGiven = 2 + static_cast<int>(kMostNumbers);
 
 [[noreturn]] void run_init() noexcept;
 
-// `mounted` tells by being readable that all mounts stand.
-[[noreturn]] void run_program(const Orders<Read>& orders, int mounted) noexcept;
+// `mounted` tells by being readable that all mounts stand; `spare`: see mount_trees().
+[[noreturn]] void run_program(const Orders<Read>& orders, int mounted, int spare) noexcept;
 
 // ---- mounts.cc: single-threaded, with all capabilities in its user namespace, in this order ----
 
 // Nothing that is mounted after it reaches the outside, and nothing mounted outside appears. Works
 // before ids are mapped.
 bool leave_outer_mounts(Failure& failure) noexcept;
-// All that changes what a path outside of /proc leads to.
-bool mount_trees(const MountOrders<Read>& orders, Failure& failure) noexcept;
+// All that changes what a path outside of /proc leads to. `spare`: the folder of a private home's
+// spare ones, which no path may lead to any more; -1: there is none.
+bool mount_trees(const MountOrders<Read>& orders, int& spare, Failure& failure) noexcept;
 // /proc, and what is read-only from then on.
 bool mount_system(const MountOrders<Read>& orders, Failure& failure) noexcept;
 // The folder of this IPC namespace's POSIX message queues (mq_overview(7)), attached nowhere; -1

@@ -249,8 +249,9 @@ bool leave_outer_mounts(Failure& failure) noexcept {
          failed(failure, "make mounts private");
 }
 
-bool mount_trees(const MountOrders<Read>& orders, Failure& failure) noexcept {
+bool mount_trees(const MountOrders<Read>& orders, int& spare, Failure& failure) noexcept {
   HomeTrees home;
+  spare = *orders.home_spare != '\0' ? open_without_links(orders.home_spare) : -1;
   if (*orders.home != '\0' && !take_home(orders, home, failure)) return false;
   if (!make_stage(orders, failure)) return false;
   for (const PrivateTreeOrder<Read>& tree : orders.private_trees) {

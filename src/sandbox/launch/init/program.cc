@@ -54,11 +54,17 @@ bool use_small_pages(const Orders<Read>& orders, Failure& failure) noexcept {
 
 // While there are the capabilities for the queues' folder. A kernel without queues refuses mq_open
 // by itself.
-bool restrict_files(const Orders<Read>& orders, int queues, Failure& failure) noexcept {
+// Those on relative paths are on spare folders of a private home.
+bool restrict_files(const Orders<Read>& orders, int queues, int spare, Failure& failure) noexcept {
+  std::span<const LandlockPlace> rules = orders.landlock;
+  while (spare < 0 && !rules.empty() && rules.back().path[0] != '/')
+    rules = rules.first(rules.size() - 1);
+  if (spare >= 0 && ::syscall(SYS_fchdir, spare) != 0)
+    return failed(failure, "enter the spare folders");
   LandlockSupport support;
   support.rights = orders.landlock_rights;
   support.scopes = orders.landlock_scopes != 0;
-  const int error = landlock_restrict(support, orders.landlock, queues);
+  const int error = landlock_restrict(support, rules, queues);
   return error == 0 || failed_with(failure, error, "restrict by Landlock");
 }
 
@@ -100,16 +106,17 @@ int install_filter(const Orders<Read>& orders) noexcept {
 }
 
 // All that is done by itself, while init mounts.
-bool confine(const Orders<Read>& orders, Failure& failure) noexcept {
+bool confine(const Orders<Read>& orders, int spare, Failure& failure) noexcept {
   // No signal to its group or by a key leaves the compartment. Not its session's leader: of a group
   // whose parent is in the same session others can tell that it has stopped.
   if (::setpgid(0, 0) != 0) return failed(failure, "make a process group");
   const int queues = open_queues();
   if (queues < 0 && errno != ENODEV) return failed(failure, "open the queues of the IPC namespace");
   if (!forbid_core_dumps(failure) || !drop_privileges(orders, failure) ||
-      !use_small_pages(orders, failure) || !restrict_files(orders, queues, failure))
+      !use_small_pages(orders, failure) || !restrict_files(orders, queues, spare, failure))
     return false;
   if (queues >= 0) ::close(queues);
+  if (spare >= 0) ::close(spare);
   return true;
 }
 
@@ -132,10 +139,10 @@ int finish(const Orders<Read>& orders, int& control, Failure& failure) noexcept 
 
 }  // namespace
 
-void run_program(const Orders<Read>& orders, int mounted) noexcept {
+void run_program(const Orders<Read>& orders, int mounted, int spare) noexcept {
   Failure failure;
   int control = kControl;
-  if (!confine(orders, failure)) give_up(control, failure);
+  if (!confine(orders, spare, failure)) give_up(control, failure);
   // Where init fails, the kernel ends this process with it.
   uint64_t count = 0;
   while (::read(mounted, &count, sizeof count) < 0 && errno == EINTR) {
