@@ -42,6 +42,19 @@ int32_t code_of(Turn::End end) {
   }
 }
 
+// Has the thread that JavaScript of this environment runs in been told to end (worker.terminate(),
+// process.exit())? Then no call runs any more that could.
+bool is_stopping(napi_env env) {
+  napi_handle_scope scope = nullptr;
+  if (napi_open_handle_scope(env, &scope) != napi_ok) return false;
+  napi_value global = nullptr;
+  bool has = false;
+  napi_get_global(env, &global);
+  const bool stopping = napi_has_named_property(env, global, "Object", &has) != napi_ok;
+  napi_close_handle_scope(env, scope);
+  return stopping;
+}
+
 class HostLink {
  public:
   HostLink() : turn_(channel_) {}
@@ -75,8 +88,8 @@ class HostLink {
   bool usable() const { return channel_.attached(); }
 
   // The length of the next message, or a code.
-  int32_t wait() {
-    const Turn::End end = turn_.wait();
+  int32_t wait(napi_env env) {
+    const Turn::End end = turn_.wait([env] { return is_stopping(env); });
     if (end != Turn::End::kMessage) return code_of(end);
     return receive();
   }
@@ -303,13 +316,13 @@ napi_value exchange(napi_env env, napi_callback_info info) {
   const Call call = call_of(env, info);
   Held& held = *call.held;
   if (!send_now(held, integer_of(env, call.args[0]))) return make(env, kBroken);
-  return make(env, deliver(held, held.link.wait()));
+  return make(env, deliver(held, held.link.wait(env)));
 }
 
 // wait(): exchange() without sending.
 napi_value wait(napi_env env, napi_callback_info info) {
   Held& held = *call_of(env, info).held;
-  return make(env, held.link.usable() ? deliver(held, held.link.wait()) : kGone);
+  return make(env, held.link.usable() ? deliver(held, held.link.wait(env)) : kGone);
 }
 
 // fetch(): the message that was too large for the buffer, into a new one (useBuffers).

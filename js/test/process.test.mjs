@@ -320,3 +320,14 @@ test('an idle sandbox is nothing that a host would notice', async () => {
   })()`);
   assert.deepEqual(JSON.parse(stdout), [true, []]);
 });
+
+test('a thread that waits for a guest ends when it is told to', async () => {
+  const { stdout } = await script(`
+    const { Worker } = require('node:worker_threads');
+    const worker = new Worker('const { Sandbox } = require(' + JSON.stringify(${JSON.stringify(index)}) + '); const s = Sandbox.createSync({ journal: false, time: "10 min" }); require("node:worker_threads").parentPort.postMessage(1); s.runSync("for (;;);")', { eval: true });
+    worker.once('message', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      console.log('ended', typeof await worker.terminate());
+    });`);
+  assert.equal(stdout, 'ended number\n');
+});

@@ -228,7 +228,7 @@ bool Turn::is_due() {
   return true;
 }
 
-Turn::End Turn::wait() {
+Turn::End Turn::wait(const std::function<bool()>& is_over) {
   // A guest that calls back without end never lets us sleep for long, and is looked after here.
   if (running_ && (stopped_.load() || (!fresh_ && is_due())))
     if (const End end = check(); end != End::kMessage) return end;
@@ -239,6 +239,7 @@ Turn::End Turn::wait() {
     if (abandoned_.load()) return End::kAbandoned;
     channel_.sleep(pause);
     if (channel_.has_message()) return End::kMessage;
+    if (is_over && is_over()) return End::kAbandoned;
     if (const End end = check(); end != End::kMessage)
       return end == End::kGone && channel_.has_message() ? End::kMessage : end;
   }

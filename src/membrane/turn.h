@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "membrane/channel.h"
@@ -58,8 +59,9 @@ class Turn {
   // What runs is asked to end, as if its time were over. Any thread.
   void stop();
 
-  // Until the worker has sent something, or is no more. Kills it where it must.
-  End wait();
+  // Until the worker has sent something, or is no more. Kills it where it must. `is_over`: asked
+  // now and then whether anybody waits still; kAbandoned where nobody does.
+  End wait(const std::function<bool()>& is_over = {});
   // Makes a wait() of another thread return.
   void abandon();
   void resume() { abandoned_.store(false); }
