@@ -15,7 +15,7 @@ const recipes = [...text.matchAll(/^## (.+)$[\s\S]*?^```js$([\s\S]*?)^```$/gm)].
 const folder = mkdtempSync(join(tmpdir(), 'bulkhead-recipes-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-assert.equal(recipes.length, 12);
+assert.equal(recipes.length, 13);
 for (const [name, code] of recipes) {
   test(name, async () => {
     const file = join(folder, `${name.replace(/\W+/g, '-')}.mjs`);
