@@ -94,6 +94,8 @@ class Worker {
     const end = Date.now() + START;
     // Short steps: a worker is there in tens of milliseconds, and nothing tells of it.
     while (!this.native.ready(0)) {
+      // By cool(), which is no failure of its own.
+      if (this.link.lost !== undefined) throw this.link.lost;
       if (this.process.pid === 0 || this.native.isGone() || Date.now() > end) throw this.failed();
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

@@ -112,3 +112,10 @@ test('a tenant\'s worker stays for who is on the way to it', async () => {
   await using second = await coming;
   assert.equal(await second.run('6 * 7'), 42);
 });
+
+test('a worker that is ended while it starts is waited for no longer', async () => {
+  const begun = warm(1);
+  cool();
+  const outcome = await Promise.race([begun.then(() => 'done', () => 'done'), new Promise((resolve) => { setTimeout(resolve, 8000, 'waits').unref(); })]);
+  assert.equal(outcome, 'done');
+});
