@@ -114,8 +114,8 @@ test('a tenant\'s worker stays for who is on the way to it', async () => {
 });
 
 test('a worker that is ended while it starts is waited for no longer', async () => {
-  const begun = warm(1);
-  cool();
+  const begun = pool.warm(1);
+  pool.cool();
   const outcome = await Promise.race([begun.then(() => 'done', () => 'done'), new Promise((resolve) => { setTimeout(resolve, 8000, 'waits').unref(); })]);
   assert.equal(outcome, 'done');
 });
