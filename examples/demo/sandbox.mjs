@@ -42,7 +42,8 @@ const outcome = (error) => {
 };
 const expected = {
   "adds the tax": ["12", "12"], "loops in a promise": ["host hangs", "ended: 100 ms"],
-  "eats memory": ["host is dead", "ended: 32 MiB"], "reaches for process": ["has the host", "process is not defined"],
+  // A slow machine has used up its 100 ms before it has filled 32 MiB.
+  "eats memory": ["host is dead", "ended: 32 MiB", "ended: 100 ms"], "reaches for process": ["has the host", "process is not defined"],
 };
 
 // Prints a line for each; how many were not as they should be.
@@ -60,8 +61,8 @@ export async function sandboxScene(index, { good, bad, pad }) {
     const ours = String(await sandbox.run(source).then((plugin) => plugin(item)).catch(outcome));
     if (sandbox.lost !== undefined) sandbox = await Sandbox.create({ time: "100 ms", memory: "32 MiB" });
     const next = String(await honest().catch(outcome));
-    const [wantedPlain, wanted] = expected[name];
-    const fine = plain.startsWith(wantedPlain) && ours === wanted && next === "12";
+    const [wantedPlain, ...wanted] = expected[name];
+    const fine = plain.startsWith(wantedPlain) && wanted.includes(ours) && next === "12";
     if (!fine) failures += 1;
     line(name, plain, ours, next, fine ? good("ok") : bad("WRONG"));
   }

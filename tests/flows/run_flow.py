@@ -39,7 +39,13 @@ class Passing(Flow):
         run = subprocess.Popen([options.bulkhead, "run", "--", "sh", "-c", "kill -STOP $$; exit 3"],
                                cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, start_new_session=True)
         self.addCleanup(run.kill)
-        states = lambda: {flow.name(pid): flow.state(pid) for pid in [run.pid, *flow.descendants(run.pid)]}
+        def states():
+            found = {}
+            for pid in [run.pid, *flow.descendants(run.pid)]:
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # ended meanwhile
+                    found[flow.name(pid)] = flow.state(pid)
+            return found
+
         self.assertTrue(flow.wait_for(lambda: states() == {"bulkhead": "S", "bulkhead-init": "S", "sh": "T"}), states())
         run.send_signal(signal.SIGCONT)
         self.assertEqual(run.wait(flow.TIMEOUT), 3)

@@ -185,6 +185,8 @@ bool PrivateHome::leads_to_real(std::string_view path) const noexcept {
 
 Result<PrivateHome> plan_home(const Policy& policy, std::string store, const std::string& folder) {
   const std::string& home = policy.private_home();
+  if (!open_folder(AT_FDCWD, "/") && (errno == ENOSYS || errno == EPERM))
+    return Error{"openat2 cannot be used here (feature \"openat2\"); see `bulkhead doctor`", errno};
   if (home.size() < 2 || !mode_of(home) || !S_ISDIR(*mode_of(home)))
     return Error{fmt::format("there is no home folder to be private: {} {}",
                              escape_for_display(home.empty() ? "HOME" : home),
