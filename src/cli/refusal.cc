@@ -1,6 +1,7 @@
 #include "cli/refusal.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -65,6 +66,14 @@ bool is_of_the_system(const std::string& path) {
   return is_within(path, "/proc") || is_within(path, "/sys") || is_within(path, "/dev");
 }
 
+// Whether whoever runs this could write there without bulkhead. Where not, the program lost nothing
+// by it: Python tries to leave compiled files beside the system's, man to keep its pages.
+bool could_write(const std::string& path) {
+  std::string place = path;
+  while (place.size() > 1 && is_missing(place)) place = std::string(parent_of(place));
+  return ::access(place.c_str(), W_OK) == 0;
+}
+
 Weight weigh(const Policy& policy, const Refusal& refusal) {
   const Event& event = refusal.event;
   if (event.kind == Kind::kConnect || event.kind == Kind::kLookup) return Weight::kNetwork;
@@ -79,7 +88,7 @@ Weight weigh(const Policy& policy, const Refusal& refusal) {
   if (!is_path_kind(event.kind)) return Weight::kChange;  // an interface of the kernel's
   if (reads(event.kind) && is_missing(event.resource)) return Weight::kNothing;
   if (is_of_the_system(event.resource)) return Weight::kNothing;
-  if (writes(event.kind)) return Weight::kChange;
+  if (writes(event.kind)) return could_write(event.resource) ? Weight::kChange : Weight::kRead;
   return event.kind == Kind::kRun ? Weight::kProgram : Weight::kRead;
 }
 

@@ -24,7 +24,7 @@ void spare_update_checks(const Policy& policy, std::vector<std::string>& environ
       });
   if (connects || policy.otherwise() == Otherwise::kAsk) return;
   for (const std::string_view setting :
-       {"npm_config_update_notifier=false", "NO_UPDATE_NOTIFIER=1"}) {
+       {"npm_config_update_notifier=false", "npm_config_fetch_retries=0", "NO_UPDATE_NOTIFIER=1"}) {
     const std::string_view name = setting.substr(0, setting.find('=') + 1);
     if (std::none_of(environment.begin(), environment.end(),
                      [name](const std::string& each) { return each.starts_with(name); }))
@@ -93,7 +93,7 @@ Result<Planned> plan_session(const Session& session, const std::vector<std::stri
   request.serve_every_call = wishes.serve_every_call;
   request.dry = wishes.dry;
   request.environment = grant_environment(*session.policy, variables, wishes.audit);
-  if (!wishes.audit) spare_update_checks(*session.policy, request.environment.passed);
+  if (!wishes.audit) spare_vain_attempts(*session.policy, request.environment.passed);
   BULKHEAD_TRY(request.home, open_home(session, wishes));
   const Variables& places = session.inputs.variables;
   request.state = places.state;

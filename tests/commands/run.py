@@ -9,10 +9,12 @@ Nobody is at the terminal. Ends with the line "N passed, N failed"; exits 1 on a
 
 import argparse
 import collections
+import ipaddress
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -141,7 +143,11 @@ def registry_flags():
     host = re.match(r"(https?)://([^/:]+)(?::(\d+))?", asked)
     if not host:
         return []
-    return ["--connect", f"{host[2]}:{host[3] or (443 if host[1] == 'https' else 80)}"]
+    port = host[3] or (443 if host[1] == "https" else 80)
+    # A name grants no special address, which a mirror of one's own may have.
+    addresses = {each[4][0] for each in socket.getaddrinfo(host[2], port, type=socket.SOCK_STREAM)}
+    special = [each for each in addresses if not ipaddress.ip_address(each).is_global]
+    return [word for name in [host[2], *special] for word in ("--connect", f"[{name}]:{port}" if ":" in name else f"{name}:{port}")]
 
 
 def row(case, plain, inside, wrong):
