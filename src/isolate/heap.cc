@@ -117,9 +117,11 @@ void Heap::flush() {
   if (now - flushed_ < kFlushInterval) return;
   flushed_ = now;
   flushing_ = 1;
-  // A task of finalizers that is ended at once, because its turn is, comes again at once.
-  while (!worker_.is_ending() && v8::platform::PumpMessageLoop(&worker_.platform(), isolate_)) {
-  }
+  // A task of finalizers that is ended at once, because its turn is, comes again at once. The
+  // others give memory back, which the next call needs.
+  constexpr int kMostEnded = 32;
+  for (int ended = 0; v8::platform::PumpMessageLoop(&worker_.platform(), isolate_);)
+    if (worker_.is_ending() && ++ended == kMostEnded) break;
   flushing_ = 0;
 }
 

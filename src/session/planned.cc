@@ -13,10 +13,11 @@
 namespace bulkhead {
 namespace {
 
-// Tools that look for newer versions of themselves wait for a network that is not there, and every
-// run would end with a line about it. Both are the tools' own words for it: npm's, and that of the
-// package update-notifier, which many others use.
-void spare_update_checks(const Policy& policy, std::vector<std::string>& environment) {
+// Where no network can come, tools that look for newer versions of themselves would have every run
+// end with a line about it, and npm would try for 70 seconds before it says what is wrong. These
+// are the tools' own words for it: npm's, and that of the package update-notifier, which many
+// others use.
+void spare_vain_attempts(const Policy& policy, std::vector<std::string>& environment) {
   const bool connects =
       std::any_of(policy.rules().begin(), policy.rules().end(), [](const Rule& rule) {
         return rule.verdict == Verdict::kAllow &&
