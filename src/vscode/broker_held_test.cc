@@ -74,9 +74,10 @@ class Heard final : public Outbox {
   }
   void to_workbench(std::vector<uint8_t> body) override {
     const auto message = parse_rpc(body);
-    const auto& request = std::get<RpcRequest>(*message);
+    const auto* request = message.ok() ? std::get_if<RpcRequest>(&*message) : nullptr;
+    if (request == nullptr) return;  // an acknowledgement, which may come at any time
     const std::lock_guard lock(mutex_);
-    workbench_.push_back(std::string(request.method) + std::string(request.json));
+    workbench_.push_back(std::string(request->method) + std::string(request->json));
     changed_.notify_all();
   }
   std::vector<std::string> host(size_t count) { return take(host_, count); }
