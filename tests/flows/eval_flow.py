@@ -35,7 +35,7 @@ class Evaluating(Flow):
             ("new Promise(() => {})", ("--wall", "100ms"), 124, "100 ms"),
             ("const a = []; for (;;) a.push(new Array(1e4).fill({}))", ("--memory", "16MiB"), 120, "memory"),
             ("'x'.repeat(1e6)", ("--output", "64KiB"), 122, "larger"),
-            ("Array.from({ length: 70000 }, () => () => 1)", ("--output", "64MiB"), 123, "objects"),
+            ("Array.from({ length: 70000 }, () => () => 1)", ("--output", "256MiB"), 123, "objects"),
             ("1", ("--memory", "lots"), 125, "--memory"),
             ("1", ("--time", "0ms"), 125, "--time"),
         ):
